@@ -1,0 +1,62 @@
+"""Ranking evaluation for recommenders, with every choice that moves the number beside it."""
+
+from __future__ import annotations
+
+from recsys_ndcg import metrics as _metrics
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import (
+    DataWarning,
+    InvalidInputError,
+    MissingExtraError,
+    RecsysNdcgError,
+    UnknownMetricError,
+)
+from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.one_list import (
+    average_precision_at_k,
+    dcg_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
+from recsys_ndcg.overlap import jaccard_at_k, rbo
+from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.report import Report
+from recsys_ndcg.version import __version__
+
+__all__ = [
+    "Convention",
+    "DataWarning",
+    "InvalidInputError",
+    "MissingExtraError",
+    "RankedLists",
+    "RecsysNdcgError",
+    "Report",
+    "UnknownMetricError",
+    "__version__",
+    "average_precision_at_k",
+    "dcg_at_k",
+    "evaluate",
+    "jaccard_at_k",
+    "ndcg_at_k",
+    "precision_at_k",
+    "rbo",
+    "recall_at_k",
+    "reciprocal_rank",
+]
+
+_CLASSES = {metric.__name__: metric for metric in _metrics.METRICS.values()}
+
+
+def __getattr__(name: str) -> type[_metrics.Metric]:
+    """Find the metric classes, ``rn.NDCG(10)``: a new metric needs no line here."""
+    if name in _CLASSES:
+        return _CLASSES[name]
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List the metric classes with the other names."""
+    return sorted([*globals(), *_CLASSES])

@@ -1,0 +1,62 @@
+"""From every form in which predictions come to the same four columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from recsys_ndcg.adapters.files import read_file
+from recsys_ndcg.adapters.frames import Table, read_frame
+from recsys_ndcg.adapters.labels import Labels, Results, labels_from, results_from
+from recsys_ndcg.adapters.rows import Rows
+from recsys_ndcg.adapters.tuples import read_tuples
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.grouping import Ids
+
+
+def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:  # noqa: ANN401 - any form
+    """Read predictions in any form that `evaluate` accepts."""
+    if _is_table(data, columns):
+        return read_frame(open_table(data, columns))
+    if columns:
+        msg = "columns= names the columns of a table, but the data is not a table."
+        raise InvalidInputError(msg)
+    return read_tuples(data)
+
+
+def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:  # noqa: ANN401
+    """Read labels from a table, or from predictions of the test ratings."""
+    if _is_table(data, columns):
+        return labels_from(open_table(data, columns))
+    rows = read_tuples(data)
+    return Labels(rows.user, _items_of(rows, "labels"), rows.true)
+
+
+def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:  # noqa: ANN401
+    """Read results from a table, or from predictions."""
+    if _is_table(data, columns):
+        return results_from(open_table(data, columns))
+    rows = read_tuples(data)
+    return Results(rows.user, _items_of(rows, "results"), rows.estimated)
+
+
+def _items_of(rows: Rows, table: str) -> Ids:
+    if rows.item is None:
+        msg = f"The {table} have no item ids to join on; give rows (user, item, estimated, true)."
+        raise InvalidInputError(msg)
+    return rows.item
+
+
+def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:  # noqa: ANN401
+    """Return the table, or the table in the file, with its columns under our names."""
+    is_path = isinstance(data, str | Path)
+    return Table(read_file(data, columns) if is_path else data, columns)
+
+
+def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:  # noqa: ANN401
+    """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
+    if isinstance(data, Mapping):
+        return (columns or {}).get("user", "user") in data
+    named = hasattr(data, "columns") or hasattr(data, "schema")
+    return named or isinstance(data, str | Path) or not isinstance(data, Iterable)

@@ -1,0 +1,190 @@
+"""Every choice that can move a number, as one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recsys_ndcg.errors import InvalidInputError, nearest
+
+Floats = NDArray[np.float64]
+Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
+Discount = str | Callable[[Floats], Floats]
+
+_CHOICES: dict[str, tuple[str | float, ...]] = {
+    "gain": ("exponential", "linear", "binary"),
+    "discount": ("log2", "ln", "log2_max", "reciprocal"),
+    "ideal": ("global", "local", "max"),
+    "unlabelled": ("zero", "filter", "raise"),
+    "ties": ("expected", "input", "best", "worst", "item_asc", "item_desc"),
+    "short_list": ("k", "n", "drop"),
+    "recall_over": ("relevant", "capped"),
+    "ap_over": ("relevant", "capped", "k", "hits"),
+    "undefined": ("skip", 0.0, 1.0, "raise"),
+    "missing_user": ("zero", "skip", "raise"),
+    "duplicates": ("raise", "first", "last", "max", "mean"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convention:
+    """All choices that can move a number.
+
+    Parameters
+    ----------
+    gain : {'exponential', 'linear', 'binary'}, mapping or callable
+        What a grade t is worth: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
+        1 if relevant; ``{grade: gain}``; or a function of an array of grades.
+    discount : {'log2', 'ln', 'log2_max', 'reciprocal'} or callable
+        Weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
+        an array of ranks that never increases.
+    ideal : {'global', 'local', 'max'}
+        The DCG that NDCG divides by: of all the user's labelled items, of the items in the
+        list, or of `max_grade` in every place.
+    unlabelled : {'zero', 'filter', 'raise'}
+        An item without a true value has gain 0 and is not relevant, is removed before ranking,
+        or is an error.
+    ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc'}
+        Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
+        of the rows, the best or worst order, or by item id.
+    tie_tolerance : float
+        A step; estimates are rounded to it before ranking. 0 compares exactly.
+    short_list : {'k', 'n', 'drop'}
+        A user with n < k items: precision is over k, over min(k, n), or the user is left out of
+        every metric cut at k.
+    recall_over : {'relevant', 'capped'}
+        Recall is over R relevant items, or over min(k, R).
+    ap_over : {'relevant', 'capped', 'k', 'hits'}
+        Average precision is over R, min(k, R), k, or the hits in the top k.
+    undefined : {'skip', 0.0, 1.0, 'raise'}
+        The score of a user whose denominator is 0.
+    missing_user : {'zero', 'skip', 'raise'}
+        A labelled user without a list: scores as an empty list does, is left out, or is an error.
+    duplicates : {'raise', 'first', 'last', 'max', 'mean'}
+        The same (user, item) twice.
+    recommend_from : float, optional
+        Only items estimated at least this count as recommended, in precision, recall and F1.
+    max_grade : float, optional
+        The top grade, for ``ideal="max"``.
+
+    Raises
+    ------
+    InvalidInputError
+        An option has a value that does not exist.
+
+    Examples
+    --------
+    >>> Convention(gain="linear").signature[:40]
+    'gain:linear|discount:log2|ideal:global|u'
+    """
+
+    gain: Gain = "exponential"
+    discount: Discount = "log2"
+    ideal: str = "global"
+    unlabelled: str = "zero"
+    ties: str = "expected"
+    tie_tolerance: float = 0.0
+    short_list: str = "k"
+    recall_over: str = "relevant"
+    ap_over: str = "relevant"
+    undefined: str | float = "skip"
+    missing_user: str = "zero"
+    duplicates: str = "raise"
+    recommend_from: float | None = None
+    max_grade: float | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        """Refuse values that no rule stands behind."""
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if name in ("gain", "discount") and callable(value):
+                continue
+            if name == "gain" and isinstance(value, Mapping):
+                object.__setattr__(self, "gain", _checked_gains(value))
+            elif isinstance(value, bool) or value not in choices:
+                raise InvalidInputError(_unknown_value(name, value, choices))
+        if not isinstance(self.undefined, str):
+            object.__setattr__(self, "undefined", float(self.undefined))
+        for name in ("tie_tolerance", "recommend_from", "max_grade"):
+            object.__setattr__(self, name, _finite(name, getattr(self, name)))
+        if self.tie_tolerance < 0:
+            msg = f"tie_tolerance must be a step of at least 0, not {self.tie_tolerance}."
+            raise InvalidInputError(msg)
+        if self.ideal == "max" and self.max_grade is None:
+            msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
+            raise InvalidInputError(msg)
+
+    def __hash__(self) -> int:
+        """Agree with equality, also when `gain` is a mapping."""
+        return hash(self.signature)
+
+    def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields have several types
+        """Return the convention with some fields changed.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such field, or no such value.
+
+        Examples
+        --------
+        >>> Convention().replace(ties="input").ties
+        'input'
+        """
+        names = [one.name for one in fields(self)]
+        for name in changes:
+            if name not in names:
+                msg = f"Convention has no option {name!r}. {nearest(name, names)}"
+                raise InvalidInputError(msg)
+        return replace(self, **changes)
+
+    @property
+    def signature(self) -> str:
+        """All fields in a fixed order, ``name:value`` joined by ``|``."""
+        shown = [one.name for one in fields(self) if one.name != "max_grade"]
+        return "|".join(f"{name}:{self._written(name)}" for name in shown)
+
+    def _written(self, name: str) -> str:
+        value = getattr(self, name)
+        if name == "ideal" and value == "max":
+            return f"max({self.max_grade})"
+        if isinstance(value, Mapping):
+            return f"map({','.join(f'{grade}={gain}' for grade, gain in value.items())})"
+        if callable(value):
+            return f"callable({getattr(value, '__name__', type(value).__name__)})"
+        return "none" if value is None else str(value)
+
+
+def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
+    """Return the mapping with float keys in ascending order."""
+    try:
+        clean = {float(grade): float(gains[grade]) for grade in sorted(gains)}
+    except (TypeError, ValueError):
+        msg = f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; got {gains!r}."
+        raise InvalidInputError(msg) from None
+    if not clean:
+        msg = "gain is an empty mapping; give every grade a gain, such as {0: 0, 1: 1}."
+        raise InvalidInputError(msg)
+    return clean
+
+
+def _finite(name: str, value: float | None) -> float | None:
+    if value is None and name != "tie_tolerance":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        msg = f"{name} must be a finite number, not {value!r}."
+        raise InvalidInputError(msg)
+    return float(value)
+
+
+def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:
+    shown = ", ".join(repr(choice) for choice in choices)
+    more = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
+    close = nearest(str(value), [str(choice) for choice in choices])
+    hint = f" {close}" if close.startswith("Did") else ""
+    return f"{name} must be one of {shown}{more.get(name, '')}; got {value!r}.{hint}"

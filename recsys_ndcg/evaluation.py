@@ -1,0 +1,201 @@
+"""evaluate: from predictions in any form to a report."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import DataWarning, InvalidInputError
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.report import Report
+from recsys_ndcg.source import Source
+
+_DEFAULT_METRICS = ("ndcg", "precision", "recall")
+_MOST = 0.5
+_FEW_ROWS = 10
+
+
+def evaluate(
+    data: Any,  # noqa: ANN401 - any form of predictions
+    *,
+    metrics: Iterable[str | Metric] | str | None = None,
+    k: int | Iterable[int] | None = 10,
+    threshold: float | None = None,
+    convention: Convention | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Report:
+    """Rank each user's items by their estimates and score the lists.
+
+    Parameters
+    ----------
+    data : predictions
+        A pandas, polars or pyarrow table with the columns user, item, estimated and true; rows
+        ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
+        a dict of columns; the path of a CSV or Parquet file; or `RankedLists`.
+    metrics : names or metric objects, optional
+        ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
+        By default ndcg, precision and recall; without a threshold ndcg alone.
+    k : int or several, optional
+        The cutoffs of names without their own; None cuts nowhere.
+    threshold : float, optional
+        From which true value an item is relevant. Not needed where all are 0 or 1.
+    convention : Convention, optional
+        Every other choice that moves a number.
+    columns : mapping, optional
+        Our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
+
+    Returns
+    -------
+    Report
+        Scores per user, averaged and pooled, with how they were computed.
+
+    Raises
+    ------
+    InvalidInputError
+        The data or an option cannot be used; the message says where and what to do.
+    UnknownMetricError
+        No metric has that name.
+
+    Warns
+    -----
+    DataWarning
+        The data is legal, but the score says little: most lists have one item, most estimates
+        stand at a bound of the scale, or tied estimates leave the third decimal open.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rows = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4), ("bob", "b", 3.5, 3)]
+    >>> report = rn.evaluate(rows, k=2, threshold=4)
+    >>> report.per_user.round(3)
+          n_items  n_relevant  ndcg@2  precision@2  recall@2
+    user
+    ann         2         1.0   1.000          0.5       1.0
+    bob         2         1.0   0.846          0.5       1.0
+    >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
+    (np.float64(0.923), np.float64(0.944))
+    """
+    convention = convention or Convention()
+    lists = RankedLists.of(data, columns=columns, duplicates=convention.duplicates)
+    chosen = _resolved(metrics, k, has_threshold=threshold is not None)
+    threshold = _threshold(lists, chosen, convention, threshold)
+    _refuse_senseless(lists, chosen)
+    source = Source.of(lists, chosen, convention, threshold)
+    report = Report.of(source)
+    _warn_of_data(lists)
+    _warn_of_ties(report)
+    return report
+
+
+def _resolved(
+    metrics: Iterable[str | Metric] | str | None,
+    k: int | Iterable[int] | None,
+    *,
+    has_threshold: bool,
+) -> list[Metric]:
+    """Return the metrics once each, in the order they were asked for."""
+    if metrics is None:
+        metrics = _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
+    elif isinstance(metrics, str | Metric):
+        metrics = [metrics]
+    ks = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    found: dict[Metric, None] = {}
+    for one in metrics:
+        if not isinstance(one, str | Metric):
+            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {one!r}."
+            raise InvalidInputError(msg)
+        found.update(dict.fromkeys([one] if isinstance(one, Metric) else parse(one, ks)))
+    if not found:
+        msg = "Name at least one metric and one k, such as 'ndcg@10'."
+        raise InvalidInputError(msg)
+    return list(found)
+
+
+def _threshold(
+    lists: RankedLists, metrics: list[Metric], convention: Convention, threshold: float | None
+) -> float | None:
+    """Return the threshold; 1 without one, where all grades are 0 or 1 and it is needed."""
+    if threshold is not None:
+        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+        if not number or not math.isfinite(threshold):
+            msg = f"threshold must be a finite number, not {threshold!r}."
+            raise InvalidInputError(msg)
+        return float(threshold)
+    needing = [str(metric) for metric in metrics if metric.needs_threshold]
+    needing += ["gain='binary'"] if convention.gain == "binary" else []
+    if not needing:
+        return None
+    true = np.concatenate([lists.true, lists.unlisted_true])
+    if np.isin(true[~np.isnan(true)], (0.0, 1.0)).all():
+        return 1.0
+    msg = (
+        f"{', '.join(needing)} needs to know which items are relevant: pass threshold=4.0, for "
+        "instance, so that items with a true value of at least 4.0 are."
+    )
+    raise InvalidInputError(msg)
+
+
+def _refuse_senseless(lists: RankedLists, metrics: list[Metric]) -> None:
+    """Refuse data on which no score means anything."""
+    true, unlabelled = lists.true, np.isnan(lists.true)
+    if unlabelled.all() and not len(lists.unlisted_true):
+        msg = (
+            "No item has a true value, so there is nothing to compare the estimates with. "
+            "Give the users' own ratings as 'true' (Surprise: r_ui)."
+        )
+        raise InvalidInputError(msg)
+    rated = lists.protocol == "rated"
+    constant = rated and not unlabelled.any() and bool((true == true[0]).all())
+    if constant and len(lists) > 1 and len(true) > 2:  # noqa: PLR2004 - too few rows tell nothing
+        msg = (
+            f"Every true value is {true[0]} ({len(true)} rows, {len(lists)} users), so every order "
+            "scores the same. Surprise's build_anti_testset() fills in the mean like this. Give "
+            "the real test ratings: RankedLists.from_labels(test_ratings, predictions)."
+        )
+        raise InvalidInputError(msg)
+    errors = [str(metric) for metric in metrics if not metric.orders]
+    if errors and not rated:
+        msg = (
+            f"{', '.join(errors)} compares estimates with ratings, but lists made from labels and "
+            "results may have ranks or scores of another scale. Evaluate the rated items for it."
+        )
+        raise InvalidInputError(msg)
+
+
+def _warn_of_data(lists: RankedLists) -> None:
+    estimated, ones = lists.estimated, int((lists.n_items == 1).sum())
+    if lists.protocol == "rated" and len(lists) > 1 and ones / len(lists) > _MOST:
+        msg = (
+            f"{ones} of {len(lists)} users have one item: any order of it is perfect, so these "
+            "users say nothing about the model."
+        )
+        warnings.warn(msg, DataWarning, stacklevel=3)
+    if len(estimated) < _FEW_ROWS or lists.protocol != "rated":
+        return
+    for bound in (estimated.max(), estimated.min()):
+        share = float((estimated == bound).mean())
+        if share > _MOST:
+            msg = (
+                f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
+                f"{np.nanmin(lists.true)} to {np.nanmax(lists.true)}: was the model given the wrong "
+                "rating_scale? Those items are tied."
+            )
+            warnings.warn(msg, DataWarning, stacklevel=3)
+            return
+
+
+def _warn_of_ties(report: Report) -> None:
+    found = report.widest_tie_range()
+    if found:
+        metric, low, high = found
+        msg = (
+            f"Tied estimates leave {metric} open between {low:.4f} and {high:.4f}; the report gives "
+            f"{report.mean[metric]:.4f}. {report.counts['tied']} users have ties."
+        )
+        warnings.warn(msg, DataWarning, stacklevel=3)

@@ -1,0 +1,144 @@
+"""What a grade is worth, and what a rank weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention import Convention, Floats
+
+_LARGEST_EXPONENT = 1023  # 2^1024 does not fit a float64
+
+_DISCOUNTS = {
+    "log2": lambda ranks: 1 / np.log2(ranks + 1),
+    "ln": lambda ranks: 1 / np.log(ranks + 1),
+    "log2_max": lambda ranks: 1 / np.maximum(np.log2(ranks), 1),
+    "reciprocal": lambda ranks: 1 / ranks,
+}
+
+
+def gains(true: Floats, convention: Convention, threshold: float | None) -> Floats:
+    """Return the gain of every grade, 0 for an unlabelled item (NaN).
+
+    Parameters
+    ----------
+    true : float64 array of any shape
+        Grades, NaN where unlabelled.
+    convention : Convention
+        Its `gain` says how.
+    threshold : float, optional
+        From which grade an item is relevant, for ``gain="binary"``.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention
+    >>> gains(np.array([0.0, 3.0, np.nan]), Convention(), None)
+    array([0., 7., 0.])
+    """
+    rule = convention.gain
+    if rule == "binary":
+        return relevance(true, threshold)
+    if rule == "exponential":
+        gain = np.exp2(true) - 1
+    elif rule == "linear":
+        gain = true
+    elif isinstance(rule, Mapping):
+        grades, values = np.array([*rule.keys()]), np.array([*rule.values()])
+        gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
+    else:
+        return _called(rule, true)
+    return np.where(np.isnan(true), 0.0, gain)
+
+
+def _called(rule: Callable[[Floats], Floats], true: Floats) -> Floats:
+    """Return the gains that a function of the user's gives the labelled items."""
+    labelled = ~np.isnan(true)
+    given = np.asarray(rule(true[labelled]), dtype=np.float64)
+    if given.shape != (labelled.sum(),):
+        msg = f"gain must give one value per grade; {labelled.sum()} grades gave {given.shape}."
+        raise InvalidInputError(msg)
+    gain = np.zeros(true.shape)
+    gain[labelled] = given
+    return gain
+
+
+def relevance(true: Floats, threshold: float | None) -> Floats:
+    """Return 1 where a grade reaches the threshold, else 0; unlabelled items are not relevant."""
+    return (true >= threshold).astype(np.float64)  # type: ignore[operator]
+
+
+def discounts(depth: int, convention: Convention) -> Floats:
+    """Return the weight of the ranks 1 to `depth`.
+
+    Raises
+    ------
+    InvalidInputError
+        A function of the user's gives weights that are negative, infinite or increasing: then
+        the best order would not be the one with the largest gains first.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention
+    >>> discounts(3, Convention(discount="reciprocal")).round(3)
+    array([1.   , 0.5  , 0.333])
+    """
+    ranks = np.arange(1, depth + 1, dtype=np.float64)
+    rule = convention.discount
+    if isinstance(rule, str):
+        return np.asarray(_DISCOUNTS[rule](ranks))
+    weights = np.asarray(rule(ranks), dtype=np.float64)
+    if weights.shape != ranks.shape:
+        msg = f"discount must give one weight per rank; it gave shape {weights.shape}."
+        raise InvalidInputError(msg)
+    bad = ~np.isfinite(weights) | (weights < 0) | (np.diff(weights, prepend=np.inf) > 0)
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        msg = (
+            f"discount gives {weights[first]} at rank {first + 1}; "
+            "weights must be finite, at least 0 and never increase with the rank."
+        )
+        raise InvalidInputError(msg)
+    return weights
+
+
+def faulty_grades(
+    true: Floats, convention: Convention, threshold: float | None
+) -> tuple[Floats, str, str] | None:
+    """Return grades that have no usable gain, what is wrong with them and what to do, or None."""
+    rule = convention.gain
+    if isinstance(rule, str):  # these rise with the grade: the ends tell
+        labelled = true[~np.isnan(true)]
+        grades = np.array([labelled.min(), labelled.max()] if len(labelled) else [])
+    else:
+        grades = np.sort(pd.unique(true[~np.isnan(true)]))
+    top = np.array([] if convention.max_grade is None else [convention.max_grade])
+    known = np.concatenate([grades, top])
+    shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
+    faults: list[tuple[Floats, str, str]] = []
+    if isinstance(rule, Mapping):
+        faults += [(known[~np.isin(known, [*rule])], f"no gain in {rule}", "give every grade one")]
+    if rule == "exponential":
+        faults += [
+            (
+                known[known > _LARGEST_EXPONENT],
+                "a gain 2^t - 1 too large for a number",
+                "pass gain='linear', or rescale the grades",
+            )
+        ]
+    if not any(len(found) for found, _, _ in faults):
+        values = gains(grades, convention, threshold)
+        faults += [
+            (grades[values < 0], "a negative gain, with which NDCG has no bounds", shift),
+            (grades[~np.isfinite(values)], "a gain that is not finite", shift),
+        ]
+        if len(top):
+            above = values > gains(top, convention, threshold)
+            fault = f"more gain than max_grade={convention.max_grade}"
+            faults += [(grades[above], fault, "pass the real top of the scale")]
+    return next((fault for fault in faults if len(fault[0])), None)

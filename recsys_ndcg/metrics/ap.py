@@ -1,0 +1,78 @@
+"""Average precision."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Convention, Floats
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class AP(Metric):
+    r"""Average precision: precision at each relevant item's rank, summed, over R. More is better.
+
+    .. math:: AP@k = \frac{1}{R} \sum_{r \le k} rel(r) \frac{h(r)}{r}
+
+    with rel(r) 1 where the item at rank r is relevant, h(r) the relevant items at ranks up to r
+    and R all relevant items. Its mean over users is known as MAP.
+
+    Notes
+    -----
+    In [0, 1], no unit. Undefined for a user without relevant items. ``ap_over`` divides by R
+    (trec_eval, ranx), by min(R, k) (RePlay, implicit), by k, or by the hits in the top k
+    (torchmetrics). The last is not linear in the order, so it has no exact value where a tie
+    touches the top k: then it is refused.
+
+    References
+    ----------
+    McSherry & Najork (2008), doi:10.1007/978-3-540-78646-7_38, for tied estimates
+
+    Examples
+    --------
+    Relevant at ranks 1 and 3: (1/1 + 2/3) / 2.
+
+    >>> import recsys_ndcg as rn
+    >>> round(rn.average_precision_at_k([5, 2, 4], 10, threshold=4), 4)
+    0.8333
+    """
+
+    name: ClassVar[str] = "ap"
+    also_called: ClassVar[tuple[str, ...]] = ("map", "averageprecision")
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the precisions."""
+        table = ranking.relevance_so_far[:, : self.k]
+        return np.asarray((table / np.arange(1, table.shape[1] + 1)).sum(axis=1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return what `ap_over` names."""
+        over, k = ranking.convention.ap_over, self.k
+        if over == "hits":
+            return self._hits(ranking)
+        if over == "k":
+            if k is None:
+                msg = "ap_over='k' needs a cutoff: ask for 'ap@10', for instance."
+                raise InvalidInputError(msg)
+            return np.full(len(ranking.n_items), float(k))
+        if over == "capped" and k is not None:
+            return np.minimum(ranking.n_relevant, k)
+        return ranking.n_relevant
+
+    def has_expectation(self, convention: Convention) -> bool:
+        """Tell that a ratio of two numbers that both depend on the order has none."""
+        return convention.ap_over != "hits"
+
+    def _hits(self, ranking: Ranking) -> Floats:
+        if ranking.convention.ties == "expected" and (ranking.first_tie <= (self.k or np.inf)).any():
+            msg = (
+                "ap_over='hits' has no exact expectation where equal estimates touch the top k. "
+                "Choose another ap_over, or ties='item_asc'."
+            )
+            raise InvalidInputError(msg)
+        return np.asarray(ranking.relevance[:, : self.k].sum(axis=1))

@@ -1,0 +1,50 @@
+"""Cumulative gain."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class CG(Metric):
+    r"""Cumulative gain: the gains of the first k items, more is better.
+
+    .. math:: CG@k = \sum_{r \le k} g(r)
+
+    with g(r) the gain of the item at rank r.
+
+    Notes
+    -----
+    At least 0, without an upper bound, in units of the gain. Never undefined.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), doi:10.1145/582415.582418
+
+    Examples
+    --------
+    Two lists with the same items in another order score the same.
+
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_tuples({"a": [(2, 5), (1, 2)], "b": [(2, 2), (1, 5)]})
+    >>> rn.evaluate(lists, metrics=["cg@2"], convention=rn.Convention(gain="linear")).mean["cg@2"]
+    np.float64(7.0)
+    """
+
+    name: ClassVar[str] = "cg"
+    uses_gains: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the gains."""
+        return np.asarray(ranking.gain[:, : self.k].sum(axis=1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1."""
+        return np.ones(len(ranking.n_items))

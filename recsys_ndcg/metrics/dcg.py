@@ -1,0 +1,55 @@
+"""Discounted cumulative gain."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class DCG(Metric):
+    r"""Discounted cumulative gain: gains weighted by rank, more is better.
+
+    .. math:: DCG@k = \sum_{r \le k} g(r) D(r)
+
+    with g(r) the gain of the item at rank r and D(r) the weight of the rank.
+
+    Notes
+    -----
+    At least 0, without an upper bound, in units of the gain. Never undefined.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), doi:10.1145/582415.582418;
+    Burges et al. (2005), doi:10.1145/1102351.1102363, for the gain 2^t - 1
+
+    Examples
+    --------
+    Grade 3 at rank 1 and grade 1 at rank 2: 7/1 + 1/log2(3).
+
+    >>> import recsys_ndcg as rn
+    >>> round(rn.dcg_at_k([3, 1], 10), 4)
+    7.6309
+    """
+
+    name: ClassVar[str] = "dcg"
+    uses_gains: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the weighted sum of the gains."""
+        return discounted(ranking.gain, ranking.discount, self.k)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1."""
+        return np.ones(len(ranking.n_items))
+
+
+def discounted(gain: Floats, discount: Floats, k: int | None) -> Floats:
+    """Return the sum of gain times weight over the first k ranks, shape (n_users,)."""
+    return np.asarray(np.einsum("ur,r->u", gain[:, :k], discount[:k]))

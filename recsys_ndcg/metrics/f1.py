@@ -1,0 +1,49 @@
+"""F1."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.precision import Precision
+from recsys_ndcg.metrics.recall import Recall
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class F1(Metric):
+    r"""The harmonic mean of precision and recall, more is better.
+
+    .. math:: F_1@k = \frac{2h}{p + q}
+
+    with h the hits among the first k, p the denominator of precision and q that of recall.
+
+    Notes
+    -----
+    In [0, 1], no unit. Undefined only where both denominators are 0.
+
+    References
+    ----------
+    van Rijsbergen (1979), Information Retrieval, chapter 7
+
+    Examples
+    --------
+    One hit in two places, two relevant items: 2 / (2 + 2).
+
+    >>> import recsys_ndcg as rn
+    >>> frame = {"user": [1] * 3, "item": [1, 2, 3], "estimated": [3, 2, 1], "true": [5, 2, 4]}
+    >>> rn.evaluate(frame, metrics=["f1@2"], threshold=4).mean["f1@2"]
+    np.float64(0.5)
+    """
+
+    name: ClassVar[str] = "f1"
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the hits twice."""
+        return 2 * Precision(self.k).numerator(ranking)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the sum of both denominators."""
+        return Precision(self.k).denominator(ranking) + Recall(self.k).denominator(ranking)

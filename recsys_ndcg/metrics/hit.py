@@ -1,0 +1,49 @@
+"""Hit rate."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class Hit(Metric):
+    r"""Whether a relevant item is among the first k: 1 or 0, the mean is the hit rate.
+
+    .. math:: hit@k = [h \ge 1]
+
+    with h the relevant items at ranks up to k.
+
+    Notes
+    -----
+    In [0, 1], no unit; between 0 and 1 for one user where a tie at rank k decides.
+    Undefined for a user without relevant items.
+
+    References
+    ----------
+    Deshpande & Karypis (2004), doi:10.1145/963770.963776
+
+    Examples
+    --------
+    The relevant item shares ranks 1 and 2 with another.
+
+    >>> import recsys_ndcg as rn
+    >>> pairs = {"ann": [(3.0, 5), (3.0, 1)]}
+    >>> rn.evaluate(pairs, metrics=["hit@1"], threshold=4).mean["hit@1"]
+    np.float64(0.5)
+    """
+
+    name: ClassVar[str] = "hit"
+    also_called: ClassVar[tuple[str, ...]] = ("hitrate", "hr", "success")
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the probability that the first relevant item stands at a rank up to k."""
+        return ranking.first_hit[:, : self.k].sum(axis=1).clip(max=1.0)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1 where there is something to hit."""
+        return (ranking.n_relevant > 0).astype(float)

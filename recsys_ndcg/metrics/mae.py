@@ -1,0 +1,42 @@
+"""Mean absolute error."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import register
+from recsys_ndcg.metrics.rmse import RMSE
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class MAE(RMSE):
+    r"""Mean absolute error of the estimates, less is better.
+
+    .. math:: \frac{1}{m} \sum |estimated - true|
+
+    over the m labelled items of the user's list.
+
+    Notes
+    -----
+    As for `RMSE`.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mae"]).pooled["mae"]
+    np.float64(1.0)
+    """
+
+    name: ClassVar[str] = "mae"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the absolute errors."""
+        return ranking.per_user(np.abs(ranking.error))
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the mean as it is."""
+        return ratio

@@ -1,0 +1,62 @@
+"""Normalised discounted cumulative gain."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.gains import discounts
+from recsys_ndcg.metrics.dcg import discounted
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class NDCG(Metric):
+    r"""DCG over the best possible DCG: 1 is the ideal order.
+
+    .. math:: NDCG@k = \frac{DCG@k}{IDCG@k}
+
+    with IDCG the DCG of the ideal list, cut at k too: by default of all the user's labelled
+    items, best first (`Convention.ideal`).
+
+    Notes
+    -----
+    In [0, 1], higher is better, no unit. Undefined for a user whose ideal DCG is 0.
+    Under ``ideal="max"`` the ideal has the top grade at each of the k places, or of the list's
+    places where there is no k. scikit-learn agrees under ``gain="linear"``, where every labelled
+    item is in the list and no user is undefined.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), doi:10.1145/582415.582418;
+    McSherry & Najork (2008), doi:10.1007/978-3-540-78646-7_38, for tied estimates
+
+    Examples
+    --------
+    The two best items have changed places.
+
+    >>> import recsys_ndcg as rn
+    >>> round(rn.ndcg_at_k([(4.0, 3), (4.5, 2), (1.0, 0)], 10), 4)
+    0.834
+    """
+
+    name: ClassVar[str] = "ndcg"
+    uses_gains: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return DCG, held to the ideal that it can exceed in the last digit only."""
+        dcg = discounted(ranking.gain, ranking.discount, self.k)
+        return np.minimum(dcg, self.denominator(ranking))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the ideal DCG."""
+        if ranking.convention.ideal != "max":
+            return discounted(ranking.ideal_gain, ranking.discount, self.k)
+        places = np.maximum(ranking.n_items, 1)
+        if self.k is not None:
+            places = np.full_like(places, self.k)
+        weights = np.cumsum(discounts(int(places.max(initial=1)), ranking.convention))
+        return np.asarray(ranking.top_gain * weights[places - 1])

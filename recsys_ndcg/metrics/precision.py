@@ -1,0 +1,62 @@
+"""Precision."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class Precision(Metric):
+    r"""The share of the first k items that are relevant, more is better.
+
+    .. math:: P@k = \frac{h}{k}, \quad h = \sum_{r \le k} rel(r)
+
+    with rel(r) 1 where the item at rank r is relevant.
+
+    Notes
+    -----
+    In [0, 1], no unit. A list of n < k items is still divided by k, or by n under
+    ``short_list="n"``; without k the list's length divides. Under ``recommend_from`` only items
+    estimated at least that high count, as hits and as places: undefined for a user without any.
+    trec_eval, ranx and recommenders divide by k; CatBoost and LensKit by n.
+
+    References
+    ----------
+    McSherry & Najork (2008), doi:10.1007/978-3-540-78646-7_38, for tied estimates
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.precision_at_k([5, 2, 4], 10, threshold=4)
+    0.2
+    >>> round(rn.precision_at_k([5, 2, 4], 10, threshold=4, short_list="n"), 4)
+    0.6667
+    """
+
+    name: ClassVar[str] = "precision"
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the hits."""
+        table = ranking.relevance[:, : self.k]
+        if ranking.convention.recommend_from is not None:
+            ranks = np.arange(1, table.shape[1] + 1)
+            table = table * (ranks <= ranking.n_recommended[:, None])
+        return np.asarray(table.sum(axis=1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the places."""
+        convention, k = ranking.convention, self.k
+        if convention.recommend_from is not None:
+            places = ranking.n_recommended
+            return np.asarray(places if k is None else np.minimum(places, k), dtype=np.float64)
+        if k is not None and convention.short_list != "n":
+            return np.full(len(ranking.n_items), float(k))
+        places = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
+        return np.maximum(places, 1).astype(np.float64)

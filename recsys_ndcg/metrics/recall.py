@@ -1,0 +1,51 @@
+"""Recall."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.precision import Precision
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class Recall(Metric):
+    r"""The share of the relevant items that are among the first k, more is better.
+
+    .. math:: R@k = \frac{h}{R}
+
+    with h the relevant items at ranks up to k and R all relevant items of the user.
+
+    Notes
+    -----
+    In [0, 1], no unit. Undefined for a user without relevant items. Under
+    ``recall_over="capped"`` the denominator is min(k, R), as in LensKit, so that 1 can be
+    reached by users with more than k relevant items. `recommend_from` works as in precision.
+
+    References
+    ----------
+    McSherry & Najork (2008), doi:10.1007/978-3-540-78646-7_38, for tied estimates
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.recall_at_k([5, 2, 4], 2, threshold=4)
+    0.5
+    """
+
+    name: ClassVar[str] = "recall"
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the hits, as precision counts them."""
+        return Precision(self.k).numerator(ranking)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the relevant items."""
+        if self.k is not None and ranking.convention.recall_over == "capped":
+            return np.minimum(ranking.n_relevant, self.k)
+        return ranking.n_relevant

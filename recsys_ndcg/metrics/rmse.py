@@ -1,0 +1,55 @@
+"""Root mean squared error."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class RMSE(Metric):
+    r"""Root mean squared error of the estimates, less is better.
+
+    .. math:: \sqrt{\frac{1}{m} \sum (estimated - true)^2}
+
+    over the m labelled items of the user's list.
+
+    Notes
+    -----
+    At least 0, in units of the rating. Undefined for a user without labelled items. The pooled
+    score is over all ratings, which is what is usually meant by RMSE. It does not depend on the
+    order, so it has no chance level, and is refused where estimates are not on the rating scale.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["rmse"]).pooled["rmse"].round(4)
+    np.float64(1.4142)
+    """
+
+    name: ClassVar[str] = "rmse"
+    cutoff: ClassVar[str] = "none"
+    orders: ClassVar[bool] = False
+    bounded: ClassVar[bool] = False
+
+    @property
+    def depth(self) -> int | None:
+        """The order is not read."""
+        return 1
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the squared errors."""
+        return ranking.per_user(ranking.error**2)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return how many errors there are."""
+        return ranking.per_user(~np.isnan(ranking.error))
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the root."""
+        return np.sqrt(ratio)

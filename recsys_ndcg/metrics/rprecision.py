@@ -1,0 +1,52 @@
+"""R-precision."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class RPrecision(Metric):
+    r"""Precision at R, as deep as the user has relevant items; more is better.
+
+    .. math:: \frac{1}{R} \sum_{r \le R} rel(r)
+
+    with rel(r) 1 where the item at rank r is relevant and R all relevant items of the user.
+
+    Notes
+    -----
+    In [0, 1], no unit. Undefined for a user without relevant items. It has no cutoff.
+
+    References
+    ----------
+    Manning, Raghavan & Schütze (2008), Introduction to Information Retrieval, 8.4
+
+    Examples
+    --------
+    Two relevant items, one of them among the first two.
+
+    >>> import recsys_ndcg as rn
+    >>> pairs = {"ann": [(3, 5), (2, 1), (1, 4)]}
+    >>> rn.evaluate(pairs, metrics=["rprecision"], threshold=4).mean["rprecision"]
+    np.float64(0.5)
+    """
+
+    name: ClassVar[str] = "rprecision"
+    needs_threshold: ClassVar[bool] = True
+    cutoff: ClassVar[str] = "none"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the hits in the top R."""
+        ranks = np.arange(1, ranking.relevance.shape[1] + 1)
+        within = ranks <= ranking.n_relevant[:, None]
+        return np.asarray((ranking.relevance * within).sum(axis=1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the relevant items."""
+        return ranking.n_relevant

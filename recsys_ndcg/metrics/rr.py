@@ -1,0 +1,52 @@
+"""Reciprocal rank."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.convention import Floats
+from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.ranking import Ranking
+
+
+@register
+class RR(Metric):
+    r"""One over the rank of the first relevant item, more is better.
+
+    .. math:: RR = \frac{1}{\min \{r : rel(r) = 1\}}
+
+    with rel(r) 1 where the item at rank r is relevant; 0 where none is, or none within k. Its
+    mean over users is known as MRR.
+
+    Notes
+    -----
+    In [0, 1], no unit. Undefined for a user without relevant items. A bare ``rr`` has no cutoff,
+    as in trec_eval.
+
+    References
+    ----------
+    Voorhees (1999), The TREC-8 question answering track report;
+    McSherry & Najork (2008), doi:10.1007/978-3-540-78646-7_38, for tied estimates
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.reciprocal_rank([2, 5, 4], threshold=4)
+    0.5
+    """
+
+    name: ClassVar[str] = "rr"
+    also_called: ClassVar[tuple[str, ...]] = ("mrr", "reciprocalrank")
+    needs_threshold: ClassVar[bool] = True
+    cutoff: ClassVar[str] = "possible"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the expected reciprocal of the first relevant rank."""
+        table = ranking.first_hit[:, : self.k]
+        return np.asarray((table / np.arange(1, table.shape[1] + 1)).sum(axis=1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1 where there is something to find."""
+        return (ranking.n_relevant > 0).astype(float)

@@ -1,0 +1,133 @@
+"""Shortcuts for one list: pairs (estimated, true), or grades in ranked order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.metrics import METRICS
+
+Grades = Iterable[float | tuple[float, float]]
+
+
+def dcg_at_k(x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+    """Return the discounted cumulative gain of one list.
+
+    Parameters
+    ----------
+    x : sequence
+        Pairs (estimated, true) in any order, or true grades in ranked order.
+    k : int, optional
+        How many of the first items count; None for all.
+    threshold : float, optional
+        From which grade an item is relevant, for ``gain="binary"``.
+    **convention
+        Fields of `Convention`.
+
+    Raises
+    ------
+    InvalidInputError
+        The list is empty, or holds something else than numbers or pairs.
+
+    Examples
+    --------
+    >>> dcg_at_k([3, 2, 2, 1, 2], 5)
+    11.98402424049139
+    """
+    return _score("dcg", x, k, threshold, convention)
+
+
+def ndcg_at_k(x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+    """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
+
+    Examples
+    --------
+    >>> ndcg_at_k([3, 2, 2, 1, 2], 5)
+    0.99273940647578
+    """
+    return _score("ndcg", x, k, threshold, convention)
+
+
+def precision_at_k(x: Grades, k: int | None, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+    """Return the precision of one list; parameters as in `dcg_at_k`.
+
+    Examples
+    --------
+    >>> precision_at_k([1, 1, 1, 0, 0], 5)
+    0.6
+    """
+    return _score("precision", x, k, threshold, convention)
+
+
+def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+    """Return the recall of one list, NaN if undefined; parameters as in `dcg_at_k`.
+
+    Examples
+    --------
+    >>> recall_at_k([1, 0, 1], 2)
+    0.5
+    """
+    return _score("recall", x, k, threshold, convention)
+
+
+def average_precision_at_k(
+    x: Grades, k: int | None, threshold: float | None = None, **convention: Any  # noqa: ANN401
+) -> float:
+    """Return the average precision of one list, NaN if undefined; parameters as in `dcg_at_k`.
+
+    Examples
+    --------
+    >>> round(average_precision_at_k([1, 0, 1], 3), 4)
+    0.8333
+    """
+    return _score("ap", x, k, threshold, convention)
+
+
+def reciprocal_rank(
+    x: Grades, k: int | None = None, threshold: float | None = None, **convention: Any  # noqa: ANN401
+) -> float:
+    """Return 1 over the rank of the first relevant item of one list, NaN if there is none.
+
+    Examples
+    --------
+    >>> reciprocal_rank([0, 1, 1])
+    0.5
+    """
+    return _score("rr", x, k, threshold, convention)
+
+
+def _score(
+    name: str, x: Grades, k: int | None, threshold: float | None, options: dict[str, Any]
+) -> float:
+    metric = METRICS[name](k)
+    report = evaluate(
+        {"the list": _pairs(x)},
+        metrics=[metric],
+        threshold=threshold,
+        convention=Convention().replace(**options),
+    )
+    return float(report.mean.iloc[0])
+
+
+def _pairs(x: Grades) -> list[tuple[Any, Any]]:
+    """Return (estimated, true); grades alone get estimates that fall with the rank."""
+    entries = x.tolist() if isinstance(x, np.ndarray) else list(x)
+    if not entries:
+        msg = "The list is empty; give at least one grade or one pair (estimated, true)."
+        raise InvalidInputError(msg)
+    single = [not isinstance(entry, tuple | list | np.ndarray) for entry in entries]
+    if all(single):
+        return [(-place, grade) for place, grade in enumerate(entries)]
+    if any(single):
+        place = single.index(not single[0])
+        msg = (
+            f"Entry {place} (counted from 0) is {entries[place]!r}; give either pairs "
+            "(estimated, true) or grades, not both."
+        )
+        raise InvalidInputError(msg)
+    return [tuple(entry) for entry in entries]

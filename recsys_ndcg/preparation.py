@@ -1,0 +1,88 @@
+"""What a convention does to lists before they are ranked, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.gains import faulty_grades
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.ranked_lists import RankedLists
+
+
+def prepared(
+    lists: RankedLists,
+    convention: Convention,
+    *,
+    threshold: float | None = None,
+    gains_matter: bool = True,
+) -> RankedLists:
+    """Apply `unlabelled` and check everything that ranking relies on.
+
+    Raises
+    ------
+    InvalidInputError
+        The convention says ``raise`` to what the lists contain, needs item ids that they do not
+        have, or a grade has no usable gain.
+    """
+    unlabelled = np.isnan(lists.true)
+    if convention.unlabelled == "raise" and unlabelled.any():
+        msg = (
+            f"{int(unlabelled.sum())} items have no true value, the first {named(lists, unlabelled)}. "
+            "Label them, or choose unlabelled='zero' or 'filter'."
+        )
+        raise InvalidInputError(msg)
+    if convention.missing_user == "raise" and lists.missing.any():
+        users = ", ".join(repr(user) for user in lists.users[lists.missing][:3].tolist())
+        msg = (
+            f"{int(lists.missing.sum())} labelled users have no list, the first {users}. "
+            "Recommend for them, or choose missing_user='zero' or 'skip'."
+        )
+        raise InvalidInputError(msg)
+    if convention.ties in ("item_asc", "item_desc") and lists.item_codes is None:
+        msg = f"ties={convention.ties!r} orders by item, but the data has no item ids."
+        raise InvalidInputError(msg)
+    if lists.merged and lists.duplicates != convention.duplicates:
+        msg = (
+            f"The lists were made with duplicates={lists.duplicates!r}, which merged {lists.merged} "
+            f"rows, but the convention says {convention.duplicates!r}. Give both the same rule."
+        )
+        raise InvalidInputError(msg)
+    step = convention.tie_tolerance
+    if step and not np.isfinite(np.abs(lists.estimated).max(initial=0) / step):
+        msg = f"tie_tolerance={step} is too small a step for estimates of this size."
+        raise InvalidInputError(msg)
+    if gains_matter:
+        _check_gains(lists, convention, threshold)
+    return lists.labelled_only() if convention.unlabelled == "filter" else lists
+
+
+def named(lists: RankedLists, rows: NDArray[np.bool_]) -> str:
+    """Name the first rows where `rows` holds, by user and item."""
+    chosen = np.flatnonzero(rows)[:3]
+    users = lists.users[np.searchsorted(lists.offsets, chosen, side="right") - 1].tolist()
+    if lists.item_ids is None or lists.item_codes is None:
+        return ", ".join(f"user {user!r}" for user in users)
+    items = lists.item_ids[lists.item_codes[chosen]].tolist()
+    pairs = zip(users, items, strict=True)
+    return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
+
+
+def _check_gains(lists: RankedLists, convention: Convention, threshold: float | None) -> None:
+    true = lists.true
+    if len(lists.unlisted_true):
+        true = np.concatenate([true, lists.unlisted_true])
+    fault = faulty_grades(true, convention, threshold)
+    if fault:
+        grades, what, advice = fault
+        rows = np.isin(lists.true, grades)
+        where = f" ({named(lists, rows)})" if rows.any() else ""
+        shown = ", ".join(str(grade) for grade in grades[:3].tolist())
+        msg = f"true: the grade {shown}{where} has {what}; {advice}."
+        raise InvalidInputError(msg)

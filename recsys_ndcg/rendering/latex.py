@@ -1,0 +1,21 @@
+"""A report as LaTeX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.errors import MissingExtraError
+from recsys_ndcg.rendering.table import cells
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report import Report
+
+
+def latex(report: Report) -> str:
+    """Return a table in the manner of booktabs, with the signatures as comments above it."""
+    try:
+        table = cells(report).to_latex(index=False, escape=True)
+    except ImportError:
+        raise MissingExtraError("LaTeX", "report") from None
+    comments = [f"% {report.signature(name)}" for name in report.metrics]
+    return "\n".join([*comments, table])

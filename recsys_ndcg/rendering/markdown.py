@@ -1,0 +1,22 @@
+"""A report as Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.errors import MissingExtraError
+from recsys_ndcg.rendering.table import cells, remarks
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report import Report
+
+
+def markdown(report: Report) -> str:
+    """Return a table, the remarks as a list, and the signatures as code."""
+    try:
+        table = cells(report).to_markdown(index=False, disable_numparse=True)
+    except ImportError:
+        raise MissingExtraError("Markdown", "report") from None
+    lines = [f"- {line}" for line in remarks(report)]
+    signatures = [f"    {report.signature(name)}" for name in report.metrics]
+    return "\n".join([table, "", *lines, *([""] if lines else []), *signatures, ""])

@@ -1,0 +1,19 @@
+"""A report as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.rendering.table import cells, remarks
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report import Report
+
+
+def text(report: Report) -> str:
+    """Return the summary, the remarks and the first signature."""
+    counts = report.counts
+    head = f"{counts['users']} users, {counts['ratings']} ratings"
+    table = cells(report).to_string(index=False)
+    first = report.signature(report.metrics[0])
+    return "\n".join([head, table, *remarks(report), first])

@@ -1,0 +1,302 @@
+"""Report: scores per user, averaged and pooled, and how they were computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg import rendering, storage
+from recsys_ndcg.audit import Audit
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
+from recsys_ndcg.explanation import explained
+from recsys_ndcg.metrics import parse
+from recsys_ndcg.significance import mean_interval, ratio_interval
+from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recsys_ndcg.grouping import Ids
+    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.source import Source
+
+_TIES_MATTER = 0.001  # a range this wide changes the third decimal
+
+
+@dataclass(eq=False)
+class Report:
+    """What `evaluate` returns.
+
+    Parameters
+    ----------
+    users : array
+        The user ids, in the order of `per_user`.
+    n_items, n_relevant : arrays
+        The length of each user's list, and how many items are relevant to the user, NaN where no
+        threshold says which.
+    scores : Scores
+        Numerators and denominators.
+    signatures : mapping
+        How each metric was computed, in words that a program reads back.
+    audit : Audit or StoredAudit
+        What stands beside the scores.
+    source : Source, optional
+        The lists; a report that was read from a file has none.
+
+    Attributes
+    ----------
+    per_user : pandas.DataFrame
+        Indexed by user: n_items, n_relevant, then a column per metric; NaN is undefined.
+    mean, pooled : pandas.Series
+        By metric: the mean over users, and Σ numerator / Σ denominator over users.
+    summary : pandas.DataFrame
+        A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance, lift,
+        tie_low, tie_high.
+    counts : dict
+        Users, ratings, and how many need a second look.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2, threshold=4)
+    >>> report.mean.round(3).to_dict()
+    {'ndcg@2': 0.813, 'precision@2': 0.5, 'recall@2': 0.5}
+    """
+
+    users: Ids
+    n_items: Ids
+    n_relevant: Ids
+    scores: Scores
+    signatures: dict[str, str]
+    audit: Audit | storage.StoredAudit
+    source: Source | None = None
+
+    @classmethod
+    def of(cls, source: Source) -> Report:
+        """Measure a source."""
+        measured = source.measured()
+        relevant = measured.n_relevant
+        users = source.lists.users
+        return cls(
+            users,
+            measured.n_items,
+            np.full(len(users), np.nan) if relevant is None else relevant,
+            measured.scores,
+            _signatures(source, measured.scores),
+            Audit(source, measured),
+            source,
+        )
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics, in the order they were asked for."""
+        return [str(metric) for metric in self.scores.metrics]
+
+    @cached_property
+    def per_user(self) -> pd.DataFrame:
+        """Scores by user."""
+        table = pd.DataFrame(self.scores.values, columns=self.metrics)
+        table.insert(0, "n_items", self.n_items)
+        table.insert(1, "n_relevant", self.n_relevant)
+        return table.set_index(pd.Index(self.users, name="user"))
+
+    @cached_property
+    def mean(self) -> pd.Series[float]:
+        """Mean over the users who have a score."""
+        return pd.Series(self.scores.mean, index=self.metrics, name="mean")
+
+    @cached_property
+    def pooled(self) -> pd.Series[float]:
+        """Sum of the numerators over sum of the denominators."""
+        return pd.Series(self.scores.pooled, index=self.metrics, name="pooled")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Users, ratings, and how many need a second look.
+
+        Keys: users, ratings (rows), short (lists of fewer than the largest k), trivial (every
+        order scores the same), tied (two equal estimates), unlabelled (rows), unlisted (labels
+        outside the lists), missing (labelled users without a list), duplicates (rows merged),
+        left_out (users, of any metric), and ``undefined ndcg@10`` for each metric.
+        """
+        return self.audit.counts
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row per metric."""
+        levels = self.audit.levels
+        intervals = self.intervals()
+        values = self.per_user[self.metrics]
+        bounded = np.array([metric.bounded for metric in self.scores.metrics])
+        room = (1 - levels["chance"]).where(bounded & (levels["chance"] < 1))
+        return pd.DataFrame(
+            {
+                "mean": self.mean,
+                "ci_low": intervals["mean_low"],
+                "ci_high": intervals["mean_high"],
+                "pooled": self.pooled,
+                "median": values.median(),
+                "users": values.notna().sum(),
+                "undefined": self.scores.undefined.sum(axis=0),
+                "chance": levels["chance"],
+                "lift": (self.mean - levels["chance"]) / room,
+                "tie_low": levels["tie_low"],
+                "tie_high": levels["tie_high"],
+            },
+            index=pd.Index(self.metrics, name="metric"),
+        )
+
+    def intervals(self, level: float = 0.95) -> pd.DataFrame:
+        """Return confidence intervals over users.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per metric: mean_low and mean_high by Student's t, pooled_low and pooled_high
+            by the delta method for a ratio.
+        """
+        if not 0 < level < 1:
+            msg = f"level must be between 0 and 1, such as 0.95, not {level}."
+            raise InvalidInputError(msg)
+        rows = []
+        for column, metric in enumerate(self.scores.metrics):
+            values = self.scores.values[:, column]
+            kept = ~self.scores.left_out[:, column] & (self.scores.denominator[:, column] != 0)
+            n, d = self.scores.numerator[kept, column], self.scores.denominator[kept, column]
+            pooled = np.array(ratio_interval(n, d, level))
+            pooled = metric.score(pooled if metric.orders else pooled.clip(min=0))
+            rows.append((*mean_interval(values[~np.isnan(values)], level), *pooled.tolist()))
+        names = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+        return pd.DataFrame(rows, columns=names, index=self.metrics)
+
+    def signature(self, metric: str) -> str:
+        """Return how a metric was computed, complete: two equal ones mean equal numbers.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
+        'ndcg@10|gain:exponential|discount:lo'
+        """
+        return self.signatures[self._known(metric)]
+
+    def leaderboard(self, metric: str, n: int = 20, *, ascending: bool = False) -> pd.DataFrame:
+        """Return the n users with the highest, or the lowest, scores; ties by user id."""
+        if n < 1:
+            msg = f"n must be a whole number of at least 1, not {n}."
+            raise InvalidInputError(msg)
+        name = self._known(metric)
+        defined = self.per_user[self.per_user[name].notna()]
+        return defined.sort_values(name, ascending=ascending, kind="stable").head(n)
+
+    def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:  # noqa: ANN401
+        """Return where a user's DCG and NDCG come from, rank by rank.
+
+        Parameters
+        ----------
+        user
+            An id as in `per_user`.
+        k : int, optional
+            The last rank; None for all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per rank: item, estimated, true, gain, discount, discounted_gain, dcg (so far),
+            ideal_gain, ideal_dcg (so far), ndcg. A short list ends early: ranks past its end
+            have no item, and no row unless the ideal list is longer.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such user, or the report was read from a file.
+
+        Notes
+        -----
+        Under ``ties="expected"`` the gain is the mean over the items that share the estimate.
+        """
+        if self.source is None:
+            msg = "This report was read from a file, which holds no lists. Evaluate the data again."
+            raise InvalidInputError(msg)
+        return explained(self.source, user, k)
+
+    def widest_tie_range(self) -> tuple[str, float, float] | None:
+        """Return the metric that ties leave open furthest, and its range, if it matters."""
+        if not isinstance(self.audit, Audit) or self.audit.n_tied < _TIES_MATTER * len(self.users):
+            return None
+        low, high = self.audit.tie_range
+        width = np.where([metric.bounded for metric in self.scores.metrics], high - low, 0.0)
+        widest = int(np.nan_to_num(width).argmax())
+        if not width[widest] >= _TIES_MATTER:
+            return None
+        return self.metrics[widest], float(low[widest]), float(high[widest])
+
+    def to_markdown(self) -> str:
+        """Return the summary and the signatures as Markdown."""
+        return rendering.markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the summary as a LaTeX table, the signatures as comments."""
+        return rendering.latex(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the summary as an HTML page, and write it if a path is given."""
+        return rendering.html(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
+        return storage.as_dict(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as JSON."""
+        storage.write(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Report:
+        """Read a report that `save` wrote; it has everything but `explain`.
+
+        Raises
+        ------
+        InvalidInputError
+            The file is not a report.
+        """
+        return cls(**storage.read(path))
+
+    def __str__(self) -> str:
+        """Return the summary, the counts that matter and the signature, as text."""
+        return rendering.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return rendering.fragment(self)
+
+    def _known(self, metric: str) -> str:
+        try:
+            name = str(parse(metric)[0])
+        except RecsysNdcgError:
+            name = str(metric)
+        if name in self.metrics:
+            return name
+        msg = f"This report has no metric {metric!r}; it has {', '.join(self.metrics)}."
+        raise InvalidInputError(msg)
+
+
+def _signatures(source: Source, scores: Scores) -> dict[str, str]:
+    users = (~np.isnan(scores.values)).sum(axis=0).tolist()
+    choices = source.convention.signature
+    threshold = "none" if source.threshold is None else source.threshold
+    return {
+        str(metric): f"{metric}|{choices}|threshold:{threshold}|"
+        f"protocol:{source.lists.protocol}|users:{number}|version:{__version__}"
+        for metric, number in zip(source.metrics, users, strict=True)
+    }
