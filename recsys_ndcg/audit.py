@@ -46,13 +46,10 @@ class Audit:
             {"chance": self._chance, "tie_low": low, "tie_high": high}, index=names
         )
 
-    @cached_property
+    @property
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
-        if not self._tied.any():
-            return self._measured.scores.mean, self._measured.scores.mean
-        worst, best = (self._source.measured(ties).scores.mean for ties in ("worst", "best"))
-        return worst, best
+        return self._measured.worst.mean, self._measured.best.mean
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -89,25 +86,32 @@ class Audit:
     @cached_property
     def _chance(self) -> Floats:
         """The mean score of random order; NaN where it has no exact value."""
-        metrics = self._source.metrics
-        known = [m for m in metrics if m.orders and m.has_expectation(self._source.convention)]
-        means = dict(zip(known, self._blind("expected", known).mean(axis=0), strict=True))
-        return np.array([means.get(metric, np.nan) for metric in metrics])
+        means: dict[Metric, float] = {}
+        for ties, measured in self._blind.items():
+            if ties == "expected":
+                means = dict(zip(measured.scores.metrics, measured.scores.mean, strict=True))
+        return np.array([means.get(metric, np.nan) for metric in self._source.metrics])
 
     @cached_property
     def _trivial(self) -> NDArray[np.bool_]:
-        """Users for whom every order of the list gives the same scores."""
-        ordering = [metric for metric in self._source.metrics if metric.orders]
-        if not ordering:
-            return np.zeros(len(self._source.lists), dtype=bool)
-        worst, best = self._blind("worst", ordering), self._blind("best", ordering)
-        scored = ~np.isnan(best)
-        differs = scored & (np.abs(np.nan_to_num(best) - np.nan_to_num(worst)) > _SAME)
-        return np.asarray(scored.any(axis=1) & ~differs.any(axis=1))
+        """Users who have a score, the same for every order of their list."""
+        scored = np.zeros(len(self._source.lists), dtype=bool)
+        differs = scored.copy()
+        for measured in self._blind.values():
+            worst, best = measured.worst.values, measured.best.values
+            scored |= ~np.isnan(best).all(axis=1)
+            differs |= (best - worst > _SAME).any(axis=1)
+        return scored & ~differs
 
-    def _blind(self, ties: str, metrics: Sequence[Metric]) -> Floats:
-        """Return per-user scores as if all estimates of a list were equal."""
-        if not metrics:
-            return np.zeros((len(self._source.lists), 0))
-        source = replace(self._source, metrics=metrics)
-        return source.measured(ties, blind=True).scores.values
+    @cached_property
+    def _blind(self) -> dict[str, Measured]:
+        """The scores as if all estimates of a list were equal, by the rule for ties."""
+        source, known = self._source, {}
+        ordering = [metric for metric in source.metrics if metric.orders]
+        for metric in ordering:
+            exact = metric.has_expectation(source.convention)
+            known.setdefault("expected" if exact else "worst", []).append(metric)
+        return {
+            ties: replace(source, metrics=metrics).measured(ties, blind=True)
+            for ties, metrics in known.items()
+        }

@@ -196,6 +196,6 @@ def _warn_of_ties(report: Report) -> None:
         metric, low, high = found
         msg = (
             f"Tied estimates leave {metric} open between {low:.4f} and {high:.4f}; the report gives "
-            f"{report.mean[metric]:.4f}. {report.counts['tied']} users have ties."
+            f"{report.mean[metric]:.4f}."
         )
         warnings.warn(msg, DataWarning, stacklevel=3)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.block import Block
 from recsys_ndcg.gains import discounts
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import Ranking
@@ -22,7 +23,8 @@ def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:  # noqa
     place = source.lists.place_of(user)
     lists = source.lists.between(place, place + 1)
     convention = source.convention
-    ranking = Ranking(lists, convention, depth=k, threshold=source.threshold)
+    block = Block(lists, convention, depth=k, threshold=source.threshold)
+    ranking = Ranking(block, convention.ties)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     rows = ranking.order[:listed]
     if convention.ideal == "max":

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,8 +80,9 @@ def _ascending(ids: Ids) -> Positions:
 def stable_order(codes: Codes, size: int) -> Positions | None:
     """Return the stable order of rows by code, or None where they stand in it already.
 
-    NumPy sorts 16-bit integers by radix, several times faster than wider ones, so codes of up to
-    32 bits take one or two such passes.
+    NumPy sorts 16-bit integers by radix, several times faster than wider ones. Where there are
+    more codes than that, rows are first dealt into ranges of codes that fit, and the ranges are
+    sorted in threads.
 
     Examples
     --------
@@ -89,10 +91,19 @@ def stable_order(codes: Codes, size: int) -> Positions | None:
     """
     if (codes[1:] >= codes[:-1]).all():
         return None
-    order = np.argsort(codes.astype(np.uint16), kind="stable")
-    if size > _SIXTEEN_BITS:
-        order = order[np.argsort((codes[order] >> 16).astype(np.uint16), kind="stable")]
-    return order
+    if size <= _SIXTEEN_BITS:
+        return np.argsort(codes.astype(np.uint16), kind="stable")
+    n_ranges = -(-size // _SIXTEEN_BITS)
+    width = -(-size // n_ranges)
+    range_of = (codes // width).astype(np.min_scalar_type(n_ranges))
+    dealt, edges = np.argsort(range_of, kind="stable"), offsets_of(range_of, n_ranges)
+
+    def within(number: int) -> Positions:
+        rows = dealt[edges[number] : edges[number + 1]]
+        low = (codes[rows] - number * width).astype(np.uint16)
+        return rows[np.argsort(low, kind="stable")]
+
+    return np.concatenate(in_threads(within, range(n_ranges)))
 
 
 def offsets_of(codes: Codes, size: int) -> Positions:

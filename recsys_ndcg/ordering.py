@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -14,24 +15,21 @@ if TYPE_CHECKING:
     from recsys_ndcg.grouping import Positions
 
 
-def descending(
-    values: Floats, offsets: Positions, before: Positions | None = None
-) -> Positions:
-    """Return the order of rows by user, and within a user by value, largest first.
+def descending(values: Floats, offsets: Positions) -> Positions:
+    """Return the order of rows by list, and within a list by value, largest first.
+
+    Equal values come in any order.
 
     Parameters
     ----------
     values : float64 array, one per row
-        Rows grouped by user.
-    offsets : int64 array, shape (n_users + 1,)
-        Where each user's rows start.
-    before : int64 array, optional
-        An order of the rows that equal values keep. Without it equal values come in any order,
-        which sorts faster.
+        Rows grouped by list.
+    offsets : int64 array, shape (n_lists + 1,)
+        Where each list's rows start.
 
     Notes
     -----
-    The values are sorted over all users at once, by NumPy's vectorised sort, and then by user
+    The values are sorted over all lists at once, by NumPy's vectorised sort, and then by list
     with a stable sort of 16-bit integers (a radix sort): both are several times faster than one
     sort by two keys.
 
@@ -40,51 +38,95 @@ def descending(
     >>> descending(np.array([1.0, 3.0, 2.0]), np.array([0, 2, 3]))
     array([1, 0, 2])
     """
-    if before is None:
-        order = np.argsort(-values)
-    else:
-        order = before[np.argsort(-values[before], kind="stable")]
-    n_users = len(offsets) - 1
-    user = np.repeat(np.arange(n_users, dtype=np.min_scalar_type(n_users)), np.diff(offsets))
-    return order[np.argsort(user[order], kind="stable")]
+    order = np.argsort(-values)
+    n_lists = len(offsets) - 1
+    of_row = np.repeat(np.arange(n_lists, dtype=np.min_scalar_type(max(n_lists - 1, 0))), np.diff(offsets))
+    return order[np.argsort(of_row[order], kind="stable")]
 
 
-@dataclass(frozen=True)
 class TieGroups:
-    """Runs of rows that share their ranks: a row alone, or rows with equal estimates.
+    """Runs of sorted rows that share their ranks: a row alone, or rows with equal estimates.
 
     Parameters
     ----------
     start : int64 array, shape (n_groups + 1,)
         The first sorted row of each group, and the end.
-    group : int64 array, one per sorted row, optional
-        Which group the row is in; None where every row is a group.
+    n_rows : int
+        How many rows there are; as many groups mean that none is shared.
+    matters : bool array, shape (n_groups,), optional
+        Groups that reach the ranks which anybody looks at; work on the others is spared.
     """
 
-    start: Positions
-    group: Positions | None
+    def __init__(
+        self, start: Positions, n_rows: int, matters: NDArray[np.bool_] | None = None
+    ) -> None:
+        self.start = start
+        self.single = len(start) == n_rows + 1
+        self._n_rows = n_rows
+        self._matters = matters
 
     @classmethod
-    def of(cls, first: NDArray[np.bool_]) -> TieGroups:
-        """Make groups from the flags of their first rows."""
+    def alone(cls, n_rows: int) -> TieGroups:
+        """Make every row a group."""
+        return cls(np.arange(n_rows + 1), n_rows)
+
+    @classmethod
+    def equal(cls, sorted_values: Floats, offsets: Positions, width: int) -> TieGroups:
+        """Make groups of rows that stand in the same list and have the same value.
+
+        Those that begin behind rank `width` do not matter.
+        """
+        n_rows = len(sorted_values)
+        first = np.ones(n_rows, dtype=bool)
+        np.not_equal(sorted_values[1:], sorted_values[:-1], out=first[1:])
+        first[offsets[:-1][np.diff(offsets) > 0]] = True
         if first.all():
-            return cls(np.arange(len(first) + 1), None)
-        start = np.append(np.flatnonzero(first), len(first))
-        return cls(start, np.cumsum(first) - 1)
+            return cls.alone(n_rows)
+        start = np.append(np.flatnonzero(first), n_rows)
+        list_start = offsets[np.searchsorted(offsets, start[:-1], side="right") - 1]
+        return cls(start, n_rows, (np.diff(start) > 1) & (start[:-1] - list_start < width))
+
+    @lazy
+    def of_row(self) -> Positions:
+        """Which group each sorted row is in."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    @lazy
+    def _shared(self) -> tuple[NDArray[np.bool_], Positions]:
+        """The sorted rows of the groups that matter, and where each group starts among them."""
+        sizes = np.diff(self.start)
+        matters = np.asarray(self._matters)
+        offsets = np.concatenate([[0], np.cumsum(sizes[matters])])
+        return np.repeat(matters, sizes), offsets
 
     def mean(self, values: Floats) -> Floats:
         """Return the mean of each row's group; exact where the values of a group are equal."""
-        if self.group is None:
+        if self.single:
             return values
-        start = self.start[:-1]
-        mean = np.add.reduceat(values, start) / np.diff(self.start)
-        low, high = np.minimum.reduceat(values, start), np.maximum.reduceat(values, start)
-        return np.clip(mean, low, high)[self.group]
+        places, offsets = self._shared
+        inside, start, sizes = values[places], offsets[:-1], np.diff(offsets)
+        if not len(start):
+            return values
+        mean = np.add.reduceat(inside, start) / sizes
+        low, high = np.minimum.reduceat(inside, start), np.maximum.reduceat(inside, start)
+        result = values.copy()
+        result[places] = np.repeat(np.clip(mean, low, high), sizes)
+        return result
 
+    def settled(self, order: Positions, key: Floats) -> Positions:
+        """Return the order with the rows of each group by key, largest first.
 
-def first_rows(sorted_values: Floats, offsets: Positions) -> NDArray[np.bool_]:
-    """Return True where a sorted row differs from the row before it in the same list."""
-    first = np.ones(len(sorted_values), dtype=bool)
-    np.not_equal(sorted_values[1:], sorted_values[:-1], out=first[1:])
-    first[offsets[:-1][np.diff(offsets) > 0]] = True
-    return first
+        Parameters
+        ----------
+        order : int64 array
+            The sorted rows.
+        key : float64 array, one per row
+            In the order of the rows before sorting.
+        """
+        if self.single:
+            return order
+        places, offsets = self._shared
+        rows = order[places]
+        settled = order.copy()
+        settled[places] = rows[descending(key[rows], offsets)]
+        return settled

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.blocks import blocks_of
 from recsys_ndcg.convention import Floats
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.grouping import Codes, Positions
+from recsys_ndcg.grouping import Codes, Positions, offsets_of, stable_order
+from recsys_ndcg.threads import in_threads
 
 
 @dataclass(frozen=True)
@@ -27,35 +29,64 @@ class Pairs:
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        item = None if self.item is None else self.item[rows]
-        numbers = {name: column[rows] for name, column in self.numbers.items()}
-        return replace(self, user=self.user[rows], item=item, numbers=numbers)
+        columns = [self.user, *([] if self.item is None else [self.item]), *self.numbers.values()]
+        taken = in_threads(lambda column: column.take(rows), columns)
+        user, item = taken[0], None if self.item is None else taken[1]
+        numbers = dict(zip(self.numbers, taken[-len(self.numbers) :], strict=True))
+        return replace(self, user=user, item=item, numbers=numbers)
 
 
-def without_duplicates(pairs: Pairs, n_items: int, rule: str) -> tuple[Pairs, int]:
-    """Return each (user, item) once, and how many rows that removed.
+def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
+    """Return the rows grouped by user, each user's in input order, and where each user starts."""
+    order = stable_order(pairs.user, n_users)
+    return (pairs if order is None else pairs.take(order)), offsets_of(pairs.user, n_users)
+
+
+def distinct_by_user(
+    pairs: Pairs, n_users: int, n_items: int, rule: str
+) -> tuple[Pairs, Positions, int]:
+    """Group rows by user, each (user, item) once.
 
     Parameters
     ----------
     pairs : Pairs
         Rows in input order.
-    n_items : int
-        How many distinct items there are.
+    n_users, n_items : int
+        How many distinct ones there are.
     rule : {'raise', 'first', 'last', 'max', 'mean'}
         ``max`` and ``mean`` work on each column of numbers by itself, leaving NaN out, and keep
         the place of the first of the rows.
+
+    Returns
+    -------
+    The grouped rows, where each user starts, and how many rows were merged into others.
 
     Raises
     ------
     InvalidInputError
         The rule is ``raise`` and a pair occurs twice.
     """
-    if pairs.item is None:
-        return pairs, 0
+    grouped, offsets = by_user(pairs, n_users)
+    if not _has_repeats(grouped, offsets, n_items):
+        return grouped, offsets, 0
+    once = _merged(pairs, n_items, rule)
+    return *by_user(once, n_users), len(pairs.user) - len(once.user)
+
+
+def _has_repeats(grouped: Pairs, offsets: Positions, n_items: int) -> bool:
+    if grouped.item is None:
+        return False
+
+    def repeats(users: tuple[int, int]) -> bool:
+        rows = slice(offsets[users[0]], offsets[users[1]])
+        keys = np.sort(replace(grouped, user=grouped.user[rows], item=grouped.item[rows]).keys(n_items))
+        return bool((keys[1:] == keys[:-1]).any())
+
+    return any(in_threads(repeats, blocks_of(offsets)))
+
+
+def _merged(pairs: Pairs, n_items: int, rule: str) -> Pairs:
     keys = pairs.keys(n_items)
-    ascending = np.sort(keys)
-    if not (ascending[1:] == ascending[:-1]).any():
-        return pairs, 0
     again = pd.Series(keys).duplicated(keep="last" if rule == "last" else "first").to_numpy()
     if rule == "raise":
         first, extra = int(np.flatnonzero(again)[0]), int(again.sum())
@@ -70,7 +101,7 @@ def without_duplicates(pairs: Pairs, n_items: int, rule: str) -> tuple[Pairs, in
     if rule in ("max", "mean"):
         merged = pd.DataFrame(pairs.numbers).groupby(keys, sort=False).agg(rule)
         once = replace(once, numbers={name: merged[name].to_numpy() for name in merged})
-    return once, int(again.sum())
+    return once
 
 
 def labels_of(results: Pairs, labels: Pairs, n_items: int) -> tuple[Floats, Pairs]:

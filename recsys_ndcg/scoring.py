@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.block import Block
+from recsys_ndcg.blocks import blocks_of
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.grouping import Positions
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.ranked_lists import RankedLists
-
-_BLOCK_ROWS = 1 << 14  # estimates, gains and orders of a block stay in the second-level cache
-_BLOCK_CELLS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -86,9 +84,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Measured:
-    """Scores, with what is known of each user's list."""
+    """Scores, those with every tie in its worst and best order, and what is known of each list."""
 
     scores: Scores
+    worst: Scores
+    best: Scores
     n_items: Positions
     n_relevant: Floats | None
     first_tie: Floats
@@ -104,6 +104,16 @@ def measure(
 ) -> Measured:
     """Rank prepared lists block by block, and take the metrics of each block.
 
+    Parameters
+    ----------
+    lists : RankedLists
+        As `recsys_ndcg.preparation.prepared` returns them.
+    metrics, convention, threshold
+        What is measured, and how.
+    blind : bool
+        Treat all estimates of a list as equal: the expected, worst and best scores are then those
+        of random order, the worst and the best possible order.
+
     Raises
     ------
     InvalidInputError
@@ -111,56 +121,38 @@ def measure(
     """
     depths = [metric.depth for metric in metrics]
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
+    rules = (convention.ties, "worst", "best")
 
-    def of(block: tuple[int, int]) -> tuple[list[Floats], list[Floats], Floats | None, Floats]:
-        part = lists.between(*block)
-        ranking = Ranking(part, convention, depth=depth, threshold=threshold, blind=blind)
-        return (
-            [metric.numerator(ranking) for metric in metrics],
-            [metric.denominator(ranking) for metric in metrics],
-            None if threshold is None else ranking.n_relevant,
-            ranking.first_tie,
+    def of(users: tuple[int, int]) -> tuple[list[Floats], Floats | None, Floats]:
+        block = Block(
+            lists.between(*users), convention, depth=depth, threshold=threshold, blind=blind
         )
+        tied = bool((block.first_tie <= block.width).any())
+        tables = [_parts(metrics, Ranking(block, rule)) for rule in rules[: 3 if tied else 1]]
+        relevant = None if threshold is None else block.n_relevant
+        return tables if tied else tables * 3, relevant, block.first_tie
 
-    blocks = _blocks(lists, depth)
-    if len(blocks) == 1:
-        parts = [of(blocks[0])]
-    else:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = list(pool.map(of, blocks))
-    numerators, denominators, relevant, first_tie = zip(*parts, strict=True)
-    scores = Scores(
-        metrics,
-        np.concatenate([np.column_stack(one) for one in numerators]),
-        np.concatenate([np.column_stack(one) for one in denominators]),
-        _left_out(lists, metrics, convention),
-        convention.undefined if isinstance(convention.undefined, float) else np.nan,
-    )
+    width = lists.n_items + np.diff(lists.unlisted_offsets)
+    blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
+    tables, relevant, first_tie = zip(*in_threads(of, blocks), strict=True)
+    left_out = _left_out(lists, metrics, convention)
+    undefined = convention.undefined if isinstance(convention.undefined, float) else np.nan
+    by_rule = [np.concatenate(tables_of_rule, axis=1) for tables_of_rule in zip(*tables, strict=True)]
+    scores = [Scores(metrics, *parts, left_out, undefined) for parts in by_rule]
     if convention.undefined == "raise":
-        _refuse_undefined(lists, scores)
+        _refuse_undefined(lists, scores[0])
     n_relevant = None if threshold is None else np.concatenate(relevant)
-    return Measured(scores, lists.n_items, n_relevant, np.concatenate(first_tie))
+    return Measured(*scores, lists.n_items, n_relevant, np.concatenate(first_tie))
 
 
-def _blocks(lists: RankedLists, depth: int | None) -> list[tuple[int, int]]:
-    """Split the users into runs of about equally many rows, and of tables that stay small."""
-    rows = np.arange(0, lists.offsets[-1] + _BLOCK_ROWS, _BLOCK_ROWS)
-    cuts = np.searchsorted(lists.offsets, rows)
-    most_users = np.arange(0, len(lists) + _BLOCK_ROWS, _BLOCK_ROWS)
-    edges = np.unique(np.concatenate([cuts, most_users]).clip(max=len(lists))).tolist()
-    longest = lists.n_items + np.diff(lists.unlisted_offsets)
-    pending = list(zip(edges[:-1], edges[1:], strict=True))[::-1]
-    blocks = []
-    while pending:
-        first, last = pending.pop()
-        width = int(longest[first:last].max())
-        width = width if depth is None else min(width, depth)
-        if last - first == 1 or width * (last - first) <= _BLOCK_CELLS:
-            blocks.append((first, last))
-        else:
-            middle = (first + last) // 2
-            pending += [(middle, last), (first, middle)]
-    return blocks
+def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:
+    """Return numerators and denominators, shape (2, n_users, n_metrics)."""
+    return np.stack(
+        [
+            np.column_stack([metric.numerator(ranking) for metric in metrics]),
+            np.column_stack([metric.denominator(ranking) for metric in metrics]),
+        ]
+    )
 
 
 def _left_out(

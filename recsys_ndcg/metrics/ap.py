@@ -69,7 +69,7 @@ class AP(Metric):
         return convention.ap_over != "hits"
 
     def _hits(self, ranking: Ranking) -> Floats:
-        if ranking.convention.ties == "expected" and (ranking.first_tie <= (self.k or np.inf)).any():
+        if ranking.ties == "expected" and (ranking.first_tie <= (self.k or np.inf)).any():
             msg = (
                 "ap_over='hits' has no exact expectation where equal estimates touch the top k. "
                 "Choose another ap_over, or ties='item_asc'."

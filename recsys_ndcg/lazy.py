@@ -1,0 +1,33 @@
+"""Attributes computed when first read, without a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+Value = TypeVar("Value")
+
+
+class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
+    """Compute an attribute once, at the first access.
+
+    `functools.cached_property` of Python 3.11 holds one lock for all instances of a class while
+    it computes, so that threads over blocks would wait for each other.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> Value | lazy[Value]:
+        """Compute the value and keep it under the attribute's own name."""
+        if instance is None:
+            return self
+        value = self._compute(instance)
+        instance.__dict__[self._name] = value
+        return value
