@@ -117,7 +117,7 @@ def faulty_grades(
         grades = np.array([labelled.min(), labelled.max()] if len(labelled) else [])
     else:
         grades = np.sort(pd.unique(true[~np.isnan(true)]))
-    top = np.array([] if convention.max_grade is None else [convention.max_grade])
+    top = np.array([convention.max_grade] if convention.ideal == "max" else [], dtype=np.float64)
     known = np.concatenate([grades, top])
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
     faults: list[tuple[Floats, str, str]] = []

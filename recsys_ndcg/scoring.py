@@ -158,14 +158,15 @@ def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:
 def _left_out(
     lists: RankedLists, metrics: Sequence[Metric], convention: Convention
 ) -> NDArray[np.bool_]:
-    missing = lists.missing & (convention.missing_user == "skip")
-    short = [
-        lists.n_items < metric.k
-        if metric.k is not None and convention.short_list == "drop"
-        else np.zeros(len(lists), dtype=bool)
-        for metric in metrics
-    ]
-    return np.column_stack(short) | missing[:, None]
+    left_out = np.zeros((len(lists), len(metrics)), dtype=bool)
+    if convention.missing_user == "skip":
+        left_out |= lists.missing[:, None]
+    if convention.short_list == "drop":
+        cutoffs = [metric.k for metric in metrics if metric.k is not None]
+        # a metric without a cutoff goes with the shortest one asked for
+        least = [metric.k or min(cutoffs, default=0) for metric in metrics]
+        left_out |= lists.n_items[:, None] < np.array(least)
+    return left_out
 
 
 def _refuse_undefined(lists: RankedLists, scores: Scores) -> None:

@@ -1,0 +1,158 @@
+"""Every metric under every choice equals a plain-Python textbook that shares no code with it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg import blocks
+from recsys_ndcg.metrics import METRICS, parse
+from tests import drawn, textbook
+from tests.drawn import Drawn
+from tests.textbook import Choices
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+ALL = [f"{name}@{k}" for name in METRICS for k in (1, 2, 3, 7) if METRICS[name].cutoff != "none"]
+ALL += [name for name in METRICS if name != "f1"]
+
+
+def _same(ours: float, theirs: float) -> bool:
+    if math.isnan(theirs):
+        return math.isnan(ours)
+    return math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def _report(name: str, data: Drawn, chosen: Choices) -> rn.Report:
+    convention = drawn.convention_of(chosen)
+    threshold = chosen.threshold
+    return rn.evaluate(data.lists, metrics=[name], k=None, threshold=threshold, convention=convention)
+
+
+def _arguments(name: str, data: Drawn, chosen: Choices) -> tuple[object, ...]:
+    metric = parse(name)[0]
+    return metric.name, metric.k, data.users, data.unlisted, chosen
+
+
+def _sensible(name: str, data: Drawn, chosen: Choices) -> bool:
+    """Leave out what the library refuses, which has tests of its own."""
+    if name.startswith(("rmse", "mae")):
+        return not data.joined
+    if name.startswith("ap") and chosen.ap_over == "hits":
+        return chosen.ties not in ("expected", "best", "worst")
+    return not (name == "ap" and chosen.ap_over == "k")
+
+
+def _chosen(chosen: Choices) -> Choices:
+    """Give the textbook the top grade that fits a mapping whose gains do not rise."""
+    mapped = chosen.gain == drawn.MAPPED and chosen.ideal == "max"
+    return replace(chosen, max_grade=3.5) if mapped else chosen
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=drawn.data(), chosen=drawn.choices, name=st.sampled_from(ALL), rows=st.sampled_from([1, 3, 1 << 16]))
+def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, name: str, rows: int) -> None:
+    """Per user, averaged and pooled, with blocks of any size."""
+    assume(drawn.usable(data))
+    assume(_sensible(name, data, chosen))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "_ROWS", rows)
+        patch.setattr(blocks, "_CELLS", rows)
+        report = _report(name, data, chosen)
+    arguments = _arguments(name, data, _chosen(chosen))
+    expected = textbook.table(*arguments)
+    ours = report.per_user[name]
+    assert set(ours.index) == set(expected)
+    for user, value in expected.items():
+        assert _same(ours[user], value), f"{name} of user {user}"
+    assert _same(report.mean[name], textbook.mean(*arguments)), f"mean of {name}"
+    assert _same(report.pooled[name], textbook.pooled(*arguments)), f"pooled {name}"
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=drawn.data(), chosen=drawn.choices, name=st.sampled_from(ALL))
+def test_chance_and_tie_range_agree_with_the_textbook(
+    data: Drawn, chosen: Choices, name: str
+) -> None:
+    """The chance level is the mean over all orders, the tie range that of the extreme orders."""
+    assume(drawn.usable(data))
+    assume(chosen.ap_over != "hits")
+    assume(_sensible(name, data, chosen))
+    assume(not name.startswith(("rmse", "mae")))
+    chosen = replace(_chosen(chosen), missing_user="zero", short_list="k")
+    report = _report(name, data, chosen)
+    metric = parse(name)[0]
+    chances = []
+    for user in {**data.users, **data.unlisted}:
+        parts = textbook.chance(
+            metric.name, metric.k, data.users.get(user, []), data.unlisted.get(user, []), chosen
+        )
+        chances.append(textbook.value(metric.name, *parts, chosen))
+    defined = [value for value in chances if not math.isnan(value)]
+    row = report.summary.loc[name]
+    assert _same(row["chance"], math.fsum(defined) / len(defined) if defined else math.nan)
+    for ties, column in (("worst", "tie_low"), ("best", "tie_high")):
+        extreme = textbook.mean(*_arguments(name, data, replace(chosen, ties=ties)))
+        assert _same(row[column], extreme), column
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=drawn.data(), chosen=drawn.choices)
+def test_users_called_trivial_have_one_score_in_every_order(data: Drawn, chosen: Choices) -> None:
+    """The count equals the textbook's, by trying all orders."""
+    assume(drawn.usable(data))
+    chosen = replace(_chosen(chosen), ties="expected", short_list="k", missing_user="zero")
+    report = _report("ndcg@2", data, chosen)
+    trivial = 0
+    for user in {**data.users, **data.unlisted}:
+        rows = [row._replace(estimated=0.0) for row in data.users.get(user, [])]
+        low, high = (
+            textbook.parts("ndcg", 2, rows, data.unlisted.get(user, []), replace(chosen, ties=ties))
+            for ties in ("worst", "best")
+        )
+        value = textbook.value("ndcg", *high, chosen)
+        trivial += not math.isnan(value) and math.isclose(low[0], high[0], abs_tol=1e-12)
+    assert report.counts["trivial"] == trivial
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=drawn.data(), chosen=drawn.choices, user=st.integers(0, 2), k=st.integers(1, 7))
+def test_explain_ends_where_the_textbook_does(
+    data: Drawn, chosen: Choices, user: int, k: int
+) -> None:
+    """The last row of the table is the user's DCG and NDCG."""
+    assume(drawn.usable(data))
+    chosen = replace(_chosen(chosen), undefined="skip", short_list="k")
+    one = sorted({**data.users, **data.unlisted})[user % len({**data.users, **data.unlisted})]
+    report = _report(f"ndcg@{k}", data, chosen)
+    table = report.explain(one, k)
+    rows, extra = data.users.get(one, []), data.unlisted.get(one, [])
+    dcg, ideal = textbook.parts("ndcg", k, rows, extra, chosen)
+    last = table.iloc[-1] if len(table) else {"dcg": 0.0, "ideal_dcg": 0.0, "ndcg": np.nan}
+    assert _same(last["dcg"], dcg)
+    assert _same(last["ideal_dcg"], ideal)
+    assert _same(last["ndcg"], textbook.value("ndcg", dcg, ideal, chosen))
+
+
+def test_rbp_takes_its_persistence_from_its_name() -> None:
+    """The option in brackets reaches the formula."""
+    rows = [textbook.Row(3, 5.0), textbook.Row(2, 1.0), textbook.Row(1, 4.0)]
+    pairs = {"ann": [(row.estimated, row.true) for row in rows]}
+    report = rn.evaluate(pairs, metrics=["rbp(0.3)@3"], threshold=4.0)
+    parts = textbook.parts("rbp", 3, rows, [], Choices(threshold=4.0), p=0.3)
+    assert _same(report.mean["rbp(0.3)@3"], parts[0])
+
+
+def test_no_warning_of_numpy_escapes() -> None:
+    """A user without relevant items and an empty list divide nothing by zero."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lists = rn.RankedLists.from_trec({"a": {"x": 0}, "b": {"x": 1}}, {"a": {"x": 1.0}})
+        report = rn.evaluate(lists, metrics=["ndcg@3", "recall@3", "rr"], threshold=1.0)
+    assert report.per_user.loc["a"].isna().sum() == 3
