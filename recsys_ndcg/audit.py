@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from recsys_ndcg.convention import Floats
@@ -42,9 +40,7 @@ class Audit:
         """One row per metric: chance, tie_low and tie_high, as means over users."""
         low, high = self.tie_range
         names = [str(metric) for metric in self._source.metrics]
-        return pd.DataFrame(
-            {"chance": self._chance, "tie_low": low, "tie_high": high}, index=names
-        )
+        return pd.DataFrame({"chance": self._chance, "tie_low": low, "tie_high": high}, index=names)
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
@@ -98,7 +94,7 @@ class Audit:
         scored = np.zeros(len(self._source.lists), dtype=bool)
         differs = scored.copy()
         for measured in self._blind.values():
-            worst, best = measured.worst.values, measured.best.values
+            worst, best = measured.worst.per_user, measured.best.per_user
             scored |= ~np.isnan(best).all(axis=1)
             differs |= (best - worst > _SAME).any(axis=1)
         return scored & ~differs
@@ -106,7 +102,8 @@ class Audit:
     @cached_property
     def _blind(self) -> dict[str, Measured]:
         """The scores as if all estimates of a list were equal, by the rule for ties."""
-        source, known = self._source, {}
+        source = self._source
+        known: dict[str, list[Metric]] = {}
         ordering = [metric for metric in source.metrics if metric.orders]
         for metric in ordering:
             exact = metric.has_expectation(source.convention)

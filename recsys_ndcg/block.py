@@ -11,6 +11,8 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.ordering import TieGroups, descending
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from recsys_ndcg.convention import Convention, Floats
     from recsys_ndcg.grouping import Positions
     from recsys_ndcg.ranked_lists import RankedLists
@@ -128,15 +130,17 @@ class Block:
             least = float(np.ceil(least / step - 1e-6))
         return self.per_user(self._rounded >= least)
 
-    def per_user(self, values: Floats) -> Floats:
+    def per_user(self, values: Floats | NDArray[np.bool_]) -> Floats:
         """Return the sum of a column over each user's rows."""
-        return np.bincount(self._user, weights=values, minlength=len(self.n_items))
+        sums = np.bincount(self._user, weights=values, minlength=len(self.n_items))
+        return sums.astype(np.float64, copy=False)
 
     def table(self, values: Floats, offsets: Positions) -> Floats:
         """Return the first ranks of each user's sorted values, 0 past the end."""
         places = offsets[:-1, None] + np.arange(self.width)
         places = np.where(places < offsets[1:, None], places, len(values))
-        return np.append(values, 0.0)[places]
+        table: Floats = np.append(values, 0.0)[places]
+        return table
 
     @lazy
     def _user(self) -> Positions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ def blocks_of(offsets: Positions, width: Positions | None = None) -> list[tuple[
     by_rows = np.searchsorted(offsets, np.arange(0, offsets[-1] + _ROWS, _ROWS))
     by_users = np.arange(0, n_users + _ROWS, _ROWS)
     edges = np.unique(np.concatenate([by_rows, by_users]).clip(max=n_users)).tolist()
-    pending = list(zip(edges[:-1], edges[1:], strict=True))
+    pending = list(itertools.pairwise(edges))
     if width is None:
         return pending
     pending.reverse()

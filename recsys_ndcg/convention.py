@@ -123,7 +123,7 @@ class Convention:
         """Agree with equality, also when `gain` is a mapping."""
         return hash(self.signature)
 
-    def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields have several types
+    def replace(self, **changes: Any) -> Convention:
         """Return the convention with some fields changed.
 
         Raises

@@ -36,27 +36,23 @@ def sample_ratings(n_users: int = 300, n_items: int = 400, seed: int = 0) -> pd.
     --------
     >>> sample_ratings(seed=0).head(2)
        user  item  rating   timestamp
-    0  u218  i056     5.0  1400005265
-    1  u218  i079     3.0  1400005532
+    0  u148  i054     3.0  1400318381
+    1  u295  i251     5.0  1400346587
     """
-    if n_users < 2 or n_items < 20:  # noqa: PLR2004 - fewer make no test set
+    if n_users < 2 or n_items < 20:
         msg = f"n_users must be at least 2 and n_items at least 20, not {n_users} and {n_items}."
         raise InvalidInputError(msg)
     draw = np.random.default_rng(seed)
-    most = n_items // 2
-    activity = np.clip(draw.lognormal(2.9, 0.9, n_users).astype(int), 5, most)
+    activity = np.clip(draw.lognormal(3.2, 0.9, n_users).astype(int), 5, n_items // 2)
     popularity = 1 / (np.arange(n_items) + 5) ** 0.7
-    quality = draw.normal(0, 0.45, n_items)
-    taste_of_user, taste_of_item = draw.normal(0, 0.5, (2, max(n_users, n_items), 6))
-    generosity = draw.normal(0, 0.4, n_users)
-
-    user = np.repeat(np.arange(n_users), activity)
     # the items with the smallest exponential waiting times: a sample without replacement
-    waiting = draw.exponential(size=(n_users, n_items)) / popularity
-    item = np.concatenate(
-        [np.argsort(row)[:count] for row, count in zip(waiting, activity, strict=True)]
-    )
-    match = (taste_of_user[user] * taste_of_item[item]).sum(axis=1)
+    nearest = np.argsort(draw.exponential(size=(n_users, n_items)) / popularity, axis=1)
+    item = nearest[np.arange(n_items) < activity[:, None]]
+    user = np.repeat(np.arange(n_users), activity)
+
+    generosity, quality = draw.normal(0, 0.4, n_users), draw.normal(0, 0.45, n_items)
+    wish, offer = draw.normal(0, 0.5, (n_users, 6)), draw.normal(0, 0.5, (n_items, 6))
+    match = (wish[user] * offer[item]).sum(axis=1)
     rating = 3.4 + generosity[user] + quality[item] + match + draw.normal(0, 0.6, len(user))
     joined = draw.integers(0, 3 * _YEAR, n_users)
     timestamp = _START + joined[user] + draw.exponential(30 * 24 * 3600, len(user)).astype(int)

@@ -24,7 +24,7 @@ class UnknownMetricError(RecsysNdcgError):
 class MissingExtraError(RecsysNdcgError, ImportError):
     """A job needs a library that is not installed; the message says which extra brings it."""
 
-    def __init__(self, job: str, extra: str) -> None:
+    def __init__(self, *, job: str, extra: str) -> None:
         super().__init__(
             f"{job} needs a library that is not installed. Run: pip install 'recsys-ndcg[{extra}]'"
         )

@@ -21,8 +21,8 @@ _MOST = 0.5
 _FEW_ROWS = 10
 
 
-def evaluate(
-    data: Any,  # noqa: ANN401 - any form of predictions
+def evaluate(  # noqa: PLR0913 - the contract
+    data: Any,
     *,
     metrics: Iterable[str | Metric] | str | None = None,
     k: int | Iterable[int] | None = 10,
@@ -71,15 +71,16 @@ def evaluate(
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> rows = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4), ("bob", "b", 3.5, 3)]
-    >>> report = rn.evaluate(rows, k=2, threshold=4)
+    >>> ann = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2)]
+    >>> bob = [("bob", "a", 2.0, 4), ("bob", "b", 3.5, 3)]
+    >>> report = rn.evaluate(ann + bob, k=2, threshold=4)
     >>> report.per_user.round(3)
           n_items  n_relevant  ndcg@2  precision@2  recall@2
     user
-    ann         2         1.0   1.000          0.5       1.0
-    bob         2         1.0   0.846          0.5       1.0
+    ann         2           1   1.000          0.5       1.0
+    bob         2           1   0.848          0.5       1.0
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
-    (np.float64(0.923), np.float64(0.944))
+    (np.float64(0.924), np.float64(0.944))
     """
     convention = convention or Convention()
     lists = RankedLists.of(data, columns=columns, duplicates=convention.duplicates)
@@ -152,7 +153,7 @@ def _refuse_senseless(lists: RankedLists, metrics: list[Metric]) -> None:
         raise InvalidInputError(msg)
     rated = lists.protocol == "rated"
     constant = rated and not unlabelled.any() and bool((true == true[0]).all())
-    if constant and len(lists) > 1 and len(true) > 2:  # noqa: PLR2004 - too few rows tell nothing
+    if constant and len(lists) > 1 and len(true) > 2:
         msg = (
             f"Every true value is {true[0]} ({len(true)} rows, {len(lists)} users), so every order "
             "scores the same. Surprise's build_anti_testset() fills in the mean like this. Give "
@@ -182,9 +183,9 @@ def _warn_of_data(lists: RankedLists) -> None:
         share = float((estimated == bound).mean())
         if share > _MOST:
             msg = (
-                f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
-                f"{np.nanmin(lists.true)} to {np.nanmax(lists.true)}: was the model given the wrong "
-                "rating_scale? Those items are tied."
+                f"{share:.1%} of the estimates are exactly {bound}, while the true values run "
+                f"from {np.nanmin(lists.true)} to {np.nanmax(lists.true)}: was the model given the "
+                "wrong rating_scale? Those items are tied."
             )
             warnings.warn(msg, DataWarning, stacklevel=3)
             return
@@ -195,7 +196,7 @@ def _warn_of_ties(report: Report) -> None:
     if found:
         metric, low, high = found
         msg = (
-            f"Tied estimates leave {metric} open between {low:.4f} and {high:.4f}; the report gives "
-            f"{report.mean[metric]:.4f}."
+            f"Tied estimates leave {metric} open between {low:.4f} and {high:.4f}; the report "
+            f"gives {report.mean[metric]:.4f}."
         )
         warnings.warn(msg, DataWarning, stacklevel=3)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.source import Source
 
 
-def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:  # noqa: ANN401
+def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     METRICS["ndcg"](k)  # refuses a k that is not one
     place = source.lists.place_of(user)

@@ -51,6 +51,9 @@ def gains(true: Floats, convention: Convention, threshold: float | None) -> Floa
     elif isinstance(rule, Mapping):
         grades, values = np.array([*rule.keys()]), np.array([*rule.values()])
         gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
+    elif isinstance(rule, str):
+        msg = f"no gain is called {rule!r}"
+        raise InvalidInputError(msg)
     else:
         return _called(rule, true)
     return np.where(np.isnan(true), 0.0, gain)

@@ -118,7 +118,7 @@ def refuse_rows(bad: NDArray[np.bool_], column: str, fault: str, advice: str) ->
     if bad.any():
         rows = np.flatnonzero(bad)
         shown = ", ".join(str(row) for row in rows[:3].tolist())
-        more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""  # noqa: PLR2004 - three shown
+        more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
         msg = f"{column}: {fault} in row {shown}{more} (counted from 0); {advice}."
         raise InvalidInputError(msg)
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.evaluation import evaluate
 from recsys_ndcg.metrics import METRICS
 
 Grades = Iterable[float | tuple[float, float]]
 
 
-def dcg_at_k(x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+def dcg_at_k(
+    x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any
+) -> float:
     """Return the discounted cumulative gain of one list.
 
     Parameters
@@ -42,18 +45,22 @@ def dcg_at_k(x: Grades, k: int | None, *, threshold: float | None = None, **conv
     return _score("dcg", x, k, threshold, convention)
 
 
-def ndcg_at_k(x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+def ndcg_at_k(
+    x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any
+) -> float:
     """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
     --------
-    >>> ndcg_at_k([3, 2, 2, 1, 2], 5)
-    0.99273940647578
+    >>> round(ndcg_at_k([3, 2, 2, 1, 2], 5), 12)
+    0.992739406476
     """
     return _score("ndcg", x, k, threshold, convention)
 
 
-def precision_at_k(x: Grades, k: int | None, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+def precision_at_k(
+    x: Grades, k: int | None, threshold: float | None = None, **convention: Any
+) -> float:
     """Return the precision of one list; parameters as in `dcg_at_k`.
 
     Examples
@@ -64,7 +71,9 @@ def precision_at_k(x: Grades, k: int | None, threshold: float | None = None, **c
     return _score("precision", x, k, threshold, convention)
 
 
-def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **convention: Any) -> float:  # noqa: ANN401
+def recall_at_k(
+    x: Grades, k: int | None, threshold: float | None = None, **convention: Any
+) -> float:
     """Return the recall of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -76,7 +85,10 @@ def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **conv
 
 
 def average_precision_at_k(
-    x: Grades, k: int | None, threshold: float | None = None, **convention: Any  # noqa: ANN401
+    x: Grades,
+    k: int | None,
+    threshold: float | None = None,
+    **convention: Any,
 ) -> float:
     """Return the average precision of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -89,7 +101,10 @@ def average_precision_at_k(
 
 
 def reciprocal_rank(
-    x: Grades, k: int | None = None, threshold: float | None = None, **convention: Any  # noqa: ANN401
+    x: Grades,
+    k: int | None = None,
+    threshold: float | None = None,
+    **convention: Any,
 ) -> float:
     """Return 1 over the rank of the first relevant item of one list, NaN if there is none.
 
@@ -105,16 +120,17 @@ def _score(
     name: str, x: Grades, k: int | None, threshold: float | None, options: dict[str, Any]
 ) -> float:
     metric = METRICS[name](k)
-    report = evaluate(
-        {"the list": _pairs(x)},
-        metrics=[metric],
-        threshold=threshold,
-        convention=Convention().replace(**options),
-    )
+    convention = Convention().replace(**options)
+    with warnings.catch_warnings():
+        # a number without a report: whoever asks for it sees the list, and its ties
+        warnings.simplefilter("ignore", DataWarning)
+        report = evaluate(
+            {"the list": _pairs(x)}, metrics=[metric], threshold=threshold, convention=convention
+        )
     return float(report.mean.iloc[0])
 
 
-def _pairs(x: Grades) -> list[tuple[Any, Any]]:
+def _pairs(x: Grades) -> list[Any]:
     """Return (estimated, true); grades alone get estimates that fall with the rank."""
     entries = x.tolist() if isinstance(x, np.ndarray) else list(x)
     if not entries:
@@ -130,4 +146,4 @@ def _pairs(x: Grades) -> list[tuple[Any, Any]]:
             "(estimated, true) or grades, not both."
         )
         raise InvalidInputError(msg)
-    return [tuple(entry) for entry in entries]
+    return entries

@@ -40,7 +40,9 @@ def descending(values: Floats, offsets: Positions) -> Positions:
     """
     order = np.argsort(-values)
     n_lists = len(offsets) - 1
-    of_row = np.repeat(np.arange(n_lists, dtype=np.min_scalar_type(max(n_lists - 1, 0))), np.diff(offsets))
+    of_row = np.repeat(
+        np.arange(n_lists, dtype=np.min_scalar_type(max(n_lists - 1, 0))), np.diff(offsets)
+    )
     return order[np.argsort(of_row[order], kind="stable")]
 
 

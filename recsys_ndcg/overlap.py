@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +13,13 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranked_lists import RankedLists
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 def jaccard_at_k(
-    lists_a: Any,  # noqa: ANN401 - any form
-    lists_b: Any,  # noqa: ANN401 - any form
+    lists_a: Any,
+    lists_b: Any,
     k: int | None,
     *,
     columns: Mapping[str, str] | None = None,
@@ -60,8 +62,8 @@ def jaccard_at_k(
 
 
 def rbo(
-    lists_a: Any,  # noqa: ANN401 - any form
-    lists_b: Any,  # noqa: ANN401 - any form
+    lists_a: Any,
+    lists_b: Any,
     p: float = 0.9,
     *,
     k: int | None = None,
@@ -127,20 +129,24 @@ def _named(name: str, k: int | None) -> str:
 
 
 def _ranks_in_both(
-    lists_a: Any, lists_b: Any, k: int | None, columns: Mapping[str, str] | None  # noqa: ANN401
+    lists_a: Any,
+    lists_b: Any,
+    k: int | None,
+    columns: Mapping[str, str] | None,
 ) -> pd.DataFrame:
-    """Return the rank of each (user, item) in either list, NaN where it is not among the first k."""
+    """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
     METRICS["precision"](k)  # refuses a k that is not one
     a, b = (_ranks(one, k, columns) for one in (lists_a, lists_b))
     return pd.concat({"a": a, "b": b}, axis=1)
 
 
-def _ranks(lists: Any, k: int | None, columns: Mapping[str, str] | None) -> pd.Series[float]:  # noqa: ANN401
+def _ranks(lists: Any, k: int | None, columns: Mapping[str, str] | None) -> pd.Series[float]:
     results = _results(lists, columns)
     frame = pd.DataFrame({"user": results.user, "item": results.item, "score": results.estimated})
     repeated = frame.duplicated(["user", "item"])
     if repeated.any():
-        user, item = frame.loc[repeated.idxmax(), ["user", "item"]]
+        first = frame[repeated].iloc[0]
+        user, item = first["user"], first["item"]
         msg = f"User {user!r} has item {item!r} twice. Remove the repeats."
         raise InvalidInputError(msg)
     frame = frame.sort_values(["score", "item"], ascending=[False, True])
@@ -149,7 +155,7 @@ def _ranks(lists: Any, k: int | None, columns: Mapping[str, str] | None) -> pd.S
     return kept.set_index(["user", "item"])["rank"]
 
 
-def _results(lists: Any, columns: Mapping[str, str] | None) -> Results:  # noqa: ANN401
+def _results(lists: Any, columns: Mapping[str, str] | None) -> Results:
     if not isinstance(lists, RankedLists):
         return read_results(lists, columns)
     items = lists.items

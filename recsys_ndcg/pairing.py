@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.blocks import blocks_of
-from recsys_ndcg.convention import Floats
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.grouping import Codes, Positions, offsets_of, stable_order
 from recsys_ndcg.threads import in_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.convention import Floats
 
 
 @dataclass(frozen=True)
@@ -23,17 +28,19 @@ class Pairs:
     numbers: dict[str, Floats]
     table: str = "predictions"
 
-    def keys(self, n_items: int) -> Positions:
+    def keys(self, n_items: int, rows: slice = slice(None)) -> Positions:
         """Return one whole number per (user, item)."""
-        return self.user.astype(np.int64) * n_items + self.item
+        keys: Positions = self.user[rows].astype(np.int64) * n_items
+        return keys if self.item is None else keys + self.item[rows]
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        columns = [self.user, *([] if self.item is None else [self.item]), *self.numbers.values()]
+        codes = [self.user] if self.item is None else [self.user, self.item]
+        columns: list[NDArray[Any]] = [*codes, *self.numbers.values()]
         taken = in_threads(lambda column: column.take(rows), columns)
-        user, item = taken[0], None if self.item is None else taken[1]
-        numbers = dict(zip(self.numbers, taken[-len(self.numbers) :], strict=True))
-        return replace(self, user=user, item=item, numbers=numbers)
+        item = None if self.item is None else taken[1]
+        numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
+        return replace(self, user=taken[0], item=item, numbers=numbers)
 
 
 def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
@@ -79,7 +86,7 @@ def _has_repeats(grouped: Pairs, offsets: Positions, n_items: int) -> bool:
 
     def repeats(users: tuple[int, int]) -> bool:
         rows = slice(offsets[users[0]], offsets[users[1]])
-        keys = np.sort(replace(grouped, user=grouped.user[rows], item=grouped.item[rows]).keys(n_items))
+        keys = np.sort(grouped.keys(n_items, rows))
         return bool((keys[1:] == keys[:-1]).any())
 
     return any(in_threads(repeats, blocks_of(offsets)))
@@ -100,7 +107,7 @@ def _merged(pairs: Pairs, n_items: int, rule: str) -> Pairs:
     once = pairs.take(np.flatnonzero(~again))
     if rule in ("max", "mean"):
         merged = pd.DataFrame(pairs.numbers).groupby(keys, sort=False).agg(rule)
-        once = replace(once, numbers={name: merged[name].to_numpy() for name in merged})
+        once = replace(once, numbers={name: merged[name].to_numpy() for name in pairs.numbers})
     return once
 
 

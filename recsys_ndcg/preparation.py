@@ -34,8 +34,8 @@ def prepared(
     unlabelled = np.isnan(lists.true)
     if convention.unlabelled == "raise" and unlabelled.any():
         msg = (
-            f"{int(unlabelled.sum())} items have no true value, the first {named(lists, unlabelled)}. "
-            "Label them, or choose unlabelled='zero' or 'filter'."
+            f"{int(unlabelled.sum())} items have no true value, the first "
+            f"{named(lists, unlabelled)}. Label them, or choose unlabelled='zero' or 'filter'."
         )
         raise InvalidInputError(msg)
     if convention.missing_user == "raise" and lists.missing.any():
@@ -50,8 +50,9 @@ def prepared(
         raise InvalidInputError(msg)
     if lists.merged and lists.duplicates != convention.duplicates:
         msg = (
-            f"The lists were made with duplicates={lists.duplicates!r}, which merged {lists.merged} "
-            f"rows, but the convention says {convention.duplicates!r}. Give both the same rule."
+            f"The lists were made with duplicates={lists.duplicates!r}, which merged "
+            f"{lists.merged} rows, but the convention says {convention.duplicates!r}. "
+            "Give both the same rule."
         )
         raise InvalidInputError(msg)
     step = convention.tie_tolerance

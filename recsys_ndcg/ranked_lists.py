@@ -11,8 +11,8 @@ from recsys_ndcg.adapters import read, read_labels, read_results
 from recsys_ndcg.adapters.rows import Rows, floats, objects
 from recsys_ndcg.adapters.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.adapters.tuples import read_predictions, read_tuples
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.assembly import group, join
+from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,7 +51,8 @@ class RankedLists:
 
     Examples
     --------
-    >>> lists = RankedLists.from_tuples([("ann", "a", 4.5, 5), ("bob", "a", 3, 2), ("ann", "b", 2, 1)])
+    >>> rows = [("ann", "a", 4.5, 5), ("bob", "a", 3, 2), ("ann", "b", 2, 1)]
+    >>> lists = RankedLists.from_tuples(rows)
     >>> lists.users.tolist(), lists.offsets.tolist(), lists.items.tolist()
     (['ann', 'bob'], [0, 2, 3], ['a', 'b', 'a'])
     """
@@ -86,15 +87,16 @@ class RankedLists:
         >>> len(RankedLists.from_arrays([1, 1, 2], None, [3.5, 4.0, 2.0], [4, 5, 1]))
         2
         """
-        user, item = (
-            ids if ids is None or isinstance(ids, np.ndarray) else objects(ids)
-            for ids in (user, item)
+        rows = Rows(
+            objects(user),
+            None if item is None else objects(item),
+            floats(estimated, "estimated"),
+            floats(true, "true"),
         )
-        rows = Rows(user, item, floats(estimated, "estimated"), floats(true, "true"))
         return cls(**group(rows, duplicates))
 
     @classmethod
-    def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:  # noqa: ANN401
+    def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:
         """Make lists from rows (user, item, estimated, true) or {user: [(estimated, true), ...]}.
 
         Examples
@@ -105,9 +107,7 @@ class RankedLists:
         return cls(**group(read_tuples(data), duplicates))
 
     @classmethod
-    def from_surprise(
-        cls, predictions: Iterable[Any], *, duplicates: str = "raise"
-    ) -> RankedLists:
+    def from_surprise(cls, predictions: Iterable[Any], *, duplicates: str = "raise") -> RankedLists:
         """Make lists from what ``algo.test(testset)`` of scikit-surprise returns.
 
         Examples
@@ -120,7 +120,7 @@ class RankedLists:
     @classmethod
     def of(
         cls,
-        data: Any,  # noqa: ANN401 - any form
+        data: Any,
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
@@ -139,7 +139,7 @@ class RankedLists:
     @classmethod
     def from_frame(
         cls,
-        frame: Any,  # noqa: ANN401 - any table that narwhals knows
+        frame: Any,
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
@@ -166,7 +166,11 @@ class RankedLists:
 
     @classmethod
     def from_file(
-        cls, path: Any, *, columns: Mapping[str, str] | None = None, duplicates: str = "raise"  # noqa: ANN401
+        cls,
+        path: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        duplicates: str = "raise",
     ) -> RankedLists:
         """Make lists from a CSV file with a heading, or a Parquet file."""
         return cls.of(path, columns=columns, duplicates=duplicates)
@@ -174,8 +178,8 @@ class RankedLists:
     @classmethod
     def from_labels(
         cls,
-        labels: Any,  # noqa: ANN401 - any table
-        results: Any,  # noqa: ANN401 - any table
+        labels: Any,
+        results: Any,
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
@@ -276,7 +280,7 @@ class RankedLists:
             item_codes=None if codes is None else codes[labelled],
         )
 
-    def place_of(self, user: Any) -> int:  # noqa: ANN401 - an id of any type
+    def place_of(self, user: Any) -> int:
         """Return the number of a user.
 
         Raises

@@ -174,7 +174,7 @@ class Ranking:
     def order(self) -> Positions:
         """The rows in the order of `gain`; those that share a mean in input order."""
         order, groups = self._by_gain
-        return groups.settled(order, -np.arange(len(order)))
+        return groups.settled(order, -np.arange(len(order), dtype=np.float64))
 
     @lazy
     def _hits(self) -> tuple[TieGroups, Floats]:

@@ -99,9 +99,10 @@ class Report:
     @cached_property
     def per_user(self) -> pd.DataFrame:
         """Scores by user."""
-        table = pd.DataFrame(self.scores.values, columns=self.metrics)
+        table = pd.DataFrame(self.scores.per_user, columns=self.metrics)
         table.insert(0, "n_items", self.n_items)
-        table.insert(1, "n_relevant", self.n_relevant)
+        known = not np.isnan(self.n_relevant).any()
+        table.insert(1, "n_relevant", self.n_relevant.astype(int) if known else self.n_relevant)
         return table.set_index(pd.Index(self.users, name="user"))
 
     @cached_property
@@ -130,7 +131,7 @@ class Report:
         """One row per metric."""
         levels = self.audit.levels
         intervals = self.intervals()
-        values = self.per_user[self.metrics]
+        users = self.per_user[self.metrics]
         bounded = np.array([metric.bounded for metric in self.scores.metrics])
         room = (1 - levels["chance"]).where(bounded & (levels["chance"] < 1))
         return pd.DataFrame(
@@ -139,8 +140,8 @@ class Report:
                 "ci_low": intervals["mean_low"],
                 "ci_high": intervals["mean_high"],
                 "pooled": self.pooled,
-                "median": values.median(),
-                "users": values.notna().sum(),
+                "median": users.median(),
+                "users": users.notna().sum(),
                 "undefined": self.scores.undefined.sum(axis=0),
                 "chance": levels["chance"],
                 "lift": (self.mean - levels["chance"]) / room,
@@ -169,12 +170,12 @@ class Report:
             raise InvalidInputError(msg)
         rows = []
         for column, metric in enumerate(self.scores.metrics):
-            values = self.scores.values[:, column]
+            own = self.scores.per_user[:, column]
             kept = ~self.scores.left_out[:, column] & (self.scores.denominator[:, column] != 0)
             n, d = self.scores.numerator[kept, column], self.scores.denominator[kept, column]
             pooled = np.array(ratio_interval(n, d, level))
             pooled = metric.score(pooled if metric.orders else pooled.clip(min=0))
-            rows.append((*mean_interval(values[~np.isnan(values)], level), *pooled.tolist()))
+            rows.append((*mean_interval(own[~np.isnan(own)], level), *pooled.tolist()))
         names = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
         return pd.DataFrame(rows, columns=names, index=self.metrics)
 
@@ -190,15 +191,19 @@ class Report:
         return self.signatures[self._known(metric)]
 
     def leaderboard(self, metric: str, n: int = 20, *, ascending: bool = False) -> pd.DataFrame:
-        """Return the n users with the highest, or the lowest, scores; ties by user id."""
+        """Return the n users with the highest, or the lowest, scores.
+
+        Among equal scores the longer list comes first: it is the stronger evidence.
+        """
         if n < 1:
             msg = f"n must be a whole number of at least 1, not {n}."
             raise InvalidInputError(msg)
         name = self._known(metric)
         defined = self.per_user[self.per_user[name].notna()]
-        return defined.sort_values(name, ascending=ascending, kind="stable").head(n)
+        by = [name, "n_items"]
+        return defined.sort_values(by, ascending=[ascending, False], kind="stable").head(n)
 
-    def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:  # noqa: ANN401
+    def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return where a user's DCG and NDCG come from, rank by rank.
 
         Parameters
@@ -292,7 +297,7 @@ class Report:
 
 
 def _signatures(source: Source, scores: Scores) -> dict[str, str]:
-    users = (~np.isnan(scores.values)).sum(axis=0).tolist()
+    users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
     choices = source.convention.signature
     threshold = "none" if source.threshold is None else source.threshold
     return {

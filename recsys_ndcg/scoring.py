@@ -49,10 +49,10 @@ class Scores:
     @property
     def undefined(self) -> NDArray[np.bool_]:
         """Users who have no score of their own: the denominator is 0."""
-        return (self.denominator == 0) & ~self.left_out
+        return np.asarray((self.denominator == 0) & ~self.left_out)
 
     @property
-    def values(self) -> Floats:
+    def per_user(self) -> Floats:
         """The score of each user, NaN where there is none."""
         defined = (self.denominator != 0) & ~self.left_out
         ratio = np.divide(
@@ -66,11 +66,12 @@ class Scores:
     @property
     def mean(self) -> Floats:
         """The mean over the users who have a score; NaN where nobody has."""
-        values = self.values
+        values = self.per_user
         there = ~np.isnan(values)
         count = there.sum(axis=0)
         total = np.where(there, values, 0).sum(axis=0)
-        return np.divide(total, count, where=count > 0, out=np.full(len(count), np.nan))
+        mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(count), np.nan))
+        return mean
 
     @property
     def pooled(self) -> Floats:
@@ -137,12 +138,17 @@ def measure(
     tables, relevant, first_tie = zip(*in_threads(of, blocks), strict=True)
     left_out = _left_out(lists, metrics, convention)
     undefined = convention.undefined if isinstance(convention.undefined, float) else np.nan
-    by_rule = [np.concatenate(tables_of_rule, axis=1) for tables_of_rule in zip(*tables, strict=True)]
-    scores = [Scores(metrics, *parts, left_out, undefined) for parts in by_rule]
+    by_rule = [
+        np.concatenate(tables_of_rule, axis=1) for tables_of_rule in zip(*tables, strict=True)
+    ]
+    scores, worst, best = (
+        Scores(metrics, numerator, denominator, left_out, undefined)
+        for numerator, denominator in by_rule
+    )
     if convention.undefined == "raise":
-        _refuse_undefined(lists, scores[0])
+        _refuse_undefined(lists, scores)
     n_relevant = None if threshold is None else np.concatenate(relevant)
-    return Measured(*scores, lists.n_items, n_relevant, np.concatenate(first_tie))
+    return Measured(scores, worst, best, lists.n_items, n_relevant, np.concatenate(first_tie))
 
 
 def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:
@@ -172,10 +178,11 @@ def _left_out(
 def _refuse_undefined(lists: RankedLists, scores: Scores) -> None:
     if not scores.undefined.any():
         return
-    user, column = np.argwhere(scores.undefined)[0]
+    column = int(np.argwhere(scores.undefined)[0, 1])
     users = ", ".join(repr(one) for one in lists.users[scores.undefined[:, column]][:3].tolist())
     msg = (
-        f"{scores.metrics[column]} is undefined for {int(scores.undefined[:, column].sum())} users, "
-        f"the first {users}: they have nothing relevant. Choose undefined='skip', 0.0 or 1.0."
+        f"{scores.metrics[column]} is undefined for {int(scores.undefined[:, column].sum())} "
+        f"users, the first {users}: they have nothing relevant. "
+        "Choose undefined='skip', 0.0 or 1.0."
     )
     raise InvalidInputError(msg)

@@ -19,7 +19,7 @@ def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
     >>> round(low, 4), round(high, 4)
     (-0.0968, 0.8968)
     """
-    if len(values) < 2:  # noqa: PLR2004 - one value has no spread
+    if len(values) < 2:
         return (np.nan, np.nan)
     half = _quantile(level, len(values)) * values.std(ddof=1) / np.sqrt(len(values))
     return (float(values.mean() - half), float(values.mean() + half))
@@ -37,9 +37,9 @@ def ratio_interval(
     --------
     >>> low, high = ratio_interval(np.array([1.0, 2.0, 6.0]), np.array([2.0, 4.0, 6.0]))
     >>> round(low, 4), round(high, 4)
-    (0.0297, 1.4703)
+    (-0.0716, 1.5716)
     """
-    if len(numerator) < 2 or not denominator.sum():  # noqa: PLR2004 - one user has no spread
+    if len(numerator) < 2 or not denominator.sum():
         return (np.nan, np.nan)
     ratio = numerator.sum() / denominator.sum()
     residuals = numerator - ratio * denominator

@@ -68,6 +68,4 @@ class Source:
         ``best`` are then random order and the two extremes.
         """
         convention = self.convention if ties is None else self.convention.replace(ties=ties)
-        return measure(
-            self.lists, self.metrics, convention, threshold=self.threshold, blind=blind
-        )
+        return measure(self.lists, self.metrics, convention, threshold=self.threshold, blind=blind)

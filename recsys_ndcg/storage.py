@@ -121,6 +121,6 @@ def _column(values: pd.Series[Any]) -> list[Any]:
     return [_plain(value) for value in values.tolist()]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - a number of any type
+def _plain(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and math.isnan(value) else value

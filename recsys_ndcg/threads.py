@@ -21,7 +21,7 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     >>> in_threads(abs, [-1, 2])
     [1, 2]
     """
-    if len(items) < 2:  # noqa: PLR2004 - a single piece needs no thread
+    if len(items) < 2:
         return [work(item) for item in items]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(work, items))

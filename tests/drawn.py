@@ -18,12 +18,12 @@ ESTIMATES = (-1.0, 0.0, 0.3, 2.0, 2.5)
 MAPPED = {0.0: 0.0, 0.5: 4.0, 1.0: 1.0, 2.0: 1.0, 3.5: 9.0, 5.0: 2.5}
 
 
-def root(grades: Any) -> Any:  # noqa: ANN401 - a number or an array
+def root(grades: Any) -> Any:
     """Return a gain that a user might write."""
     return np.sqrt(grades)
 
 
-def stairs(ranks: Any) -> Any:  # noqa: ANN401 - a number or an array
+def stairs(ranks: Any) -> Any:
     """Return a discount that a user might write."""
     return 1 / np.floor(ranks / 2 + 1)
 
@@ -77,7 +77,9 @@ def data(draw: Callable[[Any], Any], most: int = 5) -> Drawn:
     users, unlisted = {}, {}
     for user in draw(st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True)):
         pairs = draw(
-            st.lists(st.tuples(st.sampled_from(ESTIMATES), grade), min_size=not joined, max_size=most)
+            st.lists(
+                st.tuples(st.sampled_from(ESTIMATES), grade), min_size=not joined, max_size=most
+            )
         )
         items = draw(st.permutations(range(len(pairs))))
         users[user] = [Row(e, t, i) for (e, t), i in zip(pairs, items, strict=True)]

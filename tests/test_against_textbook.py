@@ -32,7 +32,9 @@ def _same(ours: float, theirs: float) -> bool:
 def _report(name: str, data: Drawn, chosen: Choices) -> rn.Report:
     convention = drawn.convention_of(chosen)
     threshold = chosen.threshold
-    return rn.evaluate(data.lists, metrics=[name], k=None, threshold=threshold, convention=convention)
+    return rn.evaluate(
+        data.lists, metrics=[name], k=None, threshold=threshold, convention=convention
+    )
 
 
 def _arguments(name: str, data: Drawn, chosen: Choices) -> tuple[object, ...]:
@@ -56,7 +58,12 @@ def _chosen(chosen: Choices) -> Choices:
 
 
 @settings(max_examples=400, deadline=None)
-@given(data=drawn.data(), chosen=drawn.choices, name=st.sampled_from(ALL), rows=st.sampled_from([1, 3, 1 << 16]))
+@given(
+    data=drawn.data(),
+    chosen=drawn.choices,
+    name=st.sampled_from(ALL),
+    rows=st.sampled_from([1, 3, 1 << 16]),
+)
 def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, name: str, rows: int) -> None:
     """Per user, averaged and pooled, with blocks of any size."""
     assume(drawn.usable(data))

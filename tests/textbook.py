@@ -64,7 +64,12 @@ def discount(r: int, choices: Choices) -> float:
     """Rank (from 1) → factor."""
     if callable(choices.discount):
         return float(choices.discount(r))
-    divisors = {"log2": math.log2(r + 1), "ln": math.log(r + 1), "log2_max": max(math.log2(r), 1.0), "reciprocal": r}
+    divisors = {
+        "log2": math.log2(r + 1),
+        "ln": math.log(r + 1),
+        "log2_max": max(math.log2(r), 1.0),
+        "reciprocal": r,
+    }
     return 1.0 / divisors[choices.discount]
 
 
@@ -90,7 +95,9 @@ def orders(rows: Sequence[Row], choices: Choices) -> Iterator[list[Row]]:
     levels = sorted({ranked_by(row, choices) for row in rows}, reverse=True)
     groups = [[row for row in rows if ranked_by(row, choices) == level] for level in levels]
     arrangements: dict[str, Callable[[list[Row]], Iterable[Sequence[Row]]]] = {
-        "expected": permutations, "best": permutations, "worst": permutations,
+        "expected": permutations,
+        "best": permutations,
+        "worst": permutations,
         "input": lambda group: [group],
         "item_asc": lambda group: [sorted(group, key=lambda row: row.item)],
         "item_desc": lambda group: [sorted(group, key=lambda row: row.item, reverse=True)],
@@ -115,7 +122,9 @@ def graded(metric: str, k: K, order: list[Row], unlisted: list[float], choices: 
     gains = [gain(row.true, choices) for row in order][:k]
     if metric == "cg":
         return math.fsum(gains), 1.0
-    ideal = discounted(ideal_gains(k, order, unlisted, choices), choices) if metric == "ndcg" else 1.0
+    ideal = (
+        discounted(ideal_gains(k, order, unlisted, choices), choices) if metric == "ndcg" else 1.0
+    )
     return discounted(gains, choices), ideal
 
 
@@ -130,19 +139,28 @@ def hits_and_places(k: K, order: list[Row], choices: Choices) -> tuple[int, int]
     rel = [relevant(row.true, choices) for row in order]
     places = max(len(order), 1) if k is None else k
     if choices.recommend_from is not None:
-        places = min(places, sum(ranked_by(row, choices) >= choices.recommend_from for row in order))
+        places = min(
+            places, sum(ranked_by(row, choices) >= choices.recommend_from for row in order)
+        )
     elif choices.short_list == "n":
         places = max(min(places, len(order)), 1)
     return sum(rel[:places]), places
 
 
-def binary(metric: str, k: K, order: list[Row], unlisted: list[float], choices: Choices, p: float) -> Parts:
+def binary(
+    metric: str, k: K, order: list[Row], unlisted: list[float], choices: Choices, p: float
+) -> Parts:
     """The metrics of 0/1 relevance, of one concrete order."""
     rel = [relevant(row.true, choices) for row in order]
     n_relevant = sum(rel) + sum(relevant(true, choices) for true in unlisted)
     capped = n_relevant if k is None else min(k, n_relevant)
     hit_ranks = [rank for rank, r in enumerate(rel[:k], start=1) if r]
-    ap_over = {"relevant": n_relevant, "capped": capped, "k": k or math.nan, "hits": len(hit_ranks)}[choices.ap_over]
+    ap_over = {
+        "relevant": n_relevant,
+        "capped": capped,
+        "k": k or math.nan,
+        "hits": len(hit_ranks),
+    }[choices.ap_over]
     hits, places = hits_and_places(k, order, choices)
     wanted = {"relevant": n_relevant, "capped": capped}[choices.recall_over]
     return {
@@ -157,7 +175,9 @@ def binary(metric: str, k: K, order: list[Row], unlisted: list[float], choices: 
     }[metric]
 
 
-def across(every: Iterable[list[Row]], metric: str, k: K, unlisted: list[float], choices: Choices, p: float) -> Parts:
+def across(
+    every: Iterable[list[Row]], metric: str, k: K, unlisted: list[float], choices: Choices, p: float
+) -> Parts:
     """Best, worst or mean numerator over the orders given, with its denominator."""
     if metric in ("rmse", "mae"):
         pairs = [error(metric, order) for order in islice(every, 1)]  # order does not matter
@@ -167,16 +187,22 @@ def across(every: Iterable[list[Row]], metric: str, k: K, unlisted: list[float],
         pairs = [binary(metric, k, order, unlisted, choices, p) for order in every]
     if choices.ties in ("best", "worst"):
         return max(pairs) if choices.ties == "best" else min(pairs)
-    assert len({denominator for _, denominator in pairs}) == 1, "the denominator depends on the order of ties"
+    assert len({denominator for _, denominator in pairs}) == 1, (
+        "the denominator depends on the order of ties"
+    )
     return math.fsum(numerator for numerator, _ in pairs) / len(pairs), float(pairs[0][1])
 
 
-def parts(metric: str, k: K, rows: list[Row], unlisted: list[float], choices: Choices, p: float = 0.8) -> Parts:
+def parts(
+    metric: str, k: K, rows: list[Row], unlisted: list[float], choices: Choices, p: float = 0.8
+) -> Parts:
     """(numerator, denominator) of one user."""
     return across(orders(rows, choices), metric, k, unlisted, choices, p)
 
 
-def chance(metric: str, k: K, rows: list[Row], unlisted: list[float], choices: Choices, p: float = 0.8) -> Parts:
+def chance(
+    metric: str, k: K, rows: list[Row], unlisted: list[float], choices: Choices, p: float = 0.8
+) -> Parts:
     """The mean over all n! orders of the list; the estimates still say how many places are recommended."""
     shuffled = map(list, permutations(kept(rows, choices)))
     return across(shuffled, metric, k, unlisted, replace(choices, ties="expected"), p)
@@ -189,7 +215,9 @@ def value(metric: str, numerator: float, denominator: float, choices: Choices) -
     return math.sqrt(numerator / denominator) if metric == "rmse" else numerator / denominator
 
 
-def counted(metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float) -> dict[Any, Parts | None]:
+def counted(
+    metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float
+) -> dict[Any, Parts | None]:
     """Parts of every user of both dicts; None = left out (short list dropped, missing user skipped)."""
     result: dict[Any, Parts | None] = {}
     for user in {**users, **unlisted}:
@@ -200,20 +228,35 @@ def counted(metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices,
     return result
 
 
-def table(metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8) -> dict[Any, float]:
+def table(
+    metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8
+) -> dict[Any, float]:
     """Value per user; NaN = left out or undefined."""
     pairs = counted(metric, k, users, unlisted, choices, p)
-    return {user: math.nan if pair is None else value(metric, *pair, choices) for user, pair in pairs.items()}
+    return {
+        user: math.nan if pair is None else value(metric, *pair, choices)
+        for user, pair in pairs.items()
+    }
 
 
-def mean(metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8) -> float:
+def mean(
+    metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8
+) -> float:
     """Mean over the users that have a value; NaN when none has."""
-    values = [v for v in table(metric, k, users, unlisted, choices, p).values() if not math.isnan(v)]
+    values = [
+        v for v in table(metric, k, users, unlisted, choices, p).values() if not math.isnan(v)
+    ]
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def pooled(metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8) -> float:
+def pooled(
+    metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8
+) -> float:
     """Σ numerator / Σ denominator over the users neither left out nor undefined; NaN when there is none."""
-    pairs = [pair for pair in counted(metric, k, users, unlisted, choices, p).values() if pair and pair[1] != 0]
+    pairs = [
+        pair
+        for pair in counted(metric, k, users, unlisted, choices, p).values()
+        if pair and pair[1] != 0
+    ]
     numerator, denominator = math.fsum(n for n, _ in pairs), math.fsum(d for _, d in pairs)
     return value(metric, numerator, denominator, replace(choices, undefined="skip"))

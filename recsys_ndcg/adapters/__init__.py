@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.adapters.files import read_file
 from recsys_ndcg.adapters.frames import Table, read_frame
 from recsys_ndcg.adapters.labels import Labels, Results, labels_from, results_from
-from recsys_ndcg.adapters.rows import Rows
 from recsys_ndcg.adapters.tuples import read_tuples
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.grouping import Ids
+
+if TYPE_CHECKING:
+    from recsys_ndcg.adapters.rows import Rows
+    from recsys_ndcg.grouping import Ids
 
 
-def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:  # noqa: ANN401 - any form
+def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
     """Read predictions in any form that `evaluate` accepts."""
     if _is_table(data, columns):
         return read_frame(open_table(data, columns))
@@ -25,7 +27,7 @@ def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:  # noqa: 
     return read_tuples(data)
 
 
-def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:  # noqa: ANN401
+def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
     """Read labels from a table, or from predictions of the test ratings."""
     if _is_table(data, columns):
         return labels_from(open_table(data, columns))
@@ -33,7 +35,7 @@ def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels: 
     return Labels(rows.user, _items_of(rows, "labels"), rows.true)
 
 
-def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:  # noqa: ANN401
+def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
     """Read results from a table, or from predictions."""
     if _is_table(data, columns):
         return results_from(open_table(data, columns))
@@ -48,13 +50,13 @@ def _items_of(rows: Rows, table: str) -> Ids:
     return rows.item
 
 
-def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:  # noqa: ANN401
+def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
     is_path = isinstance(data, str | Path)
     return Table(read_file(data, columns) if is_path else data, columns)
 
 
-def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:  # noqa: ANN401
+def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
     if isinstance(data, Mapping):
         return (columns or {}).get("user", "user") in data

@@ -134,7 +134,7 @@ def _plain_ids(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     for name in names:
         distinct = frame[name].unique()
         if all(one.isascii() and one.isdigit() and str(int(one)) == one for one in distinct):
-            small = all(len(one) < 19 for one in distinct)  # noqa: PLR2004 - digits of an int64
+            small = all(len(one) < 19 for one in distinct)
             frame[name] = frame[name].astype(np.int64) if small else frame[name]
     return frame
 
@@ -143,7 +143,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except ImportError:
-        raise MissingExtraError("Reading Parquet", "scale") from None
+        raise MissingExtraError(job="Reading Parquet", extra="scale") from None
     except (OSError, ValueError) as error:
         msg = f"{path}: cannot be read as Parquet ({error})."
         raise InvalidInputError(msg) from None

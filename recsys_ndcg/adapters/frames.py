@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.adapters.rows import Rows, floats, objects
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.grouping import Ids
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from recsys_ndcg.grouping import Ids
 
 COLUMNS = ("user", "item", "estimated", "true")
 _SURPRISE = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
@@ -26,7 +28,7 @@ class Table:
         Our name to the table's name, where they differ: ``{"estimated": "est"}``.
     """
 
-    def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:  # noqa: ANN401
+    def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._columns = _checked(columns)
         if isinstance(data, Mapping):
             self._data: Any = data
@@ -39,9 +41,10 @@ class Table:
         except TypeError:
             kind = type(data).__name__
             msg = (
-                f"Cannot read a {kind}. Give predictions as a table (pandas, polars, pyarrow), rows "
-                "(user, item, estimated, true), Surprise predictions, {user: [(estimated, true)]}, "
-                "a dict of columns, or the path of a CSV or Parquet file."
+                f"Cannot read a {kind}. Give predictions as a table (pandas, polars, pyarrow), "
+                "rows (user, item, estimated, true), Surprise predictions, "
+                "{user: [(estimated, true)]}, a dict of columns, or the path of a CSV or Parquet "
+                "file."
             )
             raise InvalidInputError(msg) from None
         self._data = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
@@ -53,27 +56,26 @@ class Table:
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        values = self._column(column)
-        array = values if isinstance(values, np.ndarray) else objects(values)
-        return array.astype(object) if array.dtype.kind in "US" else array
+        return objects(self._column(column))
 
     def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return a column of numbers, NaN where there is none."""
         return floats(self._column(column), self._columns.get(column, column))
 
-    def _column(self, column: str) -> Any:  # noqa: ANN401 - an array or a plain sequence
+    def _column(self, column: str) -> Any:
         name = self._columns.get(column, column)
         if name not in self.names:
-            raise InvalidInputError(self._missing(column, name))
+            raise InvalidInputError(self._missing(name))
         values = self._data[name]
         return values if isinstance(self._data, Mapping) else values.to_numpy()
 
-    def _missing(self, column: str, name: str) -> str:
+    def _missing(self, name: str) -> str:
         shown = ", ".join(self.names) or "none"
-        advice = f"columns={{{column!r}: ...}} says what it is called"
+        advice = "Say what it is called with columns= (--columns)."
         if set(_SURPRISE.values()) <= set(self.names):
-            advice = f"these look like Surprise's, so pass columns={_SURPRISE}"
-        return f"The table has no column {name!r}; it has {shown}. {advice.capitalize()}."
+            names = ", ".join(f"{ours}={theirs}" for ours, theirs in _SURPRISE.items())
+            advice = f"These look like Surprise's: pass them as columns= (--columns), {names}."
+        return f"The table has no column {name!r}; it has {shown}. {advice}"
 
 
 def read_frame(table: Table) -> Rows:

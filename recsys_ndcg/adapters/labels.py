@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.adapters.frames import Table
 from recsys_ndcg.adapters.rows import Rows
-from recsys_ndcg.convention import Floats
 from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.grouping import Ids, type_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.adapters.frames import Table
+    from recsys_ndcg.convention import Floats
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,7 @@ def results_from(table: Table) -> Results:
         )
         raise InvalidInputError(msg)
     numbers = table.numbers(name)
-    return Results(
-        table.ids("user"), table.ids("item"), -numbers if name == "rank" else numbers
-    )
+    return Results(table.ids("user"), table.ids("item"), -numbers if name == "rank" else numbers)
 
 
 def check_same_ids(labels: Labels, results: Results) -> None:

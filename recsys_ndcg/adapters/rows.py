@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import Floats
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.grouping import Ids, refuse_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recsys_ndcg.convention import Floats
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,15 @@ class Rows:
 
 
 def objects(values: Iterable[Any]) -> Ids:
-    """Return a one-dimensional array of ids, of a numeric type where all are such numbers.
+    """Return an array of ids, of a numeric type where all are such numbers.
 
     Examples
     --------
     >>> objects(["a", 1]).dtype, objects([2, 1]).dtype
     (dtype('O'), dtype('int64'))
     """
+    if isinstance(values, np.ndarray):
+        return values.astype(object) if values.dtype.kind in "US" else values
     items = list(values)
     kinds = set(map(type, items))
     if kinds in ({int}, {float}):
@@ -77,7 +82,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    array = values if isinstance(values, np.ndarray) else objects(values)
+    array = objects(values)
     if array.dtype.kind in "fiub" and array.ndim == 1:
         return np.asarray(array, dtype=np.float64)
     array = array.astype(object)

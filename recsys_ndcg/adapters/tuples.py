@@ -26,9 +26,7 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
         return read_predictions(rows)
     _check_width(rows, _ROW, "(user, item, estimated, true)")
     user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
-    return Rows(
-        objects(user), objects(item), floats(estimated, "estimated"), floats(true, "true")
-    )
+    return Rows(objects(user), objects(item), floats(estimated, "estimated"), floats(true, "true"))
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:
@@ -46,7 +44,7 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     )
 
 
-def _read_mapping(lists: Any) -> Rows:  # noqa: ANN401 - any mapping
+def _read_mapping(lists: Any) -> Rows:
     users = objects(lists)
     pairs = [list(one) for one in lists.values()]
     for user, one in zip(users.tolist(), pairs, strict=True):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.convention import Floats
+import numpy as np
+
 from recsys_ndcg.metrics.metric import Metric, register
-from recsys_ndcg.ranking import Ranking
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -28,10 +32,10 @@ class Hit(Metric):
 
     Examples
     --------
-    The relevant item shares ranks 1 and 2 with another.
+    One of the two users has the relevant item first.
 
     >>> import recsys_ndcg as rn
-    >>> pairs = {"ann": [(3.0, 5), (3.0, 1)]}
+    >>> pairs = {"ann": [(3.0, 5), (2.0, 1)], "bob": [(3.0, 1), (2.0, 5)]}
     >>> rn.evaluate(pairs, metrics=["hit@1"], threshold=4).mean["hit@1"]
     np.float64(0.5)
     """
@@ -42,7 +46,7 @@ class Hit(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the probability that the first relevant item stands at a rank up to k."""
-        return ranking.first_hit[:, : self.k].sum(axis=1).clip(max=1.0)
+        return np.asarray(ranking.first_hit[:, : self.k].sum(axis=1).clip(max=1.0))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1 where there is something to hit."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention, Floats
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest
-from recsys_ndcg.ranking import Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from recsys_ndcg.convention import Convention, Floats
+    from recsys_ndcg.ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Metric:
         """Return what there was to collect."""
         raise NotImplementedError
 
-    def has_expectation(self, convention: Convention) -> bool:  # noqa: ARG002 - for those without
+    def has_expectation(self, convention: Convention) -> bool:  # noqa: ARG002 - some need it
         """Tell whether the expected score of tied estimates has an exact value."""
         return True
 
@@ -133,7 +136,7 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
 
 
-def _number(text: str, kind: Callable[[str], Any], where: str) -> Any:  # noqa: ANN401
+def _number(text: str, kind: Callable[[str], Any], where: str) -> Any:
     try:
         return kind(text)
     except ValueError:

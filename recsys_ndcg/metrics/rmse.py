@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.convention import Floats
 from recsys_ndcg.metrics.metric import Metric, register
-from recsys_ndcg.ranking import Ranking
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.ranking import Ranking
 
 
 @register

@@ -16,6 +16,6 @@ def latex(report: Report) -> str:
     try:
         table = cells(report).to_latex(index=False, escape=True)
     except ImportError:
-        raise MissingExtraError("LaTeX", "report") from None
+        raise MissingExtraError(job="LaTeX", extra="report") from None
     comments = [f"% {report.signature(name)}" for name in report.metrics]
     return "\n".join([*comments, table])

@@ -16,7 +16,7 @@ def markdown(report: Report) -> str:
     try:
         table = cells(report).to_markdown(index=False, disable_numparse=True)
     except ImportError:
-        raise MissingExtraError("Markdown", "report") from None
+        raise MissingExtraError(job="Markdown", extra="report") from None
     lines = [f"- {line}" for line in remarks(report)]
     signatures = [f"    {report.signature(name)}" for name in report.metrics]
     return "\n".join([table, "", *lines, *([""] if lines else []), *signatures, ""])

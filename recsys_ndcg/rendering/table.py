@@ -20,10 +20,7 @@ def cells(report: Report) -> pd.DataFrame:
         {
             "metric": report.metrics,
             "mean": [number(value) for value in summary["mean"]],
-            "95% interval": [
-                f"{number(low)} to {number(high)}"
-                for low, high in zip(summary["ci_low"], summary["ci_high"], strict=True)
-            ],
+            "±95%": [number(half) for half in (summary["ci_high"] - summary["ci_low"]) / 2],
             "pooled": [number(value) for value in summary["pooled"]],
             "median": [number(value) for value in summary["median"]],
             "chance": [number(value) for value in summary["chance"]],
@@ -40,7 +37,7 @@ def number(value: float) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """Return what a reader should know before trusting the numbers; nothing that does not matter."""
+    """Return what a reader should know before trusting the numbers, as far as it matters."""
     counts = report.counts
     said = {
         "short": "have fewer items than the cutoff (short lists)",
@@ -61,7 +58,9 @@ def remarks(report: Report) -> list[str]:
     }
     lines += [f"{counts[key]} {words}." for key, words in rows.items() if counts[key]]
     summary = report.summary
-    for metric, low, high in zip(report.metrics, summary["tie_low"], summary["tie_high"], strict=True):
+    for metric, low, high in zip(
+        report.metrics, summary["tie_low"], summary["tie_high"], strict=True
+    ):
         if high - low > _OPEN:
             lines.append(f"Ties leave {metric} open from {number(low)} to {number(high)}.")
     return lines

@@ -1,0 +1,197 @@
+"""The command line: the only module that prints or exits."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+try:
+    import typer
+    from rich.console import Console
+    from rich.progress import track
+except ImportError:
+    sys.exit("The command line needs: pip install 'recsys-ndcg[cli]'")
+
+from recsys_ndcg import demo as experiments
+from recsys_ndcg.adapters.files import read_ratings
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
+from recsys_ndcg.evaluation import evaluate as evaluate_data
+from recsys_ndcg.options import convention_from, pairs_from
+from recsys_ndcg.rendering import remarks, terminal
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report import Report
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
+)
+# a pipe has no width, so nothing is cut there
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+File = Annotated[Path, typer.Argument(help="CSV with a heading, or Parquet.", show_default=False)]
+Columns = Annotated[
+    str, typer.Option(help="Our column names to the file's: estimated=est,true=r_ui")
+]
+Choices = Annotated[
+    list[str] | None,
+    typer.Option("--convention", help="A choice such as gain=linear; may be repeated."),
+]
+Threshold = Annotated[float | None, typer.Option(help="From which true value an item is relevant.")]
+
+
+@app.command()
+def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: File,
+    k: Annotated[str, typer.Option("-k", help="Cutoffs: 10, or 5,10.")] = "10",
+    threshold: Threshold = None,
+    metrics: Annotated[str, typer.Option(help="Such as ndcg,precision@5,rr.")] = "",
+    convention: Choices = None,
+    columns: Columns = "",
+    per_user: Annotated[
+        Path | None, typer.Option(help="Write the scores of every user to this CSV file.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
+) -> None:
+    """Score the lists in a file of user, item, estimated, true."""
+    with _told():
+        report = evaluate_data(
+            file,
+            metrics=[name for name in metrics.split(",") if name.strip()] or None,
+            k=_cutoffs(k),
+            threshold=threshold,
+            convention=convention_from(convention or []),
+            columns=pairs_from(columns, "--columns"),
+        )
+        _show(report)
+        if per_user is not None:
+            _write_csv(report, per_user)
+        if json is not None:
+            report.save(json)
+
+
+@app.command()
+def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: File,
+    user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,
+    threshold: Threshold = None,
+    convention: Choices = None,
+    columns: Columns = "",
+) -> None:
+    """Show rank by rank where a user's NDCG comes from."""
+    with _told():
+        report = evaluate_data(
+            file,
+            metrics=[f"ndcg@{k}"],
+            threshold=threshold,
+            convention=convention_from(convention or []),
+            columns=pairs_from(columns, "--columns"),
+        )
+        table = report.explain(_id_as_in(report, user), k)
+        out.print(terminal.grid(terminal.written(table), left=2))
+        out.print(report.signature(f"ndcg@{k}"), style="dim")
+
+
+@app.command()
+def demo(
+    ratings: Annotated[
+        Path | None,
+        typer.Option(help="A file of user, item, rating[, timestamp], CSV or '::'-separated."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="From which rating an item is relevant.  [default: 4/5 of the top]"),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
+    seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
+) -> None:
+    """Train four Surprise models and compare their rankings, user by user."""
+    with _told():
+        table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
+        experiment = experiments.Experiment(table, seed)
+        limit = experiment.scale[1] * 0.8 if threshold is None else threshold
+        reports = {}
+        names = [f"ndcg@{k}", f"precision@{k}", f"recall@{k}", "rmse"]
+        running = track(
+            experiment.run(), "Training", total=len(experiments.MODELS), console=err, transient=True
+        )
+        for name, lists in running:
+            reports[name] = evaluate_data(lists, metrics=names, threshold=limit)
+        source = "sample ratings" if ratings is None else str(ratings)
+        out.print(
+            f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
+            f"rank; relevant from {limit:g}."
+        )
+        _show_models(reports, names)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _show_models(reports: dict[str, Report], names: list[str]) -> None:
+    best = max(reports, key=lambda name: reports[name].mean[names[0]])
+    out.print()
+    out.print(terminal.models(reports))
+    report = reports[best]
+    out.print(f"\n{best}, {names[0]}, in detail", style="bold")
+    _show(report)
+    for title, ascending in (("Best users", False), ("Worst users", True)):
+        users = report.leaderboard(names[0], n=5, ascending=ascending)
+        out.print()
+        out.print(terminal.grid(terminal.written(users), title))
+
+
+def _show(report: Report) -> None:
+    out.print(terminal.summary(report))
+    for line in remarks(report):
+        out.print(f"- {line}")
+    out.print(report.signature(report.metrics[0]), style="dim")
+
+
+def _cutoffs(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
+        raise InvalidInputError(msg) from None
+
+
+def _id_as_in(report: Report, user: str) -> Any:
+    """Return the id that is written like this; the command line knows only text."""
+    ids = {str(one): one for one in report.users.tolist()}
+    return ids.get(user, user)
+
+
+def _write_csv(report: Report, path: Path) -> None:
+    try:
+        report.per_user.to_csv(path)
+    except OSError as error:
+        msg = f"{path}: cannot be written ({error.strerror})."
+        raise InvalidInputError(msg) from None
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Print warnings and errors as one line each, without their way through the code."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            yield
+        except RecsysNdcgError as error:
+            err.print(f"error: {error}", markup=False)
+            raise typer.Exit(2) from None
+        finally:
+            for message in dict.fromkeys(str(one.message) for one in caught):
+                err.print(f"warning: {message}", markup=False)

@@ -1,0 +1,55 @@
+"""Options as text: ``key=value`` from the command line to a Convention."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def pairs_from(text: str, option: str) -> dict[str, str] | None:
+    """Return ``a=b,c=d`` as a dict, None for no text.
+
+    Examples
+    --------
+    >>> pairs_from("estimated=est,true=r_ui", "--columns")
+    {'estimated': 'est', 'true': 'r_ui'}
+    """
+    found = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            msg = f"{option}: {part!r} is not of the form name=value."
+            raise InvalidInputError(msg)
+        found[key] = value
+    return found or None
+
+
+def convention_from(choices: Iterable[str]) -> Convention:
+    """Return the convention that ``key=value`` texts describe.
+
+    A text may hold several, with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``.
+
+    Examples
+    --------
+    >>> convention_from(["gain=linear,undefined=0", "tie_tolerance=1e-9"]).undefined
+    0.0
+    """
+    given: dict[str, str] = {}
+    for choice in choices:
+        given.update(pairs_from(choice, "--convention") or {})
+    return Convention().replace(**{key: _value(key, text) for key, text in given.items()})
+
+
+def _value(key: str, text: str) -> str | float | dict[float, float]:
+    try:
+        if key == "gain" and ":" in text:
+            entries = (entry.split(":") for entry in text.split("/"))
+            return {float(grade): float(gain) for grade, gain in entries}
+        return float(text)
+    except ValueError:
+        return text

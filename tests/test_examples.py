@@ -1,0 +1,106 @@
+"""Every script in examples/ runs, without a warning, and prints the numbers it is about."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+
+PRINTED = {
+    "real_life_ndcg.py": [
+        "1.314800 1.784061",
+        "1.314800 1.924048",
+        "2.089570 2.810209",
+        "1.000000 1.000000",
+        "0.629220 0.684664",
+        "2.352934 2.352934",
+        "0.558792 0.817723",
+        "6.554970525045",
+        "0.200581 0.293525",
+        "0.333333 1.000000",
+    ],
+    "catboost_sklearn.py": [
+        "[3, 2, 2, 1, 2]",
+        "11.984024240491",
+        "0.992739406476",
+        "1.000000000000",
+        "6.466241679685",
+        "0.993268308697",
+        "nan by default",
+        "1.0 under undefined=1.0",
+    ],
+    "surprise_walkthrough.py": [
+        "89.398612931098",
+        "78.321762840334",
+        "85.987640634239",
+        "75.117711712365",
+        "0.961845355481",
+        "0.959091177065",
+        "0.970797492210",
+        "0.967988423457",
+        "[(0.5, 1), (3.5, 3), (4.5, 5)]",
+        "'ndcg@10': 1.0, 'precision@10': 0.1}",
+        "'precision@10': 0.333333}",
+        "'ndcg@10': nan, 'precision@10': nan}, left out: 1",
+    ],
+    "evaluation_for_ir.py": [
+        "0.6  1.000000",
+        "0.6  0.477778",
+        "12.0  8.648712",
+        "12.0  6.478088",
+        "0.833333",
+        "DCG 8.26, ideal DCG 8.52, NDCG 0.9692",
+        "DCG 8.65, ideal DCG 8.95, NDCG 0.9658",
+        "gives 0.9694",
+        "gives 0.9664",
+        "MAP@4: 0.583333",
+        "MRR: 0.666667",
+    ],
+    "ndcg_implementations.py": [
+        "0.950849602852",
+        "0.566447862550",
+        "1.000000000000",
+        "'ascending': 8.0",
+        "averaged over the lists: 0.830329672124",
+        "pooled, sum over sum:    0.851179134461",
+        "skipped: 1",
+        "0.978072186983",
+        "0.737826424708",
+    ],
+}
+
+
+def output_of(script: Path, folder: Path) -> str:
+    """Run a script as a reader would, every warning an error, and return what it prints."""
+    ran = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-W", "error", "-X", "utf8", str(script)],
+        cwd=folder,  # what a script writes must not land in the repository
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{script.name}:\n{ran.stderr}"
+    return ran.stdout
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_an_example_runs_without_warnings_and_prints_its_numbers(
+    script: Path, tmp_path: Path
+) -> None:
+    """New scripts are included; those that implement a document print its worked numbers."""
+    output = output_of(script, tmp_path)
+    missing = [digits for digits in PRINTED.get(script.name, []) if digits not in output]
+    assert not missing
+
+
+def test_the_documents_have_an_example_each() -> None:
+    """A script that is renamed or removed takes its numbers along."""
+    assert set(PRINTED) <= {script.name for script in SCRIPTS}
