@@ -34,7 +34,7 @@ for ties in ("input", "expected"):
     print(table[["estimated", "true", "gain", "dcg", "ideal_gain", "ideal_dcg"]].to_string())
     for k in (10, 5):
         dcg, ndcg = report.mean[f"dcg@{k}"], report.mean[f"ndcg@{k}"]
-        ideal = table.loc[k, "ideal_dcg"]
+        ideal = table["ideal_dcg"][k]
         print(f"at {k}: DCG {dcg:.12f}, ideal DCG {ideal:.12f}, NDCG {ndcg:.12f}")
 
 few = with_made_up_estimates([1, 3, 5])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.source import Source
 
 _SAME = 1e-12
+_TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
 
 class Audit:
@@ -46,6 +47,18 @@ class Audit:
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
         return self._measured.worst.mean, self._measured.best.mean
+
+    def widest_tie_range(self) -> tuple[str, float, float] | None:
+        """Return the metric that ties leave open furthest, and its range, if it matters."""
+        metrics = self._source.metrics
+        if self.n_tied < _TIES_MATTER * len(self._source.lists):
+            return None
+        low, high = self.tie_range
+        width = np.where([metric.bounded for metric in metrics], high - low, 0.0)
+        widest = int(np.nan_to_num(width).argmax())
+        if not width[widest] >= _TIES_MATTER:
+            return None
+        return str(metrics[widest]), float(low[widest]), float(high[widest])
 
     @cached_property
     def counts(self) -> dict[str, int]:

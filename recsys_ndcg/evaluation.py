@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from recsys_ndcg.audit import Audit
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.metrics import Metric, parse
@@ -88,10 +89,11 @@ def evaluate(  # noqa: PLR0913 - the contract
     threshold = _threshold(lists, chosen, convention, threshold)
     _refuse_senseless(lists, chosen)
     source = Source.of(lists, chosen, convention, threshold)
-    report = Report.of(source)
+    measured = source.measured()
+    audit = Audit(source, measured)
     _warn_of_data(lists)
-    _warn_of_ties(report)
-    return report
+    _warn_of_ties(audit)
+    return Report.of(source, measured, audit)
 
 
 def _resolved(
@@ -191,12 +193,12 @@ def _warn_of_data(lists: RankedLists) -> None:
             return
 
 
-def _warn_of_ties(report: Report) -> None:
-    found = report.widest_tie_range()
+def _warn_of_ties(audit: Audit) -> None:
+    found = audit.widest_tie_range()
     if found:
         metric, low, high = found
         msg = (
-            f"Tied estimates leave {metric} open between {low:.4f} and {high:.4f}; the report "
-            f"gives {report.mean[metric]:.4f}."
+            f"Tied estimates of {audit.n_tied} users leave {metric} open between {low:.4f} and "
+            f"{high:.4f}."
         )
         warnings.warn(msg, DataWarning, stacklevel=3)

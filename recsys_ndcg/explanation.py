@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.block import Block
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.gains import discounts
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import Ranking
 
 if TYPE_CHECKING:
+    from recsys_ndcg.convention import Floats
     from recsys_ndcg.grouping import Ids
     from recsys_ndcg.source import Source
 
@@ -20,19 +22,15 @@ if TYPE_CHECKING:
 def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     METRICS["ndcg"](k)  # refuses a k that is not one
-    place = source.lists.place_of(user)
+    place = _place_of(source.lists.users, user)
     lists = source.lists.between(place, place + 1)
     convention = source.convention
     block = Block(lists, convention, depth=k, threshold=source.threshold)
     ranking = Ranking(block, convention.ties)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     rows = ranking.order[:listed]
-    if convention.ideal == "max":
-        depth = k or max(listed, 1)
-        ideal = np.full(depth, ranking.top_gain)
-    else:
-        depth = max(listed, min(int(ranking.n_labelled[0]), ranking.discount.shape[0]))
-        ideal = ranking.ideal_gain[0, :depth]
+    ideal = _ideal(ranking, listed, k)
+    depth = len(ideal)
     weights = discounts(depth, convention)
     gain = np.zeros(depth)
     gain[:listed] = ranking.gain[0, :listed]
@@ -59,6 +57,31 @@ def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
             ),
         }
     ).set_axis(pd.RangeIndex(1, depth + 1, name="rank"))
+
+
+def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
+    """Return the gains of the ideal list, at least as many as there are items."""
+    if ranking.convention.ideal == "max":
+        return np.full(k or max(listed, 1), ranking.top_gain)
+    labelled = min(int(ranking.n_labelled[0]), len(ranking.discount))
+    ideal: Floats = ranking.ideal_gain[0, : max(listed, labelled)]
+    return ideal
+
+
+def _place_of(users: Ids, user: Any) -> int:
+    """Return the number of a user; an id of another type is told apart."""
+    found = np.flatnonzero(users == user)
+    if len(found):
+        return int(found[0])
+    ids = users.tolist()
+    names = [str(one) for one in ids]
+    if str(user) in names:
+        own = type(ids[names.index(str(user))]).__name__
+        hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
+    else:
+        hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
+    msg = f"There is no user {user!r} among the {len(ids)} of this report. {hint}"
+    raise InvalidInputError(msg)
 
 
 def _lengthened(values: Ids, depth: int) -> pd.Series[Any]:

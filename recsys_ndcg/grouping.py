@@ -51,7 +51,7 @@ def encode(values: Ids, column: str) -> tuple[Ids, Codes]:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
     refuse_rows(codes < 0, column, "a missing id", "fill it in or leave the row out")
-    ids = np.asarray(ids)
+    ids = _as_numbers(np.asarray(ids))
     ascending = _ascending(ids)
     place = np.empty(len(ids), dtype=np.int32)
     place[ascending] = np.arange(len(ids), dtype=np.int32)
@@ -67,6 +67,16 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     place = np.zeros(len(seen), dtype=np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
     return (found + low).astype(values.dtype), place[shifted]
+
+
+def _as_numbers(ids: Ids) -> Ids:
+    """Return Python numbers of one kind as an array of numbers."""
+    if ids.dtype == object and set(map(type, ids)) in ({int}, {float}):
+        try:
+            return np.array(ids.tolist())
+        except OverflowError:  # whole numbers too long for 64 bits stay as they are
+            return ids
+    return ids
 
 
 def _ascending(ids: Ids) -> Positions:

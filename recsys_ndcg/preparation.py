@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +62,21 @@ def prepared(
         raise InvalidInputError(msg)
     if gains_matter:
         _check_gains(lists, convention, threshold)
-    return lists.labelled_only() if convention.unlabelled == "filter" else lists
+    return _labelled_only(lists) if convention.unlabelled == "filter" else lists
+
+
+def _labelled_only(lists: RankedLists) -> RankedLists:
+    """Return the lists without their unlabelled items."""
+    labelled = ~np.isnan(lists.true)
+    before = np.concatenate([[0], np.cumsum(labelled)])
+    codes = lists.item_codes
+    return replace(
+        lists,
+        offsets=before[lists.offsets],
+        estimated=lists.estimated[labelled],
+        true=lists.true[labelled],
+        item_codes=None if codes is None else codes[labelled],
+    )
 
 
 def named(lists: RankedLists, rows: NDArray[np.bool_]) -> str:

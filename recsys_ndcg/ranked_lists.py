@@ -12,7 +12,6 @@ from recsys_ndcg.adapters.rows import Rows, floats, objects
 from recsys_ndcg.adapters.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.adapters.tuples import read_predictions, read_tuples
 from recsys_ndcg.assembly import group, join
-from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -266,36 +265,3 @@ class RankedLists:
             unlisted_true=self.unlisted_true[extra],
             missing=self.missing[first:last],
         )
-
-    def labelled_only(self) -> RankedLists:
-        """Return the lists without their unlabelled items."""
-        labelled = ~np.isnan(self.true)
-        before = np.concatenate([[0], np.cumsum(labelled)])
-        codes = self.item_codes
-        return replace(
-            self,
-            offsets=before[self.offsets],
-            estimated=self.estimated[labelled],
-            true=self.true[labelled],
-            item_codes=None if codes is None else codes[labelled],
-        )
-
-    def place_of(self, user: Any) -> int:
-        """Return the number of a user.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such user; the message tells an id of another type apart.
-        """
-        found = np.flatnonzero(self.users == user)
-        if len(found):
-            return int(found[0])
-        names = [str(one) for one in self.users.tolist()]
-        if str(user) in names:
-            own = type(self.users.tolist()[names.index(str(user))]).__name__
-            hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
-        else:
-            hint = f"The users run from {names[0]} to {names[-1]}."
-        msg = f"There is no user {user!r} among the {len(self)} of this report. {hint}"
-        raise InvalidInputError(msg)

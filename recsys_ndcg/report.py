@@ -10,21 +10,19 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg import rendering, storage
-from recsys_ndcg.audit import Audit
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.explanation import explained
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.significance import mean_interval, ratio_interval
-from recsys_ndcg.version import __version__
+from recsys_ndcg.signature import signatures
+from recsys_ndcg.summary import intervals, summarised
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from recsys_ndcg.audit import Audit
     from recsys_ndcg.grouping import Ids
-    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.scoring import Measured, Scores
     from recsys_ndcg.source import Source
-
-_TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
 
 @dataclass(eq=False)
@@ -76,9 +74,8 @@ class Report:
     source: Source | None = None
 
     @classmethod
-    def of(cls, source: Source) -> Report:
-        """Measure a source."""
-        measured = source.measured()
+    def of(cls, source: Source, measured: Measured, audit: Audit) -> Report:
+        """Make the report of what was measured."""
         relevant = measured.n_relevant
         users = source.lists.users
         return cls(
@@ -86,8 +83,8 @@ class Report:
             measured.n_items,
             np.full(len(users), np.nan) if relevant is None else relevant,
             measured.scores,
-            _signatures(source, measured.scores),
-            Audit(source, measured),
+            signatures(source, measured.scores),
+            audit,
             source,
         )
 
@@ -129,27 +126,7 @@ class Report:
     @cached_property
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
-        levels = self.audit.levels
-        intervals = self.intervals()
-        users = self.per_user[self.metrics]
-        bounded = np.array([metric.bounded for metric in self.scores.metrics])
-        room = (1 - levels["chance"]).where(bounded & (levels["chance"] < 1))
-        return pd.DataFrame(
-            {
-                "mean": self.mean,
-                "ci_low": intervals["mean_low"],
-                "ci_high": intervals["mean_high"],
-                "pooled": self.pooled,
-                "median": users.median(),
-                "users": users.notna().sum(),
-                "undefined": self.scores.undefined.sum(axis=0),
-                "chance": levels["chance"],
-                "lift": (self.mean - levels["chance"]) / room,
-                "tie_low": levels["tie_low"],
-                "tie_high": levels["tie_high"],
-            },
-            index=pd.Index(self.metrics, name="metric"),
-        )
+        return summarised(self.scores, self.audit.levels)
 
     def intervals(self, level: float = 0.95) -> pd.DataFrame:
         """Return confidence intervals over users.
@@ -165,19 +142,7 @@ class Report:
             A row per metric: mean_low and mean_high by Student's t, pooled_low and pooled_high
             by the delta method for a ratio.
         """
-        if not 0 < level < 1:
-            msg = f"level must be between 0 and 1, such as 0.95, not {level}."
-            raise InvalidInputError(msg)
-        rows = []
-        for column, metric in enumerate(self.scores.metrics):
-            own = self.scores.per_user[:, column]
-            kept = ~self.scores.left_out[:, column] & (self.scores.denominator[:, column] != 0)
-            n, d = self.scores.numerator[kept, column], self.scores.denominator[kept, column]
-            pooled = np.array(ratio_interval(n, d, level))
-            pooled = metric.score(pooled if metric.orders else pooled.clip(min=0))
-            rows.append((*mean_interval(own[~np.isnan(own)], level), *pooled.tolist()))
-        names = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
-        return pd.DataFrame(rows, columns=names, index=self.metrics)
+        return intervals(self.scores, level)
 
     def signature(self, metric: str) -> str:
         """Return how a metric was computed, complete: two equal ones mean equal numbers.
@@ -234,17 +199,6 @@ class Report:
             raise InvalidInputError(msg)
         return explained(self.source, user, k)
 
-    def widest_tie_range(self) -> tuple[str, float, float] | None:
-        """Return the metric that ties leave open furthest, and its range, if it matters."""
-        if not isinstance(self.audit, Audit) or self.audit.n_tied < _TIES_MATTER * len(self.users):
-            return None
-        low, high = self.audit.tie_range
-        width = np.where([metric.bounded for metric in self.scores.metrics], high - low, 0.0)
-        widest = int(np.nan_to_num(width).argmax())
-        if not width[widest] >= _TIES_MATTER:
-            return None
-        return self.metrics[widest], float(low[widest]), float(high[widest])
-
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""
         return rendering.markdown(self)
@@ -294,14 +248,3 @@ class Report:
             return name
         msg = f"This report has no metric {metric!r}; it has {', '.join(self.metrics)}."
         raise InvalidInputError(msg)
-
-
-def _signatures(source: Source, scores: Scores) -> dict[str, str]:
-    users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
-    choices = source.convention.signature
-    threshold = "none" if source.threshold is None else source.threshold
-    return {
-        str(metric): f"{metric}|{choices}|threshold:{threshold}|"
-        f"protocol:{source.lists.protocol}|users:{number}|version:{__version__}"
-        for metric, number in zip(source.metrics, users, strict=True)
-    }

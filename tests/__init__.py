@@ -1,0 +1,1 @@
+"""The tests; each file is one idea."""

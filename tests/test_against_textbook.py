@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pytest
@@ -15,10 +16,15 @@ import recsys_ndcg as rn
 from recsys_ndcg import blocks
 from recsys_ndcg.metrics import METRICS, parse
 from tests import drawn, textbook
-from tests.drawn import Drawn
-from tests.textbook import Choices
+from tests.textbook import Choices, Labels, Lists
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.drawn import Drawn
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+Answer = TypeVar("Answer")
 ALL = [f"{name}@{k}" for name in METRICS for k in (1, 2, 3, 7) if METRICS[name].cutoff != "none"]
 ALL += [name for name in METRICS if name != "f1"]
 
@@ -37,9 +43,14 @@ def _report(name: str, data: Drawn, chosen: Choices) -> rn.Report:
     )
 
 
-def _arguments(name: str, data: Drawn, chosen: Choices) -> tuple[object, ...]:
+def _by_textbook(
+    what: Callable[[str, int | None, Lists, Labels, Choices], Answer],
+    name: str,
+    data: Drawn,
+    chosen: Choices,
+) -> Answer:
     metric = parse(name)[0]
-    return metric.name, metric.k, data.users, data.unlisted, chosen
+    return what(metric.name, metric.k, data.users, data.unlisted, chosen)
 
 
 def _sensible(name: str, data: Drawn, chosen: Choices) -> bool:
@@ -72,14 +83,18 @@ def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, name: str, rows:
         patch.setattr(blocks, "_ROWS", rows)
         patch.setattr(blocks, "_CELLS", rows)
         report = _report(name, data, chosen)
-    arguments = _arguments(name, data, _chosen(chosen))
-    expected = textbook.table(*arguments)
+    chosen = _chosen(chosen)
+    expected = _by_textbook(textbook.table, name, data, chosen)
     ours = report.per_user[name]
     assert set(ours.index) == set(expected)
     for user, value in expected.items():
         assert _same(ours[user], value), f"{name} of user {user}"
-    assert _same(report.mean[name], textbook.mean(*arguments)), f"mean of {name}"
-    assert _same(report.pooled[name], textbook.pooled(*arguments)), f"pooled {name}"
+    assert _same(report.mean[name], _by_textbook(textbook.mean, name, data, chosen)), (
+        f"mean of {name}"
+    )
+    assert _same(report.pooled[name], _by_textbook(textbook.pooled, name, data, chosen)), (
+        f"pooled {name}"
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -102,10 +117,10 @@ def test_chance_and_tie_range_agree_with_the_textbook(
         )
         chances.append(textbook.value(metric.name, *parts, chosen))
     defined = [value for value in chances if not math.isnan(value)]
-    row = report.summary.loc[name]
+    row = report.summary.loc[name].to_dict()
     assert _same(row["chance"], math.fsum(defined) / len(defined) if defined else math.nan)
     for ties, column in (("worst", "tie_low"), ("best", "tie_high")):
-        extreme = textbook.mean(*_arguments(name, data, replace(chosen, ties=ties)))
+        extreme = _by_textbook(textbook.mean, name, data, replace(chosen, ties=ties))
         assert _same(row[column], extreme), column
 
 

@@ -50,10 +50,10 @@ PRINTED = {
         "'ndcg@10': nan, 'precision@10': nan}, left out: 1",
     ],
     "evaluation_for_ir.py": [
-        "0.6  1.000000",
-        "0.6  0.477778",
-        "12.0  8.648712",
-        "12.0  6.478088",
+        "0.6 1.000000",
+        "0.6 0.477778",
+        "12.0 8.648712",
+        "12.0 6.478088",
         "0.833333",
         "DCG 8.26, ideal DCG 8.52, NDCG 0.9692",
         "DCG 8.65, ideal DCG 8.95, NDCG 0.9658",
@@ -68,7 +68,7 @@ PRINTED = {
         "1.000000000000",
         "'ascending': 8.0",
         "averaged over the lists: 0.830329672124",
-        "pooled, sum over sum:    0.851179134461",
+        "pooled, sum over sum: 0.851179134461",
         "skipped: 1",
         "0.978072186983",
         "0.737826424708",
@@ -77,7 +77,7 @@ PRINTED = {
 
 
 def output_of(script: Path, folder: Path) -> str:
-    """Run a script as a reader would, every warning an error, and return what it prints."""
+    """Run a script as a reader would, every warning an error, and return the words it prints."""
     ran = subprocess.run(  # noqa: S603 - our own script
         [sys.executable, "-W", "error", "-X", "utf8", str(script)],
         cwd=folder,  # what a script writes must not land in the repository
@@ -88,7 +88,7 @@ def output_of(script: Path, folder: Path) -> str:
         check=False,
     )
     assert ran.returncode == 0, f"{script.name}:\n{ran.stderr}"
-    return ran.stdout
+    return " ".join(ran.stdout.split())  # how wide pandas makes a table is not the point
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)

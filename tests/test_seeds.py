@@ -184,6 +184,7 @@ def test_a_list_of_zeros_has_no_score_unless_the_convention_gives_it_one() -> No
 def test_a_list_of_equal_grades_is_ideal_in_any_order(grade: int) -> None:
     """Whatever the grade, as long as it gains something."""
     assert rn.ndcg_at_k([grade] * 5, 5) == 1.0
+    assert rn.ndcg_at_k([grade] * 5, 3) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,6 @@ def test_ties_in_input_order_give_the_numbers_of_the_walkthrough(
     assert report.mean.tolist() == full([dcg, ndcg])
 
 
-@expects_ties
 @pytest.mark.parametrize(("k", "ndcg"), [(10, 0.9707974922098048), (5, 0.9679884234574836)])
 def test_by_default_a_tie_counts_as_the_mean_over_its_orders(k: int, ndcg: float) -> None:
     """The score is then the same for every order of the rows."""
@@ -443,9 +443,8 @@ def test_ndcg_of_a_list_as_given_and_in_its_worst_and_best_order(
 def test_the_worst_order_scores_as_ties_in_their_worst_order_do() -> None:
     """A recommender that rates all items the same is open to both ends."""
     tied = [(1.0, grade) for grade in GRADES]
-    with pytest.warns(rn.DataWarning, match="Tied estimates"):
-        worst = rn.ndcg_at_k(tied, 5, ties="worst")
-    assert worst == full(0.5664478625498256)
+    assert rn.ndcg_at_k(tied, 5, ties="worst") == full(0.5664478625498256)
+    assert rn.ndcg_at_k(tied, 5, ties="best") == 1.0
 
 
 def test_cumulative_gain_of_the_list_is_eight_in_any_order() -> None:
@@ -483,6 +482,7 @@ def test_lists_without_an_ideal_are_skipped_and_counted() -> None:
     without = rn.evaluate({"a": lists["a"], "b": lists["b"]}, k=5)
     assert report.per_user.loc[["c", "d"], "ndcg@5"].isna().all()
     assert report.counts["undefined ndcg@5"] == 2
-    assert report.summary.loc["ndcg@5", ["users", "undefined"]].tolist() == [2, 2]
+    assert report.summary["users"].tolist() == [2]
+    assert report.summary["undefined"].tolist() == [2]
     assert report.mean["ndcg@5"] == full(without.mean["ndcg@5"])
     assert report.pooled["ndcg@5"] == full(without.pooled["ndcg@5"])

@@ -1,4 +1,4 @@
-"""The textbook: ranking metrics as a numerator and a denominator per user, ties settled by trying every order."""
+"""The textbook: a numerator and a denominator per user, ties settled by trying every order."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,7 +90,7 @@ def ranked_by(row: Row, choices: Choices) -> float:
 
 
 def orders(rows: Sequence[Row], choices: Choices) -> Iterator[list[Row]]:
-    """Every concrete order of the list: all of them for expected, best, worst; one for the other tie rules."""
+    """Every concrete order of the list: all for expected, best, worst; one for the other rules."""
     rows = kept(rows, choices)
     levels = sorted({ranked_by(row, choices) for row in rows}, reverse=True)
     groups = [[row for row in rows if ranked_by(row, choices) == level] for level in levels]
@@ -203,7 +203,7 @@ def parts(
 def chance(
     metric: str, k: K, rows: list[Row], unlisted: list[float], choices: Choices, p: float = 0.8
 ) -> Parts:
-    """The mean over all n! orders of the list; the estimates still say how many places are recommended."""
+    """The mean over all n! orders; the estimates still say how many places are recommended."""
     shuffled = map(list, permutations(kept(rows, choices)))
     return across(shuffled, metric, k, unlisted, replace(choices, ties="expected"), p)
 
@@ -218,7 +218,7 @@ def value(metric: str, numerator: float, denominator: float, choices: Choices) -
 def counted(
     metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float
 ) -> dict[Any, Parts | None]:
-    """Parts of every user of both dicts; None = left out (short list dropped, missing user skipped)."""
+    """Parts of every user of both dicts; None = left out (short list or missing user)."""
     result: dict[Any, Parts | None] = {}
     for user in {**users, **unlisted}:
         rows, others = users.get(user, []), unlisted.get(user, [])
@@ -252,7 +252,7 @@ def mean(
 def pooled(
     metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8
 ) -> float:
-    """Σ numerator / Σ denominator over the users neither left out nor undefined; NaN when there is none."""
+    """Σ numerator / Σ denominator over the users neither left out nor undefined; else NaN."""
     pairs = [
         pair
         for pair in counted(metric, k, users, unlisted, choices, p).values()

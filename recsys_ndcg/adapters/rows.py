@@ -48,25 +48,16 @@ class Rows:
 
 
 def objects(values: Iterable[Any]) -> Ids:
-    """Return an array of ids, of a numeric type where all are such numbers.
+    """Return a one-dimensional array of any values, text as Python strings.
 
     Examples
     --------
-    >>> objects(["a", 1]).dtype, objects([2, 1]).dtype
-    (dtype('O'), dtype('int64'))
+    >>> objects(["a", (1, 2)])
+    array(['a', (1, 2)], dtype=object)
     """
     if isinstance(values, np.ndarray):
         return values.astype(object) if values.dtype.kind in "US" else values
-    items = list(values)
-    kinds = set(map(type, items))
-    if kinds in ({int}, {float}):
-        try:
-            return np.array(items)
-        except OverflowError:  # whole numbers too long for 64 bits stay as they are
-            pass
-    column = np.empty(len(items), dtype=object)
-    column[:] = items
-    return column
+    return np.fromiter(values, dtype=object)
 
 
 def floats(values: Iterable[Any], column: str) -> Floats:

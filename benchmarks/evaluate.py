@@ -1,0 +1,193 @@
+"""How fast is it? Every time, and what it is compared with, from one run.
+
+    python benchmarks/evaluate.py [--rows 1000000] [--rows-large 10000000]
+
+Draws ratings of users with about 150 items each, in random row order, and prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import platform
+import statistics
+import subprocess
+import sys
+import time
+import tracemalloc
+import warnings
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import recsys_ndcg as rn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+METRICS = ["ndcg@10", "precision@10", "recall@10"]
+K, THRESHOLD = 10, 4.0
+
+
+class Prediction(NamedTuple):
+    """What Surprise calls a prediction."""
+
+    uid: int
+    iid: int
+    r_ui: float
+    est: float
+    details: dict[str, bool]
+
+
+def drawn(rows: int) -> pd.DataFrame:
+    """Draw ratings: integer ids, half stars, random row order, no (user, item) twice."""
+    draw = np.random.default_rng(0)
+    users, items = max(rows // 150, 1), 20_000
+    # each user's items are a walk through the catalogue in steps that never meet themselves
+    user = np.repeat(np.arange(users), -(-rows // users))[:rows]
+    step = np.concatenate([np.arange(count) for count in np.bincount(user)])
+    item = (draw.integers(0, items, users)[user] + step * 7_919) % items
+    true = draw.integers(1, 11, rows) / 2
+    frame = {"user": user, "item": item, "estimated": true + draw.normal(0, 1, rows), "true": true}
+    return pd.DataFrame(frame).iloc[draw.permutation(rows)].reset_index(drop=True)
+
+
+def evaluated(frame: pd.DataFrame) -> pd.Series[float]:
+    """Score per user and on average, ties by expectation."""
+    report = rn.evaluate(frame, metrics=METRICS, threshold=THRESHOLD)
+    report.per_user  # noqa: B018 - made when first read
+    return report.mean
+
+
+def looped(frame: pd.DataFrame) -> pd.Series[float]:
+    """Score with a dict of lists, sorted per user: what one writes by hand."""
+    lists: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for user, estimated, true in zip(frame["user"], frame["estimated"], frame["true"], strict=True):
+        lists[user].append((estimated, true))
+    scores = []
+    for pairs in lists.values():
+        pairs.sort(key=lambda pair: pair[0], reverse=True)
+        top = [true for _, true in pairs[:K]]
+        ideal = sorted((true for _, true in pairs), reverse=True)[:K]
+        dcg, best = (
+            sum((2**true - 1) / math.log2(rank + 2) for rank, true in enumerate(one))
+            for one in (top, ideal)
+        )
+        hits = sum(true >= THRESHOLD for true in top)
+        relevant = sum(true >= THRESHOLD for _, true in pairs)
+        scores.append(
+            (dcg / best if best else math.nan, hits / K, hits / relevant if relevant else math.nan)
+        )
+    return pd.DataFrame(scores, columns=METRICS).mean()
+
+
+def scikit_learn(frame: pd.DataFrame) -> pd.Series[float]:
+    """NDCG alone, one call per user."""
+    from sklearn.metrics import ndcg_score  # noqa: PLC0415 - may be absent
+
+    groups = frame.groupby("user")[["estimated", "true"]]
+    scores = [
+        ndcg_score([2 ** rows["true"].to_numpy() - 1], [rows["estimated"].to_numpy()], k=K)
+        for _, rows in groups
+        if len(rows) > 1
+    ]
+    return pd.Series({"ndcg@10": statistics.fmean(scores)})
+
+
+def pytrec_eval(frame: pd.DataFrame) -> pd.Series[float]:
+    """All three, with linear gains on whole grades, from dicts that it needs."""
+    import pytrec_eval as peer  # noqa: PLC0415 - may be absent
+
+    text = frame.astype({"user": str, "item": str})
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    run: dict[str, dict[str, float]] = defaultdict(dict)
+    for user, item, estimated, true in text.itertuples(index=False):
+        qrels[user][item] = int(2 * true)
+        run[user][item] = estimated
+    names = {"ndcg_cut_10": "ndcg@10", "P_10": "precision@10", "recall_10": "recall@10"}
+    level = int(2 * THRESHOLD)
+    results = peer.RelevanceEvaluator(qrels, set(names), relevance_level=level).evaluate(run)
+    return pd.DataFrame(results).T.mean().rename(names)
+
+
+def fastest(work: Callable[[], Any], times: int) -> float:
+    """Return the shortest of several runs, in seconds."""
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def grouped(frame: pd.DataFrame) -> float:
+    """Return the seconds from a list of Surprise predictions to ranked lists."""
+    predictions = [
+        Prediction(user, item, true, estimated, {})
+        for user, item, estimated, true in frame.itertuples(index=False)
+    ]
+    return fastest(lambda: rn.RankedLists.from_surprise(predictions), 5)
+
+
+def peak_over_input(frame: pd.DataFrame) -> float:
+    """Return the most memory held at once, as a multiple of the input columns."""
+    tracemalloc.start()
+    evaluated(frame)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return float(peak / frame.memory_usage(index=False).sum())
+
+
+def import_time(module: str) -> float:
+    """Return the median seconds of an interpreter that imports a module and ends."""
+    taken = []
+    for _ in range(9):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", f"import {module}"], check=True)  # noqa: S603 - ours
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows-large", type=int, default=10_000_000)
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore", rn.DataWarning)
+    frame = drawn(chosen.rows)
+    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    print(f"{len(frame):,} rows, {frame['user'].nunique():,} users: {', '.join(METRICS)}\n")
+
+    ours = fastest(lambda: evaluated(frame), 7)
+    lines = [("recsys_ndcg", ours)]
+    tied = frame.assign(estimated=frame["estimated"].round(1))
+    lines.append(("recsys_ndcg, estimates rounded to 0.1", fastest(lambda: evaluated(tied), 5)))
+    loop = fastest(lambda: looped(frame), 2)
+    lines.append(("Python loop, a dict of lists", loop))
+    difference = float((evaluated(frame) - looped(frame)).abs().max())
+    for name, peer in (
+        ("scikit-learn, ndcg@10 alone", scikit_learn),
+        ("pytrec_eval, with its dicts", pytrec_eval),
+    ):
+        try:
+            lines.append((name, fastest(lambda peer=peer: peer(frame), 1)))  # type: ignore[misc]
+        except ImportError:
+            print(f"{name}: not installed")
+    for name, seconds in lines:
+        print(f"{name:40s}{seconds:9.3f} s {seconds / ours:8.1f} x")
+    print(f"largest difference from the loop: {difference:.1e}")
+
+    print(f"\n{len(frame):,} Surprise predictions to RankedLists: {grouped(frame):.3f} s")
+    plain, with_us = import_time("pandas"), import_time("pandas, recsys_ndcg")
+    print(f"import recsys_ndcg, beyond pandas: {1000 * (with_us - plain):.0f} ms")
+    print(f"peak memory: {peak_over_input(frame):.1f} x the input columns")
+    large = drawn(chosen.rows_large)
+    seconds = fastest(lambda: evaluated(large), 3)
+    print(f"{len(large):,} rows: {seconds:.2f} s, {peak_over_input(large):.1f} x in memory")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""The dataset's scores, one row per metric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.significance import mean_interval, ratio_interval
+
+if TYPE_CHECKING:
+    from recsys_ndcg.scoring import Scores
+
+
+def summarised(scores: Scores, levels: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, interval, pooled, median and counts, with the levels beside them.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of every user.
+    levels : pandas.DataFrame
+        The columns chance, tie_low and tie_high, a row per metric.
+    """
+    names = [str(metric) for metric in scores.metrics]
+    by_user = pd.DataFrame(scores.per_user, columns=names)
+    mean = pd.Series(scores.mean, index=names)
+    ends = intervals(scores)
+    bounded = np.array([metric.bounded for metric in scores.metrics])
+    room = (1 - levels["chance"]).where(bounded & (levels["chance"] < 1))
+    return pd.DataFrame(
+        {
+            "mean": mean,
+            "ci_low": ends["mean_low"],
+            "ci_high": ends["mean_high"],
+            "pooled": scores.pooled,
+            "median": by_user.median(),
+            "users": by_user.notna().sum(),
+            "undefined": scores.undefined.sum(axis=0),
+            "chance": levels["chance"],
+            "lift": (mean - levels["chance"]) / room,
+            "tie_low": levels["tie_low"],
+            "tie_high": levels["tie_high"],
+        },
+        index=pd.Index(names, name="metric"),
+    )
+
+
+def intervals(scores: Scores, level: float = 0.95) -> pd.DataFrame:
+    """Return intervals for the mean, by Student's t, and the pooled score, by the delta method.
+
+    Raises
+    ------
+    InvalidInputError
+        The level is not between 0 and 1.
+    """
+    if not 0 < level < 1:
+        msg = f"level must be between 0 and 1, such as 0.95, not {level}."
+        raise InvalidInputError(msg)
+    rows = []
+    for column, metric in enumerate(scores.metrics):
+        own = scores.per_user[:, column]
+        kept = ~scores.left_out[:, column] & (scores.denominator[:, column] != 0)
+        n, d = scores.numerator[kept, column], scores.denominator[kept, column]
+        pooled = np.array(ratio_interval(n, d, level))
+        pooled = metric.score(pooled if metric.orders else pooled.clip(min=0))
+        rows.append((*mean_interval(own[~np.isnan(own)], level), *pooled.tolist()))
+    names = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    return pd.DataFrame(rows, columns=names, index=[str(metric) for metric in scores.metrics])

@@ -1,0 +1,28 @@
+"""What every refusal has in common: its class, and a message fit for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+import recsys_ndcg as rn
+
+INSIDE = ("np.", "numpy", "Traceback", "recsys_ndcg/", "recsys_ndcg.", "?.", "..", "site-packages")
+
+
+@contextmanager
+def refused(
+    match: str, kind: type[rn.RecsysNdcgError] = rn.InvalidInputError, *, whole: bool = True
+) -> Iterator[None]:
+    """Expect an error of our own whose message tells, and shows nothing of the machinery.
+
+    `whole` is False where the message quotes what the machine said, such as a file's name.
+    """
+    with pytest.raises(kind, match=match) as caught:
+        yield
+    assert isinstance(caught.value, ValueError)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert not whole or not [part for part in INSIDE if part in text], text

@@ -1,0 +1,162 @@
+"""The names that callers rely on."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.metrics import METRICS, parse
+
+NAMES = {
+    "Convention",
+    "DataWarning",
+    "InvalidInputError",
+    "MissingExtraError",
+    "RankedLists",
+    "RecsysNdcgError",
+    "Report",
+    "UnknownMetricError",
+    "__version__",
+    "average_precision_at_k",
+    "dcg_at_k",
+    "evaluate",
+    "jaccard_at_k",
+    "ndcg_at_k",
+    "precision_at_k",
+    "rbo",
+    "recall_at_k",
+    "reciprocal_rank",
+}
+METRIC_NAMES = [
+    "cg",
+    "dcg",
+    "ndcg",
+    "precision",
+    "recall",
+    "f1",
+    "hit",
+    "ap",
+    "rr",
+    "rprecision",
+    "rbp",
+    "rmse",
+    "mae",
+]
+REPORT = [
+    "per_user",
+    "mean",
+    "pooled",
+    "summary",
+    "counts",
+    "signature",
+    "leaderboard",
+    "explain",
+    "to_markdown",
+    "to_latex",
+    "to_html",
+    "to_dict",
+    "save",
+    "load",
+]
+LISTS = [
+    "from_tuples",
+    "from_surprise",
+    "from_frame",
+    "from_labels",
+    "from_trec",
+    "from_file",
+    "from_arrays",
+]
+FIELDS = {
+    "gain": "exponential",
+    "discount": "log2",
+    "ideal": "global",
+    "unlabelled": "zero",
+    "ties": "expected",
+    "tie_tolerance": 0.0,
+    "short_list": "k",
+    "recall_over": "relevant",
+    "ap_over": "relevant",
+    "undefined": "skip",
+    "missing_user": "zero",
+    "duplicates": "raise",
+    "recommend_from": None,
+}
+
+
+def test_the_public_names_are_exactly_these() -> None:
+    """Nothing appears or disappears by accident, and there are at most twenty."""
+    assert set(rn.__all__) == NAMES
+    assert len(NAMES) <= 20
+    for name in NAMES:
+        assert hasattr(rn, name)
+
+
+def test_every_metric_of_the_contract_exists_by_name_and_class() -> None:
+    """`rn.NDCG(10)` and "ndcg@10" are the same thing."""
+    assert set(METRICS) == set(METRIC_NAMES)
+    for name, kind in METRICS.items():
+        assert getattr(rn, kind.__name__) is kind
+        assert kind.__name__ in dir(rn)
+        assert str(kind()) == name
+    assert str(rn.NDCG(10)) == "ndcg@10"
+    assert parse("NDCG@10") == [rn.NDCG(10)]
+
+
+@pytest.mark.parametrize("name", METRIC_NAMES)
+def test_a_metric_reads_back_its_own_name(name: str) -> None:
+    """With and without a cutoff."""
+    kind = METRICS[name]
+    for metric in [kind()] + ([kind(k=7)] if kind.cutoff != "none" else []):
+        assert parse(str(metric)) == [metric]
+        assert parse(str(metric).upper()) == [metric]
+
+
+def test_an_unknown_attribute_is_an_attribute_error() -> None:
+    """Also with the metric classes found by name."""
+    with pytest.raises(AttributeError, match="NDGC"):
+        getattr(rn, "NDGC")  # noqa: B009 - mypy would take it for a metric
+
+
+def test_report_and_lists_have_what_the_contract_says() -> None:
+    """Attributes and methods."""
+    report = rn.evaluate({"ann": [(2.0, 1), (1.0, 2)]})
+    for name in REPORT:
+        assert hasattr(report, name), name
+    for name in LISTS:
+        assert hasattr(rn.RankedLists, name), name
+
+
+def test_convention_has_its_fields_and_defaults() -> None:
+    """In the order of the table, which is that of the signature."""
+    convention = rn.Convention()
+    assert {name: getattr(convention, name) for name in FIELDS} == FIELDS
+    order = [part.split(":")[0] for part in convention.signature.split("|")]
+    assert order == list(FIELDS)
+
+
+def test_everything_after_the_data_is_keyword_only() -> None:
+    """A second positional argument would be a guess."""
+    parameters = list(inspect.signature(rn.evaluate).parameters.values())
+    assert all(one.kind is one.KEYWORD_ONLY for one in parameters[1:])
+    for name in LISTS:
+        for one in inspect.signature(getattr(rn.RankedLists, name)).parameters.values():
+            assert one.name not in {"columns", "duplicates"} or one.kind is one.KEYWORD_ONLY
+
+
+def test_importing_loads_nothing_heavy_and_prints_nothing() -> None:
+    """No optional library, and neither SciPy nor narwhals before they are needed."""
+    code = (
+        "import sys, recsys_ndcg; "
+        "heavy = {'scipy', 'narwhals', 'surprise', 'rich', 'typer', 'polars', 'jinja2'}; "
+        "print(sorted(heavy & set(sys.modules)), end='')"
+    )
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]"
+    assert not done.stderr
