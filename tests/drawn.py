@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 GRADES = (0.0, 0.5, 1.0, 2.0, 3.5, 5.0)
 ESTIMATES = (-1.0, 0.0, 0.3, 2.0, 2.5)
+ANY_ORDER = ("expected", "best", "worst")
 MAPPED = {0.0: 0.0, 0.5: 4.0, 1.0: 1.0, 2.0: 1.0, 3.5: 9.0, 5.0: 2.5}
 
 
@@ -117,15 +118,19 @@ choices = st.builds(
     ap_over=st.sampled_from(["relevant", "capped", "k", "hits"]),
     undefined=st.sampled_from(["skip", 0.0, 1.0]),
     missing_user=st.sampled_from(["zero", "skip"]),
-    recommend_from=st.sampled_from([None, 2.0]),
+    recommend_from=st.sampled_from([None, 2.0, 0.2]),
     threshold=st.sampled_from([0.0, 1.0, 3.0]),
 )
+
+
+def fitting(chosen: Choices) -> Choices:
+    """Return choices with the top grade of the mapping, whose gains do not rise."""
+    mapped = chosen.gain == MAPPED and chosen.ideal == "max"
+    return replace(chosen, max_grade=3.5) if mapped else chosen
 
 
 def convention_of(chosen: Choices) -> rn.Convention:
     """Return the library's form of the textbook's choices."""
     options = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
     del options["threshold"]
-    if chosen.gain == MAPPED and chosen.ideal == "max":
-        options["max_grade"] = 3.5  # the most that a grade can gain
     return rn.Convention(**options)

@@ -14,7 +14,8 @@ README = Path(__file__).parent.parent / "README.md"
 
 def _block(name: str) -> str:
     """Return the text between the fences after a marker."""
-    found = re.search(rf"<!-- {name}:.*?-->\n```\n(.*?)```\n<!-- end -->", README.read_text(), re.S)
+    form = rf"<!-- {name}:.*?-->\n```\n(.*?)```\n<!-- end -->"
+    found = re.search(form, README.read_text(encoding="utf-8"), re.DOTALL)
     assert found, name
     return found[1]
 
@@ -30,7 +31,7 @@ def test_the_demo_prints_what_the_first_screen_shows() -> None:
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Line by line, as a reader would paste it."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
     for code in blocks:
         exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own page

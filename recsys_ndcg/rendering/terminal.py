@@ -11,25 +11,39 @@ from rich.table import Table
 from recsys_ndcg.rendering.table import cells, number
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
     from recsys_ndcg.report import Report
 
-_BRIEF = ("n_items", "n_relevant", "estimated", "true", "gain", "ideal_gain")
+_BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
+_USUAL_WIDTH = 80
 
 
 def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Table:
-    """Return a frame of text as a table; all but the first columns are set to the right."""
+    """Return a frame of text as a table; all but the first columns are set to the right.
+
+    Headings break at their underscores, cells do not break, and the gaps are as wide as a
+    terminal of the usual width allows.
+    """
+    headings = [str(column).split("_") for column in frame]
+    widths = [
+        max(map(len, [*words, *frame[column]]))
+        for words, column in zip(headings, frame, strict=True)
+    ]
+    gap = 2 if sum(widths) + 2 * len(widths) <= _USUAL_WIDTH + 2 else 1
     table = Table(
         title=title or None,
         title_justify="left",
         title_style="bold",
         box=None,
-        padding=(0, 2, 0, 0),
+        padding=(0, gap, 0, 0),
         pad_edge=False,
     )
-    for place, column in enumerate(frame):
-        table.add_column(str(column), justify="left" if place < left else "right", no_wrap=True)
+    for place, (words, width) in enumerate(zip(headings, widths, strict=True)):
+        justify: JustifyMethod = "left" if place < left else "right"
+        table.add_column("\n".join(words), justify=justify, vertical="bottom", min_width=width)
     for row in frame.itertuples(index=False):
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*row)
     return table
 
 
