@@ -8,7 +8,7 @@ import numpy as np
 
 from recsys_ndcg.adapters.labels import Labels, Results, check_same_ids
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.grouping import encode, offsets_of
+from recsys_ndcg.grouping import encode, offsets_of, together
 from recsys_ndcg.pairing import Pairs, distinct_by_user, labels_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def group(rows: Rows, duplicates: str) -> dict[str, Any]:
         "unlisted_offsets": np.zeros(len(users) + 1, dtype=np.int64),
         "unlisted_true": np.zeros(0),
         "missing": np.zeros(len(users), dtype=bool),
+        "order_only": rows.order_only,
         "duplicates": rule,
         "merged": merged,
     }
@@ -40,9 +41,9 @@ def group(rows: Rows, duplicates: str) -> dict[str, Any]:
 def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
     """Return the columns of `RankedLists` made from labels and results."""
     rule = Convention(duplicates=duplicates).duplicates
-    check_same_ids(labels, results)
-    users, user = encode(np.concatenate([labels.user, results.user]), "user")
-    items, item = encode(np.concatenate([labels.item, results.item]), "item")
+    check_same_ids(labels, results, ("the labels", "the results"))
+    users, user = encode(together(labels.user, results.user), "user")
+    items, item = encode(together(labels.item, results.item), "item")
     split, sizes = len(labels.user), (len(users), len(items))
     known = Pairs(user[:split], item[:split], {"true": labels.true}, "labels")
     found = Pairs(user[split:], item[split:], {"estimated": results.estimated}, "results")
@@ -61,6 +62,7 @@ def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
         "unlisted_true": unlisted.numbers["true"],
         "missing": (np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
         "protocol": "catalogue",
+        "order_only": results.order_only,
         "duplicates": rule,
         "merged": extra_labels + extra_results,
     }

@@ -117,6 +117,9 @@ def demo(
 ) -> None:
     """Train four Surprise models and compare their rankings, user by user."""
     with _told():
+        if seed < 0:
+            msg = f"--seed must be at least 0, not {seed}."
+            raise InvalidInputError(msg)
         table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
@@ -136,8 +139,14 @@ def demo(
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; a wrong call is told in one line, like wrong data."""
+    try:
+        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        err.print(f"error: {error.format_message()} (--help tells more)", markup=False)
+        sys.exit(2)
 
 
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:
@@ -178,7 +187,7 @@ def _write_csv(report: Report, path: Path) -> None:
     try:
         report.per_user.to_csv(path)
     except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror})."
+        msg = f"{path}: cannot be written ({error.strerror or error})."
         raise InvalidInputError(msg) from None
 
 

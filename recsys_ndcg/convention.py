@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
 
 Floats = NDArray[np.float64]
 Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
@@ -62,7 +63,8 @@ class Convention:
     ap_over : {'relevant', 'capped', 'k', 'hits'}
         Average precision is over R, min(k, R), k, or the hits in the top k.
     undefined : {'skip', 0.0, 1.0, 'raise'}
-        The score of a user whose denominator is 0.
+        The score of a user whose denominator is 0. It moves the mean; such a user adds nothing to
+        the pooled sums.
     missing_user : {'zero', 'skip', 'raise'}
         A labelled user without a list: scores as an empty list does, is left out, or is an error.
     duplicates : {'raise', 'first', 'last', 'max', 'mean'}
@@ -96,7 +98,7 @@ class Convention:
     missing_user: str = "zero"
     duplicates: str = "raise"
     recommend_from: float | None = None
-    max_grade: float | None = field(default=None)
+    max_grade: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that no rule stands behind."""
@@ -106,7 +108,9 @@ class Convention:
                 continue
             if name == "gain" and isinstance(value, Mapping):
                 object.__setattr__(self, "gain", _checked_gains(value))
-            elif isinstance(value, bool) or value not in choices:
+            elif (
+                isinstance(value, bool) or not isinstance(value, str | Real) or value not in choices
+            ):
                 raise InvalidInputError(_unknown_value(name, value, choices))
         if not isinstance(self.undefined, str):
             object.__setattr__(self, "undefined", float(self.undefined))
@@ -165,26 +169,36 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     try:
         clean = {float(grade): float(gains[grade]) for grade in sorted(gains)}
     except (TypeError, ValueError):
-        msg = f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; got {gains!r}."
+        msg = (
+            f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; "
+            f"got {shown(gains)}."
+        )
         raise InvalidInputError(msg) from None
+    if not all(map(math.isfinite, [*clean, *clean.values()])):
+        msg = f"gain must map finite grades to finite gains; got {shown(clean)}."
+        raise InvalidInputError(msg)
     if not clean:
         msg = "gain is an empty mapping; give every grade a gain, such as {0: 0, 1: 1}."
         raise InvalidInputError(msg)
     return clean
 
 
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | Real) and not isinstance(value, bool)
+
+
 def _finite(name: str, value: float | None) -> float | None:
     if value is None and name != "tie_tolerance":
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        msg = f"{name} must be a finite number, not {value!r}."
+    if value is None or isinstance(value, str) or not _is_scalar(value) or not math.isfinite(value):
+        msg = f"{name} must be a finite number, not {shown(value)}."
         raise InvalidInputError(msg)
     return float(value)
 
 
 def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:
-    shown = ", ".join(repr(choice) for choice in choices)
+    known = ", ".join(repr(choice) for choice in choices)
     more = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
     close = nearest(str(value), [str(choice) for choice in choices])
     hint = f" {close}" if close.startswith("Did") else ""
-    return f"{name} must be one of {shown}{more.get(name, '')}; got {value!r}.{hint}"
+    return f"{name} must be one of {known}{more.get(name, '')}; got {shown(value)}.{hint}"

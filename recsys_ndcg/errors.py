@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
+import sys
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_PACKAGE = Path(__file__).parent
+_LONGEST = 100
 
 
 class RecsysNdcgError(ValueError):
@@ -32,6 +39,30 @@ class MissingExtraError(RecsysNdcgError, ImportError):
 
 class DataWarning(UserWarning):
     """The data is legal, but its scores are likely to mislead."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: on one short line, numbers as Python writes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown({"k": np.float64(2.5)})
+    "{'k': 2.5}"
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", repr(plain)).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def warn(message: str) -> None:
+    """Emit a `DataWarning` that points at the line outside this package which led to it."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001 - as pandas does
+    while frame.f_back and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.audit import Audit
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import DataWarning, InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.ranked_lists import RankedLists
 from recsys_ndcg.report import Report
@@ -83,17 +83,31 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
     (np.float64(0.924), np.float64(0.944))
     """
-    convention = convention or Convention()
+    if convention is not None and not isinstance(convention, Convention):
+        msg = f"convention must be a Convention(...), not {shown(convention)}."
+        raise InvalidInputError(msg)
+    source = source_of(data, metrics, k, threshold, convention or Convention(), columns)
+    measured = source.measured()
+    audit = Audit(source, measured)
+    _warn_of_data(source.lists)
+    _warn_of_ties(audit, len(source.lists))
+    return Report.of(source, measured, audit)
+
+
+def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
+    data: Any,
+    metrics: Iterable[str | Metric] | str | None,
+    k: int | Iterable[int] | None,
+    threshold: float | None,
+    convention: Convention,
+    columns: Mapping[str, str] | None = None,
+) -> Source:
+    """Read the data and settle the choices of `evaluate`, whose parameters these are."""
     lists = RankedLists.of(data, columns=columns, duplicates=convention.duplicates)
     chosen = _resolved(metrics, k, has_threshold=threshold is not None)
     threshold = _threshold(lists, chosen, convention, threshold)
     _refuse_senseless(lists, chosen)
-    source = Source.of(lists, chosen, convention, threshold)
-    measured = source.measured()
-    audit = Audit(source, measured)
-    _warn_of_data(lists)
-    _warn_of_ties(audit)
-    return Report.of(source, measured, audit)
+    return Source.of(lists, chosen, convention, threshold)
 
 
 def _resolved(
@@ -105,13 +119,15 @@ def _resolved(
     """Return the metrics once each, in the order they were asked for."""
     if metrics is None:
         metrics = _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
-    elif isinstance(metrics, str | Metric):
+    elif isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
-    ks = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    ks: list[Any] = [k]
+    if isinstance(k, Iterable) and not isinstance(k, str | bytes):
+        ks = list(k)
     found: dict[Metric, None] = {}
     for one in metrics:
         if not isinstance(one, str | Metric):
-            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {one!r}."
+            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {shown(one)}."
             raise InvalidInputError(msg)
         found.update(dict.fromkeys([one] if isinstance(one, Metric) else parse(one, ks)))
     if not found:
@@ -125,9 +141,9 @@ def _threshold(
 ) -> float | None:
     """Return the threshold; 1 without one, where all grades are 0 or 1 and it is needed."""
     if threshold is not None:
-        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+        number = isinstance(threshold, Real) and not isinstance(threshold, bool)
         if not number or not math.isfinite(threshold):
-            msg = f"threshold must be a finite number, not {threshold!r}."
+            msg = f"threshold must be a finite number, not {shown(threshold)}."
             raise InvalidInputError(msg)
         return float(threshold)
     needing = [str(metric) for metric in metrics if metric.needs_threshold]
@@ -158,15 +174,15 @@ def _refuse_senseless(lists: RankedLists, metrics: list[Metric]) -> None:
     if constant and len(lists) > 1 and len(true) > 2:
         msg = (
             f"Every true value is {true[0]} ({len(true)} rows, {len(lists)} users), so every order "
-            "scores the same. Surprise's build_anti_testset() fills in the mean like this. Give "
-            "the real test ratings: RankedLists.from_labels(test_ratings, predictions)."
+            "scores the same. If they come from Surprise's build_anti_testset(), which fills in "
+            "the mean, give the real ratings: RankedLists.from_labels(test_ratings, predictions)."
         )
         raise InvalidInputError(msg)
     errors = [str(metric) for metric in metrics if not metric.orders]
-    if errors and not rated:
+    if errors and (lists.order_only or not rated):
         msg = (
-            f"{', '.join(errors)} compares estimates with ratings, but lists made from labels and "
-            "results may have ranks or scores of another scale. Evaluate the rated items for it."
+            f"{', '.join(errors)} compares estimates with ratings, but these lists hold ranks, or "
+            "scores that may be on another scale. Ask for it on predictions of ratings."
         )
         raise InvalidInputError(msg)
 
@@ -178,7 +194,7 @@ def _warn_of_data(lists: RankedLists) -> None:
             f"{ones} of {len(lists)} users have one item: any order of it is perfect, so these "
             "users say nothing about the model."
         )
-        warnings.warn(msg, DataWarning, stacklevel=3)
+        warn(msg)
     if len(estimated) < _FEW_ROWS or lists.protocol != "rated":
         return
     for bound in (estimated.max(), estimated.min()):
@@ -189,16 +205,16 @@ def _warn_of_data(lists: RankedLists) -> None:
                 f"from {np.nanmin(lists.true)} to {np.nanmax(lists.true)}: was the model given the "
                 "wrong rating_scale? Those items are tied."
             )
-            warnings.warn(msg, DataWarning, stacklevel=3)
+            warn(msg)
             return
 
 
-def _warn_of_ties(audit: Audit) -> None:
+def _warn_of_ties(audit: Audit, n_users: int) -> None:
     found = audit.widest_tie_range()
     if found:
         metric, low, high = found
         msg = (
-            f"Tied estimates of {audit.n_tied} users leave {metric} open between {low:.4f} and "
-            f"{high:.4f}."
+            f"Tied estimates ({audit.n_tied} of {n_users} users) leave {metric} open between "
+            f"{low:.4f} and {high:.4f}."
         )
-        warnings.warn(msg, DataWarning, stacklevel=3)
+        warn(msg)

@@ -39,7 +39,7 @@ def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
     items = lists.items
     columns = {
         "item": rows if items is None else items[rows],
-        "estimated": lists.estimated[rows],
+        "estimated": np.full(listed, np.nan) if lists.order_only else lists.estimated[rows],
         "true": lists.true[rows],
     }
     table = {name: _lengthened(values, depth) for name, values in columns.items()}
@@ -70,10 +70,9 @@ def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
 
 def _place_of(users: Ids, user: Any) -> int:
     """Return the number of a user; an id of another type is told apart."""
-    found = np.flatnonzero(users == user)
-    if len(found):
-        return int(found[0])
     ids = users.tolist()
+    if user in ids:
+        return int(ids.index(user))
     names = [str(one) for one in ids]
     if str(user) in names:
         own = type(ids[names.index(str(user))]).__name__

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention, Floats
 
-_LARGEST_EXPONENT = 1023  # 2^1024 does not fit a float64
+_LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
 
 _DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
@@ -62,13 +62,22 @@ def gains(true: Floats, convention: Convention, threshold: float | None) -> Floa
 def _called(rule: Callable[[Floats], Floats], true: Floats) -> Floats:
     """Return the gains that a function of the user's gives the labelled items."""
     labelled = ~np.isnan(true)
-    given = np.asarray(rule(true[labelled]), dtype=np.float64)
-    if given.shape != (labelled.sum(),):
-        msg = f"gain must give one value per grade; {labelled.sum()} grades gave {given.shape}."
-        raise InvalidInputError(msg)
     gain = np.zeros(true.shape)
-    gain[labelled] = given
+    gain[labelled] = _answer(rule, true[labelled], "gain must give one value per grade")
     return gain
+
+
+def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Floats:
+    """Return what a function of the user's says, one number for each that it was asked."""
+    try:
+        given = np.asarray(rule(asked))
+    except TypeError as error:
+        msg = f"{demand}, for an array of them: {error}."
+        raise InvalidInputError(msg) from error
+    if given.shape != asked.shape or given.dtype.kind not in "fiub":
+        msg = f"{demand}; for {len(asked)} it gave {shown(given)}."
+        raise InvalidInputError(msg)
+    return given.astype(np.float64)
 
 
 def relevance(true: Floats, threshold: float | None) -> Floats:
@@ -95,10 +104,7 @@ def discounts(depth: int, convention: Convention) -> Floats:
     rule = convention.discount
     if isinstance(rule, str):
         return np.asarray(_DISCOUNTS[rule](ranks))
-    weights = np.asarray(rule(ranks), dtype=np.float64)
-    if weights.shape != ranks.shape:
-        msg = f"discount must give one weight per rank; it gave shape {weights.shape}."
-        raise InvalidInputError(msg)
+    weights = _answer(rule, ranks, "discount must give one weight per rank")
     bad = ~np.isfinite(weights) | (weights < 0) | (np.diff(weights, prepend=np.inf) > 0)
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
@@ -122,26 +128,21 @@ def faulty_grades(
         grades = np.sort(pd.unique(true[~np.isnan(true)]))
     top = np.array([convention.max_grade] if convention.ideal == "max" else [], dtype=np.float64)
     known = np.concatenate([grades, top])
-    shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
-    faults: list[tuple[Floats, str, str]] = []
     if isinstance(rule, Mapping):
-        faults += [(known[~np.isin(known, [*rule])], f"no gain in {rule}", "give every grade one")]
-    if rule == "exponential":
-        faults += [
-            (
-                known[known > _LARGEST_EXPONENT],
-                "a gain 2^t - 1 too large for a number",
-                "pass gain='linear', or rescale the grades",
-            )
-        ]
-    if not any(len(found) for found, _, _ in faults):
-        values = gains(grades, convention, threshold)
-        faults += [
-            (grades[values < 0], "a negative gain, with which NDCG has no bounds", shift),
-            (grades[~np.isfinite(values)], "a gain that is not finite", shift),
-        ]
-        if len(top):
-            above = values > gains(top, convention, threshold)
-            fault = f"more gain than max_grade={convention.max_grade}"
-            faults += [(grades[above], fault, "pass the real top of the scale")]
-    return next((fault for fault in faults if len(fault[0])), None)
+        unknown = known[~np.isin(known, [*rule])]
+        if len(unknown):
+            return unknown, f"no gain in {shown(rule)}", "give every grade one"
+    with np.errstate(over="ignore"):
+        values = gains(known, convention, threshold)
+    shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
+    rescale = "rescale the grades" + (", or pass gain='linear'" if rule == "exponential" else "")
+    faults = [
+        (values < 0, "a negative gain, with which NDCG has no bounds", shift),
+        (np.isnan(values), "a gain that is not finite", shift),
+        (values > _LARGEST_GAIN, "a gain too large to be added up", rescale),
+    ]
+    if len(top):
+        fault = f"more gain than max_grade={convention.max_grade}"
+        faults += [(values > values[-1], fault, "pass the real top of the scale")]
+    found = ((known[bad], fault, advice) for bad, fault, advice in faults if bad.any())
+    return next(found, None)

@@ -51,32 +51,47 @@ def encode(values: Ids, column: str) -> tuple[Ids, Codes]:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
     refuse_rows(codes < 0, column, "a missing id", "fill it in or leave the row out")
-    ids = _as_numbers(np.asarray(ids))
+    ids = as_numbers(np.asarray(ids))
     ascending = _ascending(ids)
     place = np.empty(len(ids), dtype=np.int32)
     place[ascending] = np.arange(len(ids), dtype=np.int32)
     return ids[ascending], place[codes]
 
 
+def together(first: Ids, second: Ids) -> Ids:
+    """Return the ids of two tables in one array, without rounding whole numbers to floats.
+
+    Examples
+    --------
+    >>> together(np.array([2**60 + 1]), np.array([1.0]))
+    array([1152921504606846977, 1.0], dtype=object)
+    """
+    if first.dtype.kind != second.dtype.kind:
+        first, second = first.astype(object), second.astype(object)
+    return np.concatenate([first, second])
+
+
 def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     """Encode whole numbers from a narrow range through a table, without hashing."""
     seen = np.zeros(high - low + 1, dtype=bool)
-    shifted = values - low if low else values
+    if values.dtype.itemsize < np.dtype(np.int64).itemsize:
+        values = values.astype(np.int64)  # the difference of two short numbers may not be short
+    least = values.dtype.type(low)
+    shifted = values - least if low else values
     seen[shifted] = True
     found = np.flatnonzero(seen)
     place = np.zeros(len(seen), dtype=np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
-    return (found + low).astype(values.dtype), place[shifted]
+    return found.astype(values.dtype) + least, place[shifted]
 
 
-def _as_numbers(ids: Ids) -> Ids:
-    """Return Python numbers of one kind as an array of numbers."""
-    if ids.dtype == object and set(map(type, ids)) in ({int}, {float}):
-        try:
-            return np.array(ids.tolist())
-        except OverflowError:  # whole numbers too long for 64 bits stay as they are
-            return ids
-    return ids
+def as_numbers(ids: Ids) -> Ids:
+    """Return Python numbers of one kind as an array of numbers, if that loses nothing."""
+    kind = {int: "iu", float: "f"}.get(type(ids[0])) if ids.dtype == object and len(ids) else None
+    if kind is None or len(set(map(type, ids))) > 1:
+        return ids
+    numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become something else
+    return numbers if numbers.dtype.kind in kind else ids
 
 
 def _ascending(ids: Ids) -> Positions:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import DataWarning, InvalidInputError
-from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.evaluation import source_of
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.ranked_lists import RankedLists
 
 Grades = Iterable[float | tuple[float, float]]
 
@@ -119,31 +119,10 @@ def reciprocal_rank(
 def _score(
     name: str, x: Grades, k: int | None, threshold: float | None, options: dict[str, Any]
 ) -> float:
-    metric = METRICS[name](k)
+    if isinstance(x, str | Mapping) or hasattr(x, "columns") or not isinstance(x, Iterable):
+        msg = f"Give one list: pairs (estimated, true), or grades in ranked order, not {x!r}."
+        raise InvalidInputError(msg)
+    lists = RankedLists.from_tuples({"the list": x.tolist() if isinstance(x, np.ndarray) else x})
     convention = Convention().replace(**options)
-    with warnings.catch_warnings():
-        # a number without a report: whoever asks for it sees the list, and its ties
-        warnings.simplefilter("ignore", DataWarning)
-        report = evaluate(
-            {"the list": _pairs(x)}, metrics=[metric], threshold=threshold, convention=convention
-        )
-    return float(report.mean.iloc[0])
-
-
-def _pairs(x: Grades) -> list[Any]:
-    """Return (estimated, true); grades alone get estimates that fall with the rank."""
-    entries = x.tolist() if isinstance(x, np.ndarray) else list(x)
-    if not entries:
-        msg = "The list is empty; give at least one grade or one pair (estimated, true)."
-        raise InvalidInputError(msg)
-    single = [not isinstance(entry, tuple | list | np.ndarray) for entry in entries]
-    if all(single):
-        return [(-place, grade) for place, grade in enumerate(entries)]
-    if any(single):
-        place = single.index(not single[0])
-        msg = (
-            f"Entry {place} (counted from 0) is {entries[place]!r}; give either pairs "
-            "(estimated, true) or grades, not both."
-        )
-        raise InvalidInputError(msg)
-    return entries
+    source = source_of(lists, [METRICS[name](k)], None, threshold, convention)
+    return float(source.measured().scores.mean[0])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.adapters import read_results
-from recsys_ndcg.adapters.labels import Results
+from recsys_ndcg.adapters.labels import Results, check_same_ids
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranked_lists import RankedLists
@@ -136,12 +136,13 @@ def _ranks_in_both(
 ) -> pd.DataFrame:
     """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
     METRICS["precision"](k)  # refuses a k that is not one
-    a, b = (_ranks(one, k, columns) for one in (lists_a, lists_b))
+    first, second = _results(lists_a, columns), _results(lists_b, columns)
+    check_same_ids(first, second, ("the first lists", "the second lists"))
+    a, b = _ranks(first, k), _ranks(second, k)
     return pd.concat({"a": a, "b": b}, axis=1)
 
 
-def _ranks(lists: Any, k: int | None, columns: Mapping[str, str] | None) -> pd.Series[float]:
-    results = _results(lists, columns)
+def _ranks(results: Results, k: int | None) -> pd.Series[float]:
     frame = pd.DataFrame({"user": results.user, "item": results.item, "score": results.estimated})
     repeated = frame.duplicated(["user", "item"])
     if repeated.any():

@@ -12,6 +12,7 @@ from recsys_ndcg.adapters.rows import Rows, floats, objects
 from recsys_ndcg.adapters.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.adapters.tuples import read_predictions, read_tuples
 from recsys_ndcg.assembly import group, join
+from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,6 +46,8 @@ class RankedLists:
         Users with labels but without a list.
     protocol : {'rated', 'catalogue'}
         Whether the lists hold the user's test ratings only, or whatever was recommended.
+    order_only : bool
+        Whether the estimates stand for an order alone: they were ranks.
     duplicates, merged
         By which rule repeated (user, item) rows were merged, and how many that removed.
 
@@ -66,6 +69,7 @@ class RankedLists:
     unlisted_true: Floats
     missing: NDArray[np.bool_]
     protocol: str = "rated"
+    order_only: bool = False
     duplicates: str = "raise"
     merged: int = 0
 
@@ -87,8 +91,8 @@ class RankedLists:
         2
         """
         rows = Rows(
-            objects(user),
-            None if item is None else objects(item),
+            objects(user, "user"),
+            None if item is None else objects(item, "item"),
             floats(estimated, "estimated"),
             floats(true, "true"),
         )
@@ -97,6 +101,8 @@ class RankedLists:
     @classmethod
     def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:
         """Make lists from rows (user, item, estimated, true) or {user: [(estimated, true), ...]}.
+
+        A mapping may also hold grades alone, in ranked order: {user: [3, 1, 2]}.
 
         Examples
         --------
@@ -132,6 +138,9 @@ class RankedLists:
         1
         """
         if isinstance(data, cls):
+            if columns:
+                msg = "columns= names the columns of a table, but the data is RankedLists already."
+                raise InvalidInputError(msg)
             return data
         return cls(**group(read(data, columns), duplicates))
 
@@ -191,7 +200,8 @@ class RankedLists:
             Columns user, item, true.
         results : table, or predictions
             Columns user, item and either ``rank`` (1 is best) or ``estimated``; a rank counts
-            where both stand. Its own true values, if any, are not used.
+            where both stand. Ranks are an order: gaps close up, equal ones are ties. The table's
+            own true values, if any, are not used.
         columns : mapping, optional
             Our names to those of both tables.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg import rendering, storage
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.explanation import explained
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.signature import signatures
@@ -160,8 +160,8 @@ class Report:
 
         Among equal scores the longer list comes first: it is the stronger evidence.
         """
-        if n < 1:
-            msg = f"n must be a whole number of at least 1, not {n}."
+        if not isinstance(n, int) or n < 1:
+            msg = f"n must be a whole number of at least 1, not {shown(n)}."
             raise InvalidInputError(msg)
         name = self._known(metric)
         defined = self.per_user[self.per_user[name].notna()]
@@ -241,7 +241,7 @@ class Report:
 
     def _known(self, metric: str) -> str:
         try:
-            name = str(parse(metric)[0])
+            name = str(parse(str(metric))[0])
         except RecsysNdcgError:
             name = str(metric)
         if name in self.metrics:

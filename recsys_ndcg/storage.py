@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.adapters.rows import floats, objects
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.grouping import as_numbers
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.scoring import Scores
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
 
 _FORMAT = "recsys_ndcg report 1"
+_LEVELS = ("chance", "tie_low", "tie_high")
+_TABLES = ("numerator", "denominator", "left_out")
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,6 @@ class StoredAudit:
 def as_dict(report: Report) -> dict[str, Any]:
     """Return a report as plain values; NaN becomes None."""
     scores = report.scores
-    tables = {
-        "numerator": scores.numerator,
-        "denominator": scores.denominator,
-        "left_out": scores.left_out,
-    }
     return {
         "format": _FORMAT,
         "signatures": report.signatures,
@@ -54,8 +52,8 @@ def as_dict(report: Report) -> dict[str, Any]:
             **{name: _column(report.per_user[name]) for name in report.per_user},
         },
         **{
-            name: dict(zip(report.metrics, table.T.tolist(), strict=True))
-            for name, table in tables.items()
+            name: dict(zip(report.metrics, getattr(scores, name).T.tolist(), strict=True))
+            for name in _TABLES
         },
     }
 
@@ -69,14 +67,24 @@ def write(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     try:
-        text = json.dumps(as_dict(report), indent=1, allow_nan=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except TypeError as error:
+        _check_ids(report.users.tolist())
+        text = json.dumps(as_dict(report), indent=1, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
+    try:
+        Path(path).write_bytes(text + b"\n")
     except OSError as error:
         msg = f"{path}: cannot be written ({error.strerror})."
         raise InvalidInputError(msg) from None
+
+
+def _check_ids(users: list[Any]) -> None:
+    """Refuse ids that JSON would give back as others, or not hold."""
+    for user in users:
+        if not isinstance(user, str | int | float):
+            raise TypeError(shown(user))
+        str(user).encode()
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -92,24 +100,38 @@ def read(path: str | Path) -> dict[str, Any]:
     if not isinstance(stored, dict) or stored.get("format") != _FORMAT:
         msg = f"{path}: not a report that this version of recsys_ndcg saved."
         raise InvalidInputError(msg)
+    try:
+        return _parts(stored)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        msg = f"{path}: parts of the report are missing or of another form. Save it again."
+        raise InvalidInputError(msg) from None
+
+
+def _parts(stored: dict[str, Any]) -> dict[str, Any]:
     names = list(stored["signatures"])
-    summary = pd.DataFrame.from_dict(stored["summary"], orient="index")
+    users = as_numbers(objects(stored["per_user"]["user"], "user"))
+    shape = (len(users), len(names))
+    tables = {name: _table(stored[name], names) for name in _TABLES}
+    if any(table.shape != shape for table in tables.values()):
+        raise ValueError(shape)
+    if not all(isinstance(number, int) for number in stored["counts"].values()):
+        raise TypeError(stored["counts"])
+    rows = [stored["summary"][name] for name in names]
+    levels = {name: floats([row[name] for row in rows], name) for name in _LEVELS}
     undefined = stored["score_of_undefined"]
     return {
-        "users": objects(stored["per_user"]["user"]),
+        "users": users,
         "n_items": np.array(stored["per_user"]["n_items"], dtype=np.int64),
         "n_relevant": floats(stored["per_user"]["n_relevant"], "n_relevant"),
         "scores": Scores(
             [parse(name)[0] for name in names],
-            _table(stored["numerator"], names).astype(np.float64),
-            _table(stored["denominator"], names).astype(np.float64),
-            _table(stored["left_out"], names).astype(bool),
-            np.nan if undefined is None else undefined,
+            tables["numerator"].astype(np.float64),
+            tables["denominator"].astype(np.float64),
+            tables["left_out"].astype(bool),
+            np.nan if undefined is None else float(undefined),
         ),
         "signatures": stored["signatures"],
-        "audit": StoredAudit(
-            summary[["chance", "tie_low", "tie_high"]].astype(np.float64), stored["counts"]
-        ),
+        "audit": StoredAudit(pd.DataFrame(levels, index=names), stored["counts"]),
     }
 
 

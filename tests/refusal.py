@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
 
 import recsys_ndcg as rn
 
-INSIDE = ("np.", "numpy", "Traceback", "recsys_ndcg/", "recsys_ndcg.", "?.", "..", "site-packages")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INSIDE = ("np.", "numpy", "Traceback", "recsys_ndcg/", "recsys_ndcg.", "site-packages", "?.")
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recsys_ndcg.adapters.files import read_file
 from recsys_ndcg.adapters.frames import Table, read_frame
 from recsys_ndcg.adapters.labels import Labels, Results, labels_from, results_from
@@ -53,6 +55,9 @@ def _items_of(rows: Rows, table: str) -> Ids:
 def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
     is_path = isinstance(data, str | Path)
+    if is_path and not str(data):
+        msg = "The path of the file is empty."
+        raise InvalidInputError(msg)
     return Table(read_file(data, columns) if is_path else data, columns)
 
 
@@ -60,5 +65,7 @@ def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
     if isinstance(data, Mapping):
         return (columns or {}).get("user", "user") in data
-    named = hasattr(data, "columns") or hasattr(data, "schema")
-    return named or isinstance(data, str | Path) or not isinstance(data, Iterable)
+    # looked up on the class: a lazy table would have to resolve its columns for it
+    named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
+    rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
+    return isinstance(data, str | Path) or not rows

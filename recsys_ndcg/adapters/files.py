@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, MissingExtraError
+from recsys_ndcg.errors import InvalidInputError, MissingExtraError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ def read_file(path: str | Path, columns: Mapping[str, str] | None = None) -> pd.
     """Read a table from a CSV file with a heading, or from a Parquet file.
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
-    writing of a whole number becomes whole numbers.
+    writing of a whole number becomes whole numbers. An empty true value is unlabelled.
 
     Raises
     ------
@@ -32,15 +33,14 @@ def read_file(path: str | Path, columns: Mapping[str, str] | None = None) -> pd.
     path = Path(path)
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path)
-    text = _text_of(path)
-    heading = text[: text.find("\n")] if "\n" in text else text
-    separator = _separator_of(heading)
+    lines = _Lines(path, _text_of(path), headed=True)
     named = columns or {}
-    ids = [named.get(name, name) for name in ("user", "item")]
-    numbers = [named.get(name, name) for name in ("estimated", "true", "rank")]
-    frame = _parse(path, text, separator, header=0)
-    _to_numbers(path, frame, [name for name in numbers if name in frame], first_line=2)
-    return _plain_ids(frame, [name for name in ids if name in frame])
+    for ours in ("user", "item"):
+        lines.read_ids(named.get(ours, ours))
+    for ours in ("estimated", "rank"):
+        lines.read_numbers(named.get(ours, ours))
+    lines.read_numbers(named.get("true", "true"), may_be_empty=True)
+    return lines.frame
 
 
 def read_ratings(path: str | Path) -> pd.DataFrame:
@@ -50,25 +50,107 @@ def read_ratings(path: str | Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns user, item (as written), rating and, where the file has it, timestamp.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read or parsed; the line is named.
     """
     path = Path(path)
     text = _text_of(path)
-    if "::" in text[: text.find("\n")]:
+    if "::" in text.partition("\n")[0]:
         text = text.replace("::", "\t")
-    first = text[: text.find("\n")] if "\n" in text else text
-    separator = _separator_of(first)
-    headed = not _is_number(first.split(separator)[2:3])
-    frame = _parse(path, text, separator, header=0 if headed else None)
-    if len(frame.columns) not in (3, 4):
-        msg = f"{path}: {len(frame.columns)} columns; ratings are user, item, rating[, timestamp]."
+    first = text.partition("\n")[0]
+    lines = _Lines(path, text, headed=not _is_number(first.split(_separator_of(first))[2:3]))
+    count = len(lines.frame.columns)
+    if count not in (3, 4):
+        msg = f"{path}: {count} columns; ratings are user, item, rating[, timestamp]."
         raise InvalidInputError(msg)
-    frame.columns = pd.Index(RATINGS[: len(frame.columns)])
-    _to_numbers(path, frame, list(frame.columns[2:]), first_line=2 if headed else 1)
-    absent = frame.index[frame["rating"].isna()]
-    if len(absent):
-        msg = f"{path}, line {absent[0] + 1 + headed}: no rating."
-        raise InvalidInputError(msg)
-    return _plain_ids(frame, ["user", "item"])
+    lines.frame.columns = pd.Index(RATINGS[:count])
+    for name in ("user", "item"):
+        lines.read_ids(name)
+    for name in RATINGS[2:count]:
+        lines.read_numbers(name)
+    return lines.frame
+
+
+class _Lines:
+    """A text file as a table of text, whose columns are then read as ids or numbers.
+
+    Parameters
+    ----------
+    path : Path
+        Named in messages.
+    text : str
+        The file, not empty.
+    headed : bool
+        Whether the first line names the columns.
+    """
+
+    def __init__(self, path: Path, text: str, *, headed: bool) -> None:
+        self._path = path
+        self._first_line = 1 + headed
+        separator = _separator_of(text.partition("\n")[0])
+        self.frame = self._parsed(text, separator, headed=headed)
+        empty = self.frame.isna() | (self.frame == "")
+        self.frame = self.frame[~empty.all(axis=1)]  # the index still tells the line
+
+    def read_ids(self, name: str) -> None:
+        """Read a column of ids, as whole numbers where nothing of their writing is lost."""
+        if name not in self.frame:
+            return
+        text = self.frame[name]
+        self._refuse(name, text.isna() | (text.str.strip() == ""), "is missing")
+        distinct = text.unique()
+        if all(one.isascii() and one.isdigit() and str(int(one)) == one for one in distinct):
+            small = all(len(one) < 19 for one in distinct)  # the digits of a 64-bit number
+            self.frame = self.frame.assign(**{name: text.astype(np.int64) if small else text})
+
+    def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
+        """Read a column of finite numbers; an empty field is NaN where that is allowed."""
+        if name not in self.frame:
+            return
+        text = self.frame[name].fillna("").str.strip()
+        values = pd.to_numeric(text, errors="coerce").astype(np.float64)
+        absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
+        self._refuse(name, values.isna() & ~absent, "is {}, which is not a number")
+        self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
+        if not may_be_empty:
+            self._refuse(name, absent, "is missing")
+        self.frame = self.frame.assign(**{name: values})
+
+    def _parsed(self, text: str, separator: str, *, headed: bool) -> pd.DataFrame:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                frame = pd.read_csv(
+                    io.StringIO(text),
+                    sep=separator,
+                    header=None,
+                    dtype=str,
+                    keep_default_na=False,
+                    skip_blank_lines=False,
+                )
+        except ValueError as error:
+            reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+            msg = f"{self._path}: cannot be parsed ({reason})."
+            raise InvalidInputError(msg) from None
+        if not headed:
+            return frame
+        names = [str(name).strip() for name in frame.iloc[0]]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            msg = f"{self._path}: the heading names the column {twice[0]!r} twice."
+            raise InvalidInputError(msg)
+        return frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+
+    def _refuse(self, name: str, bad: pd.Series[bool], fault: str) -> None:
+        if bad.any():
+            place = int(bad.to_numpy().argmax())
+            line = int(str(self.frame.index[place])) + self._first_line
+            what = fault.format(shown(self.frame[name].iloc[place]))
+            msg = f"{self._path}, line {line}: {name} {what}."
+            raise InvalidInputError(msg)
 
 
 def _is_number(fields: Sequence[str]) -> bool:
@@ -82,13 +164,18 @@ def _text_of(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        msg = f"{path}: not text in UTF-8 (byte {error.start}). Is it a CSV file?"
+        msg = f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8."
         raise InvalidInputError(msg) from None
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror})."
         raise InvalidInputError(msg) from None
     if not text.strip():
         msg = f"{path}: the file is empty."
+        raise InvalidInputError(msg)
+    before, nul, _ = text.partition("\0")
+    if nul:
+        line = before.count("\n") + 1
+        msg = f"{path}: not text (a zero byte in line {line}). Save it as CSV in UTF-8."
         raise InvalidInputError(msg)
     return text
 
@@ -97,53 +184,18 @@ def _separator_of(line: str) -> str:
     return max(_SEPARATORS, key=line.count)
 
 
-def _parse(path: Path, text: str, separator: str, header: int | None) -> pd.DataFrame:
-    try:
-        return pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=header,
-            dtype=str,
-            keep_default_na=False,
-            skip_blank_lines=False,
-            index_col=False,
-            on_bad_lines="error",
-        )
-    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        msg = f"{path}: cannot be parsed ({reason})."
-        raise InvalidInputError(msg) from None
-
-
-def _to_numbers(path: Path, frame: pd.DataFrame, names: list[str], first_line: int) -> None:
-    """Turn text into numbers in place; an empty field is NaN."""
-    for name in names:
-        text = frame[name].str.strip()
-        values = pd.to_numeric(text, errors="coerce")
-        absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
-        bad = np.flatnonzero(values.isna() & ~absent)
-        if len(bad):
-            line = int(bad[0]) + first_line
-            msg = f"{path}, line {line}: {name} is {text.iloc[bad[0]]!r}, which is not a number."
-            raise InvalidInputError(msg)
-        frame[name] = values.astype(np.float64)
-
-
-def _plain_ids(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Read ids as whole numbers where nothing of their writing is lost."""
-    for name in names:
-        distinct = frame[name].unique()
-        if all(one.isascii() and one.isdigit() and str(int(one)) == one for one in distinct):
-            small = all(len(one) < 19 for one in distinct)
-            frame[name] = frame[name].astype(np.int64) if small else frame[name]
-    return frame
-
-
 def _read_parquet(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        msg = f"{path}: cannot be read ({'Is a directory' if path.is_dir() else 'No such file'})."
+        raise InvalidInputError(msg)
     try:
         return pd.read_parquet(path)
     except ImportError:
         raise MissingExtraError(job="Reading Parquet", extra="scale") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        reason = error.strerror or "not Parquet"
+        msg = f"{path}: cannot be read as Parquet ({reason})."
+        raise InvalidInputError(msg) from None
+    except ValueError as error:
         msg = f"{path}: cannot be read as Parquet ({error})."
         raise InvalidInputError(msg) from None

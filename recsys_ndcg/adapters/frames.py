@@ -32,12 +32,17 @@ class Table:
         self._columns = _checked(columns)
         if isinstance(data, Mapping):
             self._data: Any = data
-            self.names = [str(name) for name in data]
+            self.names: list[Any] = list(data)
             return
         import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
 
         try:
             frame: Any = nw.from_native(data)
+        except nw.exceptions.DuplicateError:
+            names = list(data.columns)
+            twice = next(name for name in names if names.count(name) > 1)
+            msg = f"The table has the column {twice!r} twice; keep one."
+            raise InvalidInputError(msg) from None
         except TypeError:
             kind = type(data).__name__
             msg = (
@@ -56,7 +61,7 @@ class Table:
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return objects(self._column(column))
+        return objects(self._column(column), self._columns.get(column, column))
 
     def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return a column of numbers, NaN where there is none."""
@@ -70,12 +75,12 @@ class Table:
         return values if isinstance(self._data, Mapping) else values.to_numpy()
 
     def _missing(self, name: str) -> str:
-        shown = ", ".join(self.names) or "none"
+        there = ", ".join(map(str, self.names)) or "none"
         advice = "Say what it is called with columns= (--columns)."
         if set(_SURPRISE.values()) <= set(self.names):
             names = ", ".join(f"{ours}={theirs}" for ours, theirs in _SURPRISE.items())
             advice = f"These look like Surprise's: pass them as columns= (--columns), {names}."
-        return f"The table has no column {name!r}; it has {shown}. {advice}"
+        return f"The table has no column {name!r}; it has {there}. {advice}"
 
 
 def read_frame(table: Table) -> Rows:

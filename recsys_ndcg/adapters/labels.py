@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.adapters.rows import Rows
-from recsys_ndcg.errors import DataWarning, InvalidInputError
-from recsys_ndcg.grouping import Ids, type_names
+from recsys_ndcg.adapters.rows import check_finite
+from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.grouping import Ids, refuse_rows, type_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +26,14 @@ class Labels:
     item: Ids
     true: Floats
 
+    def __post_init__(self) -> None:
+        """Refuse grades that have no gain."""
+        if not len(self.true):
+            msg = "There are no rows in the labels. Check the filter that they came through."
+            raise InvalidInputError(msg)
+        advice = "leave out what is not labelled"
+        refuse_rows(np.isinf(self.true), "true", "an infinite grade", advice)
+
 
 @dataclass(frozen=True)
 class Results:
@@ -35,10 +42,19 @@ class Results:
     user: Ids
     item: Ids
     estimated: Floats
+    column: str = "estimated"
 
     def __post_init__(self) -> None:
-        """Hold the scores to the same checks as those of predictions."""
-        Rows(self.user, self.item, self.estimated, np.zeros(len(self.estimated)))
+        """Refuse scores that cannot be ranked."""
+        if not len(self.estimated):
+            msg = "There are no rows in the results. Check the filter that they came through."
+            raise InvalidInputError(msg)
+        check_finite(self.estimated, self.column, "leave out what was not recommended")
+
+    @property
+    def order_only(self) -> bool:
+        """Whether the scores stand for an order alone."""
+        return self.column == "rank"
 
 
 def labels_from(table: Table) -> Labels:
@@ -52,15 +68,16 @@ def results_from(table: Table) -> Results:
     if name not in table:
         msg = (
             f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{', '.join(table.names)}. Columns={{'rank': ...}} says what it is called."
+            f"{', '.join(map(str, table.names))}. Columns={{'rank': ...}} says what it is called."
         )
         raise InvalidInputError(msg)
     numbers = table.numbers(name)
-    return Results(table.ids("user"), table.ids("item"), -numbers if name == "rank" else numbers)
+    scores = -numbers if name == "rank" else numbers
+    return Results(table.ids("user"), table.ids("item"), scores, name)
 
 
-def check_same_ids(labels: Labels, results: Results) -> None:
-    """Refuse ids that can never meet, warn where they do not.
+def check_same_ids(first: Labels | Results, second: Results, names: tuple[str, str]) -> None:
+    """Refuse ids of two tables that can never meet, warn where they do not.
 
     Raises
     ------
@@ -68,22 +85,22 @@ def check_same_ids(labels: Labels, results: Results) -> None:
         One table writes its ids as text and the other as numbers.
     """
     tables: Mapping[str, tuple[Any, Any]] = {
-        "user": (labels.user, results.user),
-        "item": (labels.item, results.item),
+        "user": (first.user, second.user),
+        "item": (first.item, second.item),
     }
     for column, (known, found) in tables.items():
         ours, theirs = _distinct(known), _distinct(found)
         kinds, other = type_names(ours), type_names(theirs)
         if kinds.isdisjoint(other):
             msg = (
-                f"{column}: the labels have ids of type {'/'.join(sorted(kinds))} (such as "
-                f"{next(iter(ours))!r}), the results of type {'/'.join(sorted(other))} (such as "
+                f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
+                f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
                 f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
             )
             raise InvalidInputError(msg)
         if ours.isdisjoint(theirs):
-            msg = f"No {column} of the results is among the labels, so every score is 0."
-            warnings.warn(msg, DataWarning, stacklevel=2)
+            msg = f"No {column} of {names[1]} is among {names[0]}, so every score is 0."
+            warn(msg)
 
 
 def _distinct(ids: Ids) -> set[Any]:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.grouping import Ids, refuse_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from recsys_ndcg.convention import Floats
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns as they came, with numbers as float64; NaN in `true` means unlabelled."""
+    """Columns as they came, with numbers as float64; NaN in `true` means unlabelled.
+
+    `order_only` says that the estimates stand for an order, and are no ratings.
+    """
 
     user: Ids
     item: Ids | None
     estimated: Floats
     true: Floats
+    order_only: bool = False
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, no rows, and numbers that cannot be ranked."""
@@ -38,26 +41,43 @@ class Rows:
         if not len(self.user):
             msg = "There are no rows to evaluate. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
-        advice = "an estimate must be a finite number; did the model diverge?"
-        if not np.isfinite(self.estimated).all():
-            refuse_rows(np.isnan(self.estimated), "estimated", "NaN", advice)
-            refuse_rows(np.isinf(self.estimated), "estimated", "an infinite value", advice)
+        check_finite(self.estimated, "estimated", "if a model diverged, train it again")
         refuse_rows(
             np.isinf(self.true), "true", "an infinite grade", "use NaN for an unlabelled item"
         )
 
 
-def objects(values: Iterable[Any]) -> Ids:
+def check_finite(values: Floats, column: str, advice: str) -> None:
+    """Refuse numbers that cannot be ranked, naming the first rows."""
+    if not np.isfinite(values).all():
+        advice = f"each must be a finite number: {advice}"
+        refuse_rows(np.isnan(values), column, "NaN", advice)
+        refuse_rows(np.isinf(values), column, "an infinite value", advice)
+
+
+def objects(values: Iterable[Any], column: str) -> Ids:
     """Return a one-dimensional array of any values, text as Python strings.
+
+    Raises
+    ------
+    InvalidInputError
+        The values are no column.
 
     Examples
     --------
-    >>> objects(["a", (1, 2)])
+    >>> objects(["a", (1, 2)], "user")
     array(['a', (1, 2)], dtype=object)
     """
-    if isinstance(values, np.ndarray):
-        return values.astype(object) if values.dtype.kind in "US" else values
-    return np.fromiter(values, dtype=object)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
+        msg = f"{column}: found {kind} in place of a column; give a list or an array."
+        raise InvalidInputError(msg)
+    if not isinstance(values, np.ndarray):
+        return np.fromiter(values, dtype=object)
+    if values.ndim != 1:
+        msg = f"{column}: an array of {values.ndim} dimensions; a column has one."
+        raise InvalidInputError(msg)
+    return values.astype(object) if values.dtype.kind in "US" else values
 
 
 def floats(values: Iterable[Any], column: str) -> Floats:
@@ -73,17 +93,18 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    array = objects(values)
-    if array.dtype.kind in "fiub" and array.ndim == 1:
+    array = objects(values, column)
+    if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
+    if array.dtype.kind in "mMc":
+        msg = f"{column}: {array.dtype.name} is not a number; name the right column."
+        raise InvalidInputError(msg)
     array = array.astype(object)
     absent = np.asarray(pd.isna(array))
     textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
     if textual.any():
-        example = array[textual][0]
-        refuse_rows(
-            textual, column, f"text such as {example!r}", "convert the column to numbers first"
-        )
+        fault = f"text such as {shown(array[textual][0])}"
+        refuse_rows(textual, column, fault, "convert the column to numbers first")
     array[absent] = np.nan
     try:
         return array.astype(np.float64)

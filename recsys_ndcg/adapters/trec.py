@@ -10,7 +10,7 @@ import numpy as np
 
 from recsys_ndcg.adapters.labels import Labels, Results
 from recsys_ndcg.adapters.rows import floats, objects
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 
 Judgements = str | Path | Mapping[Any, Mapping[Any, float]]
 _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
@@ -28,11 +28,15 @@ def read_qrels(qrels: Judgements) -> Labels:
 def read_run(run: Judgements) -> Results:
     """Read the results by their score; the rank column is ignored, as in trec_eval."""
     user, item, score = _columns(run, _RUN, value="score")
-    return Results(user, item, floats(score, "run"))
+    return Results(user, item, floats(score, "run"), "score")
 
 
 def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:
     if isinstance(source, Mapping):
+        for user, one in source.items():
+            if not isinstance(one, Mapping):
+                msg = f"Topic {user!r} has {shown(one)}; give a dict {{document: {value}}}."
+                raise InvalidInputError(msg)
         flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
     else:
         flat = _lines(Path(source), fields, fields.index(value))
@@ -40,13 +44,13 @@ def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[A
         msg = f"{'The dict' if isinstance(source, Mapping) else source}: there are no entries."
         raise InvalidInputError(msg)
     user, item, values = zip(*flat, strict=True)
-    return objects(user), objects(item), list(values)
+    return objects(user, "topic"), objects(item, "document"), list(values)
 
 
 def _lines(path: Path, fields: tuple[str, ...], place: int) -> list[tuple[str, str, float]]:
     rows = []
     try:
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 parts = line.split()
                 if not parts:

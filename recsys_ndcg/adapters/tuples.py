@@ -1,32 +1,39 @@
-"""Rows, Surprise predictions and {user: [(estimated, true), ...]}, from plain Python objects."""
+"""Plain Python objects: rows, Surprise predictions, a list per user."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from operator import itemgetter
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.adapters.rows import Rows, floats, objects
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
 _ROW, _PREDICTION = 4, 5
 
 
 def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     """Read a mapping, rows ``(user, item, estimated, true)`` or Surprise predictions."""
-    if hasattr(data, "items"):
+    if isinstance(data, Mapping):
         return _read_mapping(data)
     rows = data if isinstance(data, list) else list(data)
-    if rows and hasattr(rows[0], "__len__") and len(rows[0]) == _PREDICTION:
+    if rows and _is_prediction(rows[0]):
         return read_predictions(rows)
     _check_width(rows, _ROW, "(user, item, estimated, true)")
     user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
-    return Rows(objects(user), objects(item), floats(estimated, "estimated"), floats(true, "true"))
+    return Rows(
+        objects(user, "user"),
+        objects(item, "item"),
+        floats(estimated, "estimated"),
+        floats(true, "true"),
+    )
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:
@@ -40,35 +47,58 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
         estimated = floats(map(itemgetter(3), rows), "estimated (est)")
     return Rows(
-        objects(map(itemgetter(0), rows)), objects(map(itemgetter(1), rows)), estimated, true
+        objects(map(itemgetter(0), rows), "user"),
+        objects(map(itemgetter(1), rows), "item"),
+        estimated,
+        true,
     )
 
 
-def _read_mapping(lists: Any) -> Rows:
-    users = objects(lists)
-    pairs = [list(one) for one in lists.values()]
-    for user, one in zip(users.tolist(), pairs, strict=True):
-        if not one:
-            msg = f"User {user!r} has an empty list. Leave the user out, or give (estimated, true)."
-            raise InvalidInputError(msg)
-    flat = list(chain.from_iterable(pairs))
-    _check_width(flat, 2, "(estimated, true)")
-    return Rows(
-        np.repeat(users, [len(one) for one in pairs]),
-        None,
-        floats(map(itemgetter(0), flat), "estimated"),
-        floats(map(itemgetter(1), flat), "true"),
+def _is_prediction(row: Any) -> bool:
+    """Tell a prediction, whose fifth entry is a dict of details, from any other five things."""
+    return (
+        isinstance(row, tuple) and len(row) == _PREDICTION and isinstance(row[4], dict | NoneType)
     )
+
+
+def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
+    """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
+    try:
+        entries = {user: list(one) for user, one in lists.items()}
+    except TypeError:
+        user = next(user for user, one in lists.items() if not isinstance(one, Iterable))
+        msg = f"User {user!r} has no list; give {{user: [(estimated, true), ...]}}."
+        raise InvalidInputError(msg) from None
+    empty = [user for user, one in entries.items() if not one]
+    if empty:
+        msg = f"User {empty[0]!r} has an empty list. Leave the user out, or give (estimated, true)."
+        raise InvalidInputError(msg)
+    flat = list(chain.from_iterable(entries.values()))
+    lengths = [len(one) for one in entries.values()]
+    user = np.repeat(objects(entries, "user"), lengths)
+    if not any(hasattr(entry, "__len__") for entry in flat):
+        ranks = np.arange(len(flat)) - np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
+        return Rows(user, None, -ranks.astype(float), floats(flat, "true"), order_only=True)
+    width_of = [len(entry) if hasattr(entry, "__len__") else 1 for entry in flat]
+    if set(width_of) != {2}:
+        place = next(place for place, width in enumerate(width_of) if width != 2)
+        msg = (
+            f"User {shown(user[place])} has the entry {shown(flat[place])}; each must be "
+            "(estimated, true), or all of them grades in ranked order."
+        )
+        raise InvalidInputError(msg)
+    estimated, true = (map(itemgetter(place), flat) for place in (0, 1))
+    return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
 
 
 def _check_width(rows: Sequence[Any], width: int, form: str) -> None:
     """Refuse the first row that has not `width` entries."""
     try:
-        if set(map(len, rows)) <= {width}:
+        if set(map(len, rows)) <= {width} and not (rows and isinstance(rows[0], Mapping)):
             return
     except TypeError:
         pass
     for place, row in enumerate(rows):
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != width:
-            msg = f"Row {place} (counted from 0) is {row!r}; each must be {form}."
+        if isinstance(row, str | Mapping) or not hasattr(row, "__len__") or len(row) != width:
+            msg = f"Row {place} (counted from 0) is {shown(row)}; each must be {form}."
             raise InvalidInputError(msg)

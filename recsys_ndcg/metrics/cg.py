@@ -23,7 +23,8 @@ class CG(Metric):
 
     Notes
     -----
-    At least 0, without an upper bound, in units of the gain. Never undefined.
+    At least 0, without an upper bound, in units of the gain. Never undefined. The textbook sums
+    the grades themselves: that is ``gain="linear"``.
 
     References
     ----------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,8 +55,9 @@ class Metric:
         """Refuse a cutoff that is not one."""
         if self.k is None:
             return
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
-            msg = f"k must be a whole number of at least 1, not {self.k!r}."
+        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
+        if not whole or not 1 <= self.k <= sys.maxsize:
+            msg = f"k must be a whole number of at least 1, not {shown(self.k)}."
             raise InvalidInputError(msg)
         if self.cutoff == "none":
             msg = f"{self.name} has no cutoff; ask for {self.name!r}, not '{self.name}@{self.k}'."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.gains import discounts
 from recsys_ndcg.metrics.dcg import discounted
 from recsys_ndcg.metrics.metric import Metric, register
@@ -13,6 +14,8 @@ from recsys_ndcg.metrics.metric import Metric, register
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Floats
     from recsys_ndcg.ranking import Ranking
+
+_MOST_PLACES = 10_000_000
 
 
 @register
@@ -60,5 +63,8 @@ class NDCG(Metric):
         places = np.maximum(ranking.n_items, 1)
         if self.k is not None:
             places = np.full_like(places, self.k)
+        if places.max(initial=1) > _MOST_PLACES:
+            msg = f"ideal='max' adds up the weights of all k places; choose k up to {_MOST_PLACES}."
+            raise InvalidInputError(msg)
         weights = np.cumsum(discounts(int(places.max(initial=1)), ranking.convention))
         return np.asarray(ranking.top_gain * weights[places - 1])

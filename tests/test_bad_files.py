@@ -1,0 +1,210 @@
+"""A file that cannot be read, parsed or written says which file, which line and why."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import recsys_ndcg as rn
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HEADING = "user,item,estimated,true\n"
+GOOD = "a,x,1,2\na,y,2,1\n"
+RUN = {"1": {"d1": 1.0}}
+
+
+def written(folder: Path, text: str | bytes, name: str = "p.csv") -> Path:
+    """Write a file."""
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "p.csv: the file is empty"),
+        ("\n \n", "p.csv: the file is empty"),
+        (HEADING, "no rows"),
+        (bytes(range(256)), "p.csv: not text in UTF-8"),
+        ((HEADING + GOOD).encode("utf-16"), "p.csv: not text in UTF-8"),
+        (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
+        (HEADING + "a,x,1,2\na,y,abc,3\n", "p.csv, line 3: estimated is 'abc', .*not a number"),
+        (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv.*line 3"),
+        (HEADING + "a,x,1,2,9\na,y,1,3,9\n", "p.csv.*line 2"),
+        (HEADING + "a,x,1,2\na,y\n", "p.csv, line 3: .*estimated"),
+        (HEADING + "a,x,1,2\na,y,,2\n", "p.csv, line 3: .*estimated"),
+        (HEADING + "a,x,nan,2\n", "p.csv, line 2: .*estimated"),
+        (HEADING + "a,x,1e400,2\n", "p.csv, line 2: .*estimated"),
+        (HEADING + ",x,1,2\na,y,2,1\n", "p.csv, line 2: .*user"),
+        (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
+        (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed"),
+        ("user;item;estimated;true\na;x;1,5;2\n", "p.csv, line 2: estimated is '1,5'"),
+        (GOOD, "no column 'user'; it has a, x, 1, 2"),
+        ("uid,iid,est,r_ui\n" + GOOD, "user=uid, item=iid, estimated=est, true=r_ui"),
+        ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),
+    ],
+)
+def test_a_csv_file_that_is_not_a_table_of_predictions_is_refused(
+    tmp_path: Path, text: str | bytes, match: str
+) -> None:
+    """An empty field is a missing number or a missing id, never an id of its own."""
+    path = written(tmp_path, text)
+    with refused(match):
+        rn.evaluate(path)
+    with refused(match):
+        rn.evaluate(str(path))
+
+
+@pytest.mark.parametrize("name", ["no.csv", "no.parquet", ""])
+def test_a_file_that_does_not_exist_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    """An empty name gives the folder itself."""
+    with refused(f"{name or tmp_path.name}.*: cannot be read.*(No such file|Is a directory)"):
+        rn.evaluate(tmp_path / name)
+
+
+def test_an_empty_path_is_refused_as_such() -> None:
+    """A variable of the shell that was not set."""
+    with refused("''|empty"):
+        rn.evaluate("")
+
+
+def test_bytes_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
+    """A download that failed half way."""
+    with refused("p.parquet: cannot be read as Parquet"):
+        rn.evaluate(written(tmp_path, b"PAR1 not", "p.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "q.txt: there are no entries"),
+        ("1 0 d1 2\n1 0 d2\n", "q.txt, line 2: '1 0 d2' is not 'topic iteration document grade'"),
+        ("1 0 d1 good\n", "q.txt, line 1: "),
+        ("1 0 d1 2\n1 0 d1 3\n", "labels: the same user and item"),
+        (bytes(range(256)), "q.txt: cannot be read"),
+    ],
+)
+def test_a_trec_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, text: str | bytes, match: str
+) -> None:
+    """The line is shown with the form it should have."""
+    with refused(match):
+        rn.RankedLists.from_trec(written(tmp_path, text, "q.txt"), RUN)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_a_trec_score_that_cannot_be_ranked_is_refused(tmp_path: Path, number: str) -> None:
+    """pytrec_eval ranks NaN first."""
+    run = written(tmp_path, f"1 Q0 d1 1 {number} tag\n", "run.txt")
+    with refused("row 0"):
+        rn.RankedLists.from_trec({"1": {"d1": 1}}, run)
+
+
+@pytest.fixture(name="report")
+def _report() -> rn.Report:
+    return rn.evaluate({"a": [(3, 4), (2, 1)], "b": [(1, 2), (2, 1)]}, k=2, threshold=2)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "garbage", "{}", "[]", "3", "null", b"\x80\x04K\x03.", '{"format": "other"}']
+)
+def test_a_file_that_is_not_a_report_is_not_loaded(tmp_path: Path, text: str | bytes) -> None:
+    """Neither is a pickle, which is never executed."""
+    with refused("r.json: not (JSON|a report)"):
+        rn.Report.load(written(tmp_path, text, "r.json"))
+
+
+def test_a_report_that_does_not_exist_is_not_loaded(tmp_path: Path) -> None:
+    """Nor is a folder."""
+    with refused("none.json: cannot be read"):
+        rn.Report.load(tmp_path / "none.json")
+    with refused("cannot be read"):
+        rn.Report.load(tmp_path)
+
+
+def _spoilt(stored: dict[str, Any]) -> list[dict[str, Any]]:
+    without = [{k: v for k, v in stored.items() if k != key} for key in stored if key != "format"]
+    other = [stored | {key: "x"} for key in stored if key != "format"]
+    users = stored["per_user"] | {"user": ["a"]}
+    unknown = {"signatures": {"foo": "x"}}
+    return [*without, *other, stored | {"per_user": users}, stored | unknown]
+
+
+def test_a_report_that_was_cut_or_edited_is_not_loaded_by_halves(
+    report: rn.Report, tmp_path: Path
+) -> None:
+    """Whatever part is missing or of another form, the file is named."""
+    loose = []
+    for place, stored in enumerate(_spoilt(report.to_dict())):
+        path = written(tmp_path, json.dumps(stored), f"r{place}.json")
+        try:
+            rn.Report.load(path)
+        except rn.InvalidInputError as error:
+            assert path.name in str(error)  # noqa: PT017 - the rest is collected
+        except Exception as error:  # noqa: BLE001 - collected
+            loose.append((place, type(error).__name__))
+        else:
+            loose.append((place, "loaded"))
+    assert not loose
+
+
+@pytest.mark.parametrize("name", ["", "missing/r.json"])
+def test_a_place_that_cannot_be_written_is_refused_by_name(
+    report: rn.Report, tmp_path: Path, name: str
+) -> None:
+    """A folder in place of a file, or a folder that is not there."""
+    path = tmp_path / name
+    acts: list[Callable[[Path], object]] = [report.save, report.to_html]
+    for act in acts:
+        with refused(f"{path.name}: cannot be written"):
+            act(path)
+
+
+@pytest.mark.parametrize("user", [float("inf"), frozenset({1}), "\udcff"])
+def test_a_report_whose_ids_json_cannot_hold_is_not_saved(user: Any, tmp_path: Path) -> None:
+    """Neither an error of the library's innards nor half a file."""
+    report = rn.evaluate({user: [(3, 4), (2, 1)]})
+    path = tmp_path / "r.json"
+    with refused("cannot be saved"):
+        report.save(path)
+    assert not path.exists()
+
+
+def test_a_report_from_a_file_says_that_it_cannot_explain(
+    report: rn.Report, tmp_path: Path
+) -> None:
+    """It has no lists."""
+    report.save(tmp_path / "r.json")
+    with refused("read from a file.*Evaluate the data again"):
+        rn.Report.load(tmp_path / "r.json").explain("a")
+
+
+@pytest.mark.parametrize(
+    ("act", "match"),
+    [
+        (lambda r: r.explain("zed"), "no user 'zed' among the 2.*from 'a' to 'b'"),
+        (lambda r: r.explain(["a", "b"]), "no user"),
+        (lambda r: r.leaderboard("ndcg@5"), "no metric 'ndcg@5'; it has ndcg@2, precision@2"),
+        (lambda r: r.signature("ndgc"), "no metric 'ndgc'; it has ndcg@2"),
+        (lambda r: r.signature(None), "no metric None; it has ndcg@2"),
+        (lambda r: r.leaderboard("ndcg@2", n=0), "n must be a whole number of at least 1, not 0"),
+        (lambda r: r.leaderboard("ndcg@2", n=1.5), "n must be a whole number of at least 1"),
+        (lambda r: r.leaderboard("ndcg@2", n="5"), "n must be a whole number of at least 1"),
+        (lambda r: r.intervals(95), "level must be between 0 and 1.*not 95"),
+        (lambda r: r.intervals("0.95"), "level must be"),
+        (lambda _: rn.evaluate({1: [(2, 3), (1, 1)]}).explain("1"), "id is of type int, not str"),
+    ],
+)
+def test_a_report_asked_for_what_it_has_not_says_what_it_has(
+    report: rn.Report, act: Callable[[rn.Report], Any], match: str
+) -> None:
+    """An id of another type is told apart from one that does not exist."""
+    with refused(match):
+        act(report)

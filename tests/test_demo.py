@@ -1,0 +1,71 @@
+"""The demo: Surprise models on a file of ratings, or a refusal before any is trained."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.commands import refusal, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("surprise")
+
+
+def ratings(separator: str, heading: str = "") -> str:
+    """Return 300 ratings as text."""
+    draw = np.random.default_rng(0)
+    rows = sorted({(int(u), int(i)) for u, i in draw.integers(1, 30, (500, 2))})[:300]
+    lines = [separator.join(map(str, (u, i, draw.integers(1, 6), 99))) for u, i in rows]
+    return heading + "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.csv", ratings(",", "user,item,rating,timestamp\n")),
+        ("r.csv", ratings(",") + "\n"),
+        ("r.dat", ratings("::")),
+        ("u.data", ratings("\t")),
+    ],
+)
+def test_the_demo_compares_models_on_a_file_of_ratings(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    """CSV with or without a heading, and the formats of MovieLens."""
+    (tmp_path / name).write_text(text)
+    result = run("demo", "--ratings", tmp_path / name, "-k", "3")
+    assert result.exit_code == 0, result.stderr
+    for word in ("300 ", "240 to train on, 60 to rank", "SVD", "NormalPredictor", "Worst users"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "match"),
+    [
+        ([], "user,item,rating\n1,1,3\n", "too few to train on"),
+        ([], "user,item,rating\n", "(no rows|too few)"),
+        ([], "user,item,rating\n1,1,3\n1,2,x\n", "line 3: rating is 'x'"),
+        ([], "user,item,rating\n1,1,3\n,2,4\n" + "1,3,5\n" * 60, "line 3"),
+        ([], "1,2,3,4,5\n", "5 columns; ratings are user, item, rating"),
+        ([], ratings(",") + ratings(","), "more than once"),
+        (["-k", "0"], ratings(","), "k must be a whole number"),
+        (["--seed", "-1"], ratings(","), "seed"),
+    ],
+)
+def test_ratings_that_cannot_be_trained_on_are_refused(
+    tmp_path: Path, words: list[str], text: str, match: str
+) -> None:
+    """Before any model is trained."""
+    (tmp_path / "r.csv").write_text(text)
+    assert re.search(match, refusal("demo", "--ratings", tmp_path / "r.csv", *words))
+
+
+def test_ratings_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    """By name."""
+    message = refusal("demo", "--ratings", tmp_path / "none.csv")
+    assert "none.csv: cannot be read (No such file" in message

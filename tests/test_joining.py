@@ -1,0 +1,156 @@
+"""Labels and results in any form are joined on user and item; repeated rows follow their rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import recsys_ndcg as rn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+LABELS = pd.DataFrame(
+    [("ann", "x", 4.0), ("ann", "y", 2.0), ("bob", "x", 5.0), ("cy", "y", 3.0)],
+    columns=["user", "item", "true"],
+)
+RESULTS = pd.DataFrame(
+    [("ann", "x", 1), ("dee", "y", 1), ("ann", "z", 2), ("bob", "y", 1), ("bob", "x", 2)],
+    columns=["user", "item", "rank"],
+)
+
+
+def evaluated(lists: rn.RankedLists, **options: Any) -> rn.Report:
+    """Evaluate at 2."""
+    return rn.evaluate(lists, k=2, threshold=3, **options)
+
+
+def same(left: rn.Report, right: rn.Report) -> None:
+    """Compare all that a report says."""
+    pd.testing.assert_frame_equal(left.per_user, right.per_user)
+    pd.testing.assert_frame_equal(left.summary, right.summary)
+    assert left.to_dict() == right.to_dict()
+
+
+def nested(frame: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
+    """Return {user: {item: number}}."""
+    found: dict[str, dict[str, float]] = {}
+    for user, item, number in frame[["user", "item", column]].itertuples(index=False):
+        found.setdefault(user, {})[item] = float(number)
+    return found
+
+
+def test_ranks_scores_files_and_trec_give_the_same_report(tmp_path: Path) -> None:
+    """A rank is the better the lower, a score the better the higher."""
+    expected = evaluated(rn.RankedLists.from_labels(LABELS, RESULTS))
+    scored = RESULTS.assign(estimated=10 - 2.5 * RESULTS["rank"])
+    LABELS.to_csv(tmp_path / "labels.csv", index=False)
+    RESULTS.to_parquet(tmp_path / "results.parquet")
+    qrels = [f"{u} 0 {i} {t}\n" for u, i, t in LABELS.itertuples(index=False)]
+    run = [f"{u} Q0 {i} 0 {-r} tag\n\n" for u, i, r in RESULTS.itertuples(index=False)]
+    (tmp_path / "q.txt").write_text("".join(qrels))
+    (tmp_path / "r.txt").write_text("".join(run))
+    rows = [(user, item, 0.0, true) for user, item, true in LABELS.itertuples(index=False)]
+    for lists in (
+        rn.RankedLists.from_labels(LABELS, scored.drop(columns="rank")),
+        rn.RankedLists.from_labels(pl.from_pandas(LABELS), pl.from_pandas(RESULTS).lazy()),
+        rn.RankedLists.from_labels(LABELS.to_dict("list"), RESULTS),
+        rn.RankedLists.from_labels(tmp_path / "labels.csv", str(tmp_path / "results.parquet")),
+        rn.RankedLists.from_labels(rows, RESULTS),
+        rn.RankedLists.from_trec(nested(LABELS, "true"), nested(scored, "estimated")),
+        rn.RankedLists.from_trec(tmp_path / "q.txt", tmp_path / "r.txt"),
+        rn.RankedLists.from_trec(tmp_path / "q.txt", nested(scored, "estimated")),
+    ):
+        same(expected, evaluated(lists))
+
+
+def test_users_of_one_table_only_are_missing_or_unlabelled() -> None:
+    """Cy has a label and no list, Dee a list and no label."""
+    report = evaluated(rn.RankedLists.from_labels(LABELS, RESULTS))
+    assert report.users.tolist() == ["ann", "bob", "cy", "dee"]
+    assert {k: report.counts[k] for k in ("users", "missing", "unlabelled", "unlisted")} == {
+        "users": 4, "missing": 1, "unlabelled": 3, "unlisted": 2,
+    }  # fmt: skip
+    scores = report.per_user
+    assert scores[scores.index == "cy"].to_numpy().tolist() == [[0, 1, 0, 0, 0]]
+    assert scores["n_items"].tolist() == [2, 2, 0, 1]
+    assert scores.loc["dee", ["ndcg@2", "recall@2"]].isna().all()
+    assert scores.loc["dee", "precision@2"] == 0
+
+
+@pytest.mark.parametrize(("rule", "counted"), [("zero", 3), ("skip", 2)])
+def test_a_missing_user_counts_or_not_as_the_convention_says(rule: str, counted: int) -> None:
+    """In every metric alike."""
+    lists = rn.RankedLists.from_labels(LABELS, RESULTS)
+    report = evaluated(lists, convention=rn.Convention(missing_user=rule))
+    assert report.per_user["ndcg@2"].notna().sum() == counted
+    assert report.per_user["recall@2"].notna().sum() == counted
+
+
+@pytest.mark.parametrize(("low", "high"), [(2**60 + 1, 2**60 + 2), (1, 2**63 + 1)])
+def test_long_ids_in_columns_of_two_widths_are_not_rounded_together(low: int, high: int) -> None:
+    """Signed and unsigned 64-bit columns joined become floats, which makes two users one."""
+    labels = {"user": np.array([low, high], dtype=np.uint64), "item": [1, 1], "true": [1, 0]}
+    results = {"user": np.array([low], dtype=np.int64), "item": [1], "rank": [1]}
+    lists = rn.RankedLists.from_labels(labels, results)
+    assert lists.users.tolist() == [low, high]
+    assert lists.missing.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "float64", "Int64", "category"])
+def test_the_same_numbers_in_two_widths_match(dtype: str) -> None:
+    """1 and 1.0 are the same user, as they are in Python."""
+    ids = {"user": {"ann": 1, "bob": 2, "cy": 3, "dee": 4}, "item": {"x": 7, "y": 8, "z": 9}}
+    labels, results = (table.replace(ids).infer_objects() for table in (LABELS, RESULTS))
+    expected = evaluated(rn.RankedLists.from_labels(labels, results))
+    other = evaluated(rn.RankedLists.from_labels(labels.astype({"user": dtype}), results))
+    assert expected.mean.to_dict() == other.mean.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("rule", "estimated", "true"),
+    [("first", 3.0, 5.0), ("last", 1.0, 2.0), ("max", 4.0, 5.0), ("mean", 8 / 3, 3.5)],
+)
+def test_repeated_predictions_follow_their_rule(rule: str, estimated: float, true: float) -> None:
+    """`max` and `mean` take each column by itself and leave missing grades out."""
+    rows = [("a", "x", 3.0, 5.0), ("a", "y", 2.0, 1.0), ("a", "x", 4.0, None), ("a", "x", 1.0, 2.0)]
+    lists = rn.RankedLists.from_tuples(rows, duplicates=rule)
+    assert lists.items is not None
+    place = lists.items.tolist().index("x")
+    assert [lists.estimated[place], lists.true[place]] == pytest.approx([estimated, true])
+    report = rn.evaluate(rows, convention=rn.Convention(duplicates=rule))
+    assert report.counts["duplicates"] == 2
+    assert report.counts["ratings"] == 2
+    assert f"duplicates:{rule}" in report.signature("ndcg@10")
+
+
+@pytest.mark.parametrize(("rule", "true"), [("first", 5), ("last", 1), ("max", 5), ("mean", 3)])
+def test_repeated_labels_and_results_follow_their_rule(rule: str, true: float) -> None:
+    """Each table by itself; of two ranks the lower is the maximum."""
+    labels = {"user": [1, 1, 1], "item": [7, 8, 7], "true": [5, 2, 1]}
+    results = {"user": [1, 1, 1], "item": [8, 7, 8], "rank": [3, 2, 1]}
+    lists = rn.RankedLists.from_labels(labels, results, duplicates=rule)
+    assert lists.items is not None
+    found = dict(zip(lists.items.tolist(), lists.true.tolist(), strict=True))
+    assert found == {7: true, 8: 2}
+    ranks = dict(zip(lists.items.tolist(), (-lists.estimated).tolist(), strict=True))
+    assert ranks == {7: 2, 8: {"first": 3, "last": 1, "max": 1, "mean": 2}[rule]}
+    assert lists.merged == 2
+
+
+def test_a_trec_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """Windows writes one; it is no part of the first topic."""
+    (tmp_path / "q.txt").write_bytes(b"\xef\xbb\xbf1 0 d1 2\n1 0 d2 1\n")
+    lists = rn.RankedLists.from_trec(tmp_path / "q.txt", {"1": {"d1": 1.0, "d2": 0.5}})
+    assert lists.users.tolist() == ["1"]
+
+
+def test_a_negative_judgement_is_none() -> None:
+    """As in trec_eval."""
+    lists = rn.RankedLists.from_trec({"t": {"a": -1, "b": 2}}, {"t": {"a": 2.0, "b": 1.0}})
+    assert np.isnan(lists.true).tolist() == [True, False]

@@ -1,0 +1,259 @@
+"""What goes wrong without a word in other libraries (CONVENTIONS, E) does not go wrong here."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from tests.refusal import refused
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+PACKAGE = Path(rn.__file__).parent
+Rows = list[tuple[Any, Any, float, float]]
+EVERY = ["ndcg", "dcg", "cg", "precision", "recall", "f1", "hit", "ap", "rr", "rprecision", "rbp"]
+BOUNDED = [name for name in EVERY if name not in ("dcg", "cg")]
+
+
+def shuffled(rows: Rows, seed: int) -> Rows:
+    """Return the rows in another order."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    return [rows[place] for place in order]
+
+
+def test_users_are_matched_by_id_and_not_by_position() -> None:
+    """1: ranx pairs the users of two dicts by their order."""
+    qrels = {"ann": {"x": 1, "y": 0}, "bob": {"x": 0, "y": 1}}
+    run = {"bob": {"x": 0.1, "y": 0.9}, "ann": {"x": 0.9, "y": 0.1}}
+    report = rn.evaluate(rn.RankedLists.from_trec(qrels, run), metrics=["ndcg@1", "precision@1"])
+    assert report.mean.tolist() == [1.0, 1.0]
+
+
+def test_a_user_without_a_hit_counts_in_the_mean() -> None:
+    """2: recommenders averages R-precision over the users with a hit only."""
+    lists = {"hit": [(2, 1), (1, 0)], "none": [(2, 0), (1, 1)], "low": [(2, 0), (1, 1)]}
+    assert rn.evaluate(lists, metrics="rprecision").mean.iloc[0] == pytest.approx(1 / 3)
+
+
+def test_a_threshold_is_a_grade_and_not_a_cutoff() -> None:
+    """3: recommenders passes the threshold as k, so that 0.1 and 0.85 give the same recall."""
+    lists = {"ann": [(3, 0.2), (2, 0.9), (1, 0.5), (0, 0.95)]}
+    recall = {
+        threshold: rn.evaluate(lists, metrics="recall@2", threshold=threshold).mean.iloc[0]
+        for threshold in (0.1, 0.85, 0.93)
+    }
+    assert recall == {0.1: 0.5, 0.85: 0.5, 0.93: 0.0}
+    assert rn.evaluate(lists, metrics="recall@2", threshold=0.6).counts["ratings"] == 4
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("k", [1, 2, None])
+def test_a_missing_user_lowers_every_metric_alike(name: str, k: int | None) -> None:
+    """4 and 9: some metrics of recommenders, and all of LensKit's, leave the user out."""
+    labels = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "x"], "true": [1, 1]})
+    results = pd.DataFrame({"user": ["ann"], "item": ["x"], "rank": [1]})
+    both = rn.RankedLists.from_labels(labels, results)
+    alone = rn.RankedLists.from_labels(labels[:1], results)
+    score, present = (rn.evaluate(lists, metrics=name, k=k).mean.iloc[0] for lists in (both, alone))
+    assert score == pytest.approx(present / 2)
+    skipped = rn.evaluate(both, metrics=name, k=k, convention=rn.Convention(missing_user="skip"))
+    assert skipped.mean.iloc[0] == present
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("k", [1, 2, 3, 50])
+def test_tied_or_repeated_ranks_never_score_above_1(name: str, k: int) -> None:
+    """5 and 6: evidently gives precision@1 = 2.0, RecTools NDCG 1.23 where items share a rank."""
+    labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [1, 1, 0]})
+    results = pd.DataFrame({"user": 1, "item": [1, 2, 3], "rank": [1, 1, 1]})
+    lists = rn.RankedLists.from_labels(labels, results)
+    for ties in ("expected", "input", "best", "worst", "item_asc", "item_desc"):
+        report = rn.evaluate(lists, metrics=name, k=k, convention=rn.Convention(ties=ties))
+        assert 0 <= report.mean.iloc[0] <= 1
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_an_item_recommended_twice_is_refused_or_merged(k: int) -> None:
+    """6: recommenders reaches a recall of 1.33, RecTools an NDCG of 1.41."""
+    labels = pd.DataFrame({"user": 1, "item": [1, 2], "true": [1, 0]})
+    results = pd.DataFrame({"user": 1, "item": [1, 1, 1], "rank": [1, 2, 3]})
+    with refused("results: the same user and item"):
+        rn.RankedLists.from_labels(labels, results)
+    for rule in ("first", "last", "max", "mean"):
+        lists = rn.RankedLists.from_labels(labels, results, duplicates=rule)
+        report = rn.evaluate(lists, k=k, threshold=1, convention=rn.Convention(duplicates=rule))
+        assert report.mean.tolist() == [1.0, 1 / k, 1.0]
+        assert report.counts["duplicates"] == 2
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_cutoff_beyond_the_longest_list_works(name: str) -> None:
+    """5 and 7: evidently and cornac raise."""
+    lists = {"ann": [(2.0, 1), (1.0, 0)], "bob": [(1.0, 1)]}
+    assert np.isfinite(rn.evaluate(lists, metrics=name, k=1000).mean).all()
+
+
+def test_a_cutoff_of_one_metric_does_not_cut_another() -> None:
+    """7: in cornac the ranks behind NDCG's cutoff are unsorted when RR is computed."""
+    lists = {"ann": [(float(-rank), float(rank == 40)) for rank in range(1, 61)]}
+    together = rn.evaluate(shuffled_lists(lists), metrics=["ndcg@10", "rr", "ap@5", "ap"], k=None)
+    assert together.mean["rr"] == pytest.approx(1 / 40)
+    for name in together.metrics:
+        alone = rn.evaluate(lists, metrics=[name], k=None).mean[name]
+        assert together.mean[name] == pytest.approx(alone, abs=1e-15)
+
+
+def shuffled_lists(lists: dict[str, list[tuple[float, float]]]) -> dict[str, list[Any]]:
+    """Return the pairs of each user in another order."""
+    draw = np.random.default_rng(0)
+    return {user: [one[i] for i in draw.permutation(len(one))] for user, one in lists.items()}
+
+
+def test_several_cutoffs_are_what_each_gives_alone() -> None:
+    """7: a documented list of cutoffs raises in cornac; ir_measures answers by the hash seed."""
+    lists = shuffled_lists({"ann": [(float(-rank), float(rank % 4)) for rank in range(30)]})
+    names = [*(name for name in EVERY if name != "rprecision"), "rprecision"]
+    several = rn.evaluate(lists, metrics=names, k=[1, 7, 20], threshold=2)
+    for name in several.metrics:
+        assert several.mean[name] == rn.evaluate(lists, metrics=name, threshold=2).mean[name]
+
+
+def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
+    """ir_measures 0.4.3 answers two nDCGs in one call differently by PYTHONHASHSEED."""
+    code = (
+        "import recsys_ndcg as rn\n"
+        "rows = [(str(i % 3), str(i), i * 7 % 10, i % 4) for i in range(30)]\n"
+        "c = rn.Convention(ties='item_asc')\n"
+        "print(rn.evaluate(rows, metrics=['ndcg', 'ap', 'dcg'], k=(3, 5), threshold=2, "
+        "convention=c).to_dict())"
+    )
+    printed = {
+        subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-W", "ignore", "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE.parent)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(printed) == 1
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_score_that_is_no_number_is_refused(value: float) -> None:
+    """8: pytrec_eval ranks NaN first, CatBoost gives it 1.0."""
+    with refused("estimated: .* row 1 "):
+        rn.evaluate([("ann", "x", 1.0, 1), ("ann", "y", value, 0)])
+    with refused("row 1 "):
+        rn.RankedLists.from_trec({"t": {"x": 1}}, {"t": {"x": 1.0, "y": value}})
+
+
+def test_the_discount_that_was_asked_for_is_used() -> None:
+    """9: LensKit's array_dcg ignores its weight."""
+    ranked = [3.0, 2.0, 1.0]
+    dcg = {d: rn.dcg_at_k(ranked, 3, gain="linear", discount=d) for d in ("log2", "reciprocal")}
+    assert dcg["log2"] == pytest.approx(3 + 2 / np.log2(3) + 1 / 2)
+    assert dcg["reciprocal"] == pytest.approx(3 + 2 / 2 + 1 / 3)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "recall", "ap", "rr", "hit", "rprecision"])
+def test_a_user_with_nothing_relevant_is_undefined_and_counted(name: str) -> None:
+    """10: CatBoost scores such a user 1, scikit-learn 0, and neither tells."""
+    lists = {"ann": [(2, 1), (1, 0)], "bob": [(2, 0), (1, 0)]}
+    report = rn.evaluate(lists, metrics=name, k=2)
+    only = report.metrics[0]
+    assert report.per_user[only].isna().tolist() == [False, True]
+    assert report.mean.iloc[0] == report.per_user[only].iloc[0]
+    assert report.counts[f"undefined {only}"] == 1
+    assert report.summary[["users", "undefined"]].to_numpy().tolist()[0] == [1, 1]
+    for value in (0.0, 1.0):
+        told = rn.evaluate(lists, metrics=name, k=2, convention=rn.Convention(undefined=value))
+        assert told.per_user[only].iloc[1] == value
+        assert f"undefined:{value}" in told.signature(only)
+
+
+def test_average_precision_looks_at_the_relevant_ranks_only() -> None:
+    """11: elliot's MAP is the mean of precision at 1 to k, which here would be 0.5."""
+    assert rn.average_precision_at_k([0, 1, 1, 0], 4) == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_the_ideal_of_graded_ratings_is_a_dcg_and_not_a_sum() -> None:
+    """11: recpack divides by min(sum of the ratings, K) discounts."""
+    ranked, ideal = [3, 5, 4], [5, 4, 3]
+    weights = 1 / np.log2([2, 3, 4])
+    expected = (ranked @ weights) / (ideal @ weights)
+    assert rn.ndcg_at_k(ranked, 3, gain="linear") == pytest.approx(expected)
+
+
+def test_no_name_that_numpy_2_or_python_3_14_removed_is_used() -> None:
+    """12: RecBole needs np.float_, ir_measures ast.Num."""
+    gone = {"float_", "Inf", "NaN", "unicode_", "in1d", "trapz", "product", "row_stack", "Num"}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert node.value.id not in ("np", "ast") or node.attr not in gone, path
+
+
+def test_a_testset_filled_with_the_mean_is_refused() -> None:
+    """14: the rows of Surprise's build_anti_testset() say r_ui = 2.95, a gain of 6.7 each."""
+    rows = [(user, item, user * 0.1 + item, 2.95) for user in range(3) for item in range(3)]
+    with refused("Every true value is 2.95.*build_anti_testset"):
+        rn.evaluate(rows)
+
+
+def test_a_recommended_item_that_nobody_rated_gains_nothing() -> None:
+    """14: joined with the test ratings, the filled-in grades of such rows are not looked at."""
+    test: list[Any] = [("ann", "x", 4.0, 3.0, {})]
+    anti: list[Any] = [("ann", "x", 2.95, 1.0, {}), ("ann", "y", 2.95, 5.0, {})]
+    lists = rn.RankedLists.from_labels(test, anti)
+    report = rn.evaluate(lists, metrics=["dcg@1", "dcg@2"])
+    assert report.mean.tolist() == pytest.approx([0.0, 15 / np.log2(3)])
+    assert report.counts["unlabelled"] == 1
+
+
+def test_scores_are_compared_in_double_precision() -> None:
+    """trec_eval up to 9, pytrec_eval and ir_measures hold float32: false ties."""
+    report = rn.evaluate({"ann": [(1.0, 0), (1.0 + 1e-10, 1), (1.0 - 1e-10, 1)]}, metrics="rr")
+    assert report.mean.iloc[0] == 1.0
+    assert report.counts["tied"] == 0
+
+
+def test_fractional_grades_are_not_truncated() -> None:
+    """trec_eval and ranx read 4.5 as 4."""
+    expected = (2**3.9 - 1 + (2**4.5 - 1) / np.log2(3)) / (2**4.5 - 1 + (2**3.9 - 1) / np.log2(3))
+    assert rn.ndcg_at_k([3.9, 4.5], 2) == pytest.approx(expected, rel=1e-14)
+    lists = rn.RankedLists.from_trec({"t": {"x": 3.9, "y": 4.5}}, {"t": {"x": 2.0, "y": 1.0}})
+    assert rn.evaluate(lists, k=2).mean.iloc[0] == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_constant_predictor_on_rows_sorted_by_rating_does_not_score_1() -> None:
+    """A stable sort of equal estimates keeps the best order, if the rows came in it."""
+    rows: Rows = [(1, item, 3.5, 5.0 - item) for item in range(5)]
+    report = rn.evaluate(rows, metrics=["ndcg@5", "ap@2"], threshold=4)
+    assert (report.mean < 0.99).all()
+    assert report.summary["lift"].tolist() == pytest.approx([0, 0])
+    assert rn.evaluate(shuffled(rows, 1), metrics=report.metrics, threshold=4).mean.tolist() == (
+        pytest.approx(report.mean.tolist())
+    )
+
+
+def test_an_id_with_leading_zeros_stays_text(tmp_path: Path) -> None:
+    """A reader that turns "0042" into 42 changes the order of ties by id, and merges users."""
+    rows = "0042,9,3,1\n0042,10,3,0\n42,9,3,1\n42,10,3,0\n"
+    (tmp_path / "p.csv").write_text("user,item,estimated,true\n" + rows)
+    report = rn.evaluate(tmp_path / "p.csv", convention=rn.Convention(ties="item_asc"))
+    assert report.users.tolist() == ["0042", "42"]
+    assert report.explain("42")["item"].tolist() == [9, 10]  # numbers, so not "10" before "9"
+
+
+def test_items_with_scores_of_0_or_less_are_still_items() -> None:
+    """Torchmetrics makes them irrelevant, recpack drops exact zeros."""
+    lists = {"ann": [(0.0, 1), (-1.0, 0), (-2.0, 1)]}
+    assert rn.evaluate(lists, metrics="ap").mean.iloc[0] == pytest.approx((1 + 2 / 3) / 2)
