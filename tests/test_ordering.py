@@ -1,0 +1,59 @@
+"""Sorting and grouping at the sizes and values where shortcuts could show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.grouping import offsets_of, stable_order
+from recsys_ndcg.ordering import TieGroups, descending
+
+
+@pytest.mark.parametrize("size", [3, 60_000, 65_536, 65_537, 300_000])
+def test_rows_are_grouped_in_input_order_for_any_number_of_users(size: int) -> None:
+    """More users than 16 bits count are dealt into ranges first."""
+    codes = np.random.default_rng(0).integers(0, size, 400_000).astype(np.int32)
+    order = stable_order(codes, size)
+    assert order is not None
+    np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
+    assert offsets_of(codes, size)[-1] == len(codes)
+
+
+def test_rows_that_are_grouped_already_are_left_alone() -> None:
+    """The usual case costs no sort."""
+    assert stable_order(np.array([0, 0, 1, 3], dtype=np.int32), 4) is None
+
+
+@pytest.mark.parametrize("lists", [1, 65_535, 65_536, 65_537])
+def test_every_list_is_sorted_by_itself(lists: int) -> None:
+    """Also with more lists than 16 bits count."""
+    draw = np.random.default_rng(1)
+    offsets = np.concatenate([[0], np.cumsum(draw.integers(0, 4, lists))])
+    values = draw.normal(size=offsets[-1])
+    order = descending(values, offsets)
+    user = np.repeat(np.arange(lists), np.diff(offsets))
+    np.testing.assert_array_equal(order, np.lexsort([-values, user]))
+
+
+def test_the_mean_of_equal_gains_is_that_gain() -> None:
+    """Three times 0.1, added and divided by three, is a little more than 0.1."""
+    assert (0.1 + 0.1 + 0.1) / 3 != 0.1
+    groups = TieGroups.equal(np.zeros(3), np.array([0, 3]), 3)
+    assert groups.mean(np.full(3, 0.1)).tolist() == [0.1] * 3
+
+
+def test_a_score_never_exceeds_1_by_its_last_digit() -> None:
+    """Equal weights make every order ideal, but sums depend on theirs."""
+    assert 0.1 + 0.2 + 0.3 > 0.3 + 0.2 + 0.1
+    score = rn.ndcg_at_k([0.1, 0.2, 0.3], 3, gain="linear", discount=np.ones_like)
+    assert score == 1.0
+
+
+def test_a_cutoff_inside_a_tie_sees_its_mean_and_nothing_behind_it() -> None:
+    """Ties that begin behind the cutoff are not settled at all, and need not be."""
+    pairs = {"ann": [(3.0, 0), (2.0, 1), (2.0, 2), (1.0, 5), (1.0, 0)]}
+    convention = rn.Convention(gain="linear", discount="reciprocal")
+    report = rn.evaluate(pairs, metrics=["dcg@2", "dcg@3"], convention=convention)
+    assert report.mean["dcg@2"] == pytest.approx(1.5 / 2)
+    assert report.mean["dcg@3"] == pytest.approx(1.5 / 2 + 1.5 / 3)
