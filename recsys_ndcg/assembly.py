@@ -10,6 +10,7 @@ from recsys_ndcg.adapters.labels import Labels, Results, check_same_ids
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.grouping import encode, offsets_of, together
 from recsys_ndcg.pairing import Pairs, distinct_by_user, labels_of
+from recsys_ndcg.threads import in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.adapters.rows import Rows
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 def group(rows: Rows, duplicates: str) -> dict[str, Any]:
     """Return the columns of `RankedLists` made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
-    users, user = encode(rows.user, "user")
-    items, item = (None, None) if rows.item is None else encode(rows.item, "item")
+    named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
+    (users, user), *rest = in_threads(lambda column: encode(*column), named)
+    items, item = rest[0] if rest else (None, None)
     pairs = Pairs(user, item, {"estimated": rows.estimated, "true": rows.true})
     n_items = 0 if items is None else len(items)
     listed, offsets, merged = distinct_by_user(pairs, len(users), n_items, rule)

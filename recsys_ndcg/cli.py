@@ -21,6 +21,7 @@ from recsys_ndcg.adapters.files import read_ratings
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
 from recsys_ndcg.evaluation import evaluate as evaluate_data
+from recsys_ndcg.metrics import parse
 from recsys_ndcg.options import convention_from, pairs_from
 from recsys_ndcg.rendering import remarks, terminal
 
@@ -123,13 +124,8 @@ def demo(
         table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
-        reports = {}
-        names = [f"ndcg@{k}", f"precision@{k}", f"recall@{k}", "rmse"]
-        running = track(
-            experiment.run(), "Training", total=len(experiments.MODELS), console=err, transient=True
-        )
-        for name, lists in running:
-            reports[name] = evaluate_data(lists, metrics=names, threshold=limit)
+        names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
+        reports = _reports(experiment, names, limit)
         source = "sample ratings" if ratings is None else str(ratings)
         out.print(
             f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
@@ -147,6 +143,28 @@ def main() -> None:
             raise
         err.print(f"error: {error.format_message()} (--help tells more)", markup=False)
         sys.exit(2)
+
+
+def _reports(
+    experiment: experiments.Experiment, names: list[str], threshold: float
+) -> dict[str, Report]:
+    """Evaluate each model as it is trained; a warning of some of them says of which."""
+    reports = {}
+    said: dict[str, list[str]] = {}
+    total, quiet = len(experiments.MODELS), not err.is_terminal
+    running = track(
+        experiment.run(), "Training", total=total, console=err, transient=True, disable=quiet
+    )
+    for model, lists in running:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
+            reports[model] = evaluate_data(lists, metrics=names, threshold=threshold)
+        for one in caught:
+            said.setdefault(str(one.message), []).append(model)
+    for message, models in said.items():
+        whose = "" if len(models) == total else f"{', '.join(models)}: "
+        warnings.warn(whose + message, DataWarning, stacklevel=2)
+    return reports
 
 
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:

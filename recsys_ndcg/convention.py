@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
 
 Floats = NDArray[np.float64]
 Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
@@ -108,9 +107,7 @@ class Convention:
                 continue
             if name == "gain" and isinstance(value, Mapping):
                 object.__setattr__(self, "gain", _checked_gains(value))
-            elif (
-                isinstance(value, bool) or not isinstance(value, str | Real) or value not in choices
-            ):
+            elif not (isinstance(value, str) or is_number(value)) or value not in choices:
                 raise InvalidInputError(_unknown_value(name, value, choices))
         if not isinstance(self.undefined, str):
             object.__setattr__(self, "undefined", float(self.undefined))
@@ -183,14 +180,10 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     return clean
 
 
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, str | Real) and not isinstance(value, bool)
-
-
 def _finite(name: str, value: float | None) -> float | None:
     if value is None and name != "tie_tolerance":
         return None
-    if value is None or isinstance(value, str) or not _is_scalar(value) or not math.isfinite(value):
+    if value is None or not is_number(value):
         msg = f"{name} must be a finite number, not {shown(value)}."
         raise InvalidInputError(msg)
     return float(value)

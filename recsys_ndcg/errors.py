@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import sys
 import warnings
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +41,17 @@ class MissingExtraError(RecsysNdcgError, ImportError):
 
 class DataWarning(UserWarning):
     """The data is legal, but its scores are likely to mislead."""
+
+
+def is_number(value: object) -> bool:
+    """Tell a finite number from anything else, True and False among it.
+
+    Examples
+    --------
+    >>> is_number(3), is_number("3"), is_number(float("nan"))
+    (True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def shown(value: object) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.audit import Audit
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, is_number, shown, warn
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.ranked_lists import RankedLists
 from recsys_ndcg.report import Report
@@ -25,8 +23,8 @@ _FEW_ROWS = 10
 def evaluate(  # noqa: PLR0913 - the contract
     data: Any,
     *,
-    metrics: Iterable[str | Metric] | str | None = None,
-    k: int | Iterable[int] | None = 10,
+    metrics: Iterable[str | Metric] | str | Metric | None = None,
+    k: int | Iterable[int | None] | None = 10,
     threshold: float | None = None,
     convention: Convention | None = None,
     columns: Mapping[str, str] | None = None,
@@ -96,8 +94,8 @@ def evaluate(  # noqa: PLR0913 - the contract
 
 def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
     data: Any,
-    metrics: Iterable[str | Metric] | str | None,
-    k: int | Iterable[int] | None,
+    metrics: Iterable[str | Metric] | str | Metric | None,
+    k: int | Iterable[int | None] | None,
     threshold: float | None,
     convention: Convention,
     columns: Mapping[str, str] | None = None,
@@ -111,8 +109,8 @@ def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
 
 
 def _resolved(
-    metrics: Iterable[str | Metric] | str | None,
-    k: int | Iterable[int] | None,
+    metrics: Iterable[str | Metric] | str | Metric | None,
+    k: int | Iterable[int | None] | None,
     *,
     has_threshold: bool,
 ) -> list[Metric]:
@@ -121,9 +119,8 @@ def _resolved(
         metrics = _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
     elif isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
-    ks: list[Any] = [k]
-    if isinstance(k, Iterable) and not isinstance(k, str | bytes):
-        ks = list(k)
+    single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
+    ks: list[Any] = [k] if single else list(k)  # type: ignore[arg-type]
     found: dict[Metric, None] = {}
     for one in metrics:
         if not isinstance(one, str | Metric):
@@ -141,8 +138,7 @@ def _threshold(
 ) -> float | None:
     """Return the threshold; 1 without one, where all grades are 0 or 1 and it is needed."""
     if threshold is not None:
-        number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if not number or not math.isfinite(threshold):
+        if not is_number(threshold):
             msg = f"threshold must be a finite number, not {shown(threshold)}."
             raise InvalidInputError(msg)
         return float(threshold)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.block import Block
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.gains import discounts
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import Ranking
@@ -79,7 +79,7 @@ def _place_of(users: Ids, user: Any) -> int:
         hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
     else:
         hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
-    msg = f"There is no user {user!r} among the {len(ids)} of this report. {hint}"
+    msg = f"There is no user {shown(user)} among the {len(ids)} of this report. {hint}"
     raise InvalidInputError(msg)
 
 

@@ -105,7 +105,8 @@ def discounts(depth: int, convention: Convention) -> Floats:
     if isinstance(rule, str):
         return np.asarray(_DISCOUNTS[rule](ranks))
     weights = _answer(rule, ranks, "discount must give one weight per rank")
-    bad = ~np.isfinite(weights) | (weights < 0) | (np.diff(weights, prepend=np.inf) > 0)
+    bad = ~np.isfinite(weights) | (weights < 0)
+    bad[1:] |= weights[1:] > weights[:-1]
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
         msg = (

@@ -87,6 +87,9 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
 
 def as_numbers(ids: Ids) -> Ids:
     """Return Python numbers of one kind as an array of numbers, if that loses nothing."""
+    if ids.dtype == object and any(isinstance(one, np.generic) for one in ids):
+        plain = [one.item() if isinstance(one, np.generic) else one for one in ids]
+        ids = np.fromiter(plain, dtype=object, count=len(plain))
     kind = {int: "iu", float: "f"}.get(type(ids[0])) if ids.dtype == object and len(ids) else None
     if kind is None or len(set(map(type, ids))) > 1:
         return ids
@@ -98,8 +101,12 @@ def _ascending(ids: Ids) -> Positions:
     try:
         return np.argsort(ids, kind="stable")
     except TypeError:  # ids of several types have an order too, so that the rows' order has none
-        keys = [(type(one).__name__, str(one)) for one in ids.tolist()]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+        pass
+    named = [(type(one).__name__, one) for one in ids.tolist()]
+    try:
+        return np.array(sorted(range(len(named)), key=named.__getitem__), dtype=np.int64)
+    except TypeError:  # nor can those of one type be compared
+        return np.argsort([f"{name} {one}" for name, one in named], kind="stable")
 
 
 def stable_order(codes: Codes, size: int) -> Positions | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import source_of
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranked_lists import RankedLists
@@ -119,8 +119,8 @@ def reciprocal_rank(
 def _score(
     name: str, x: Grades, k: int | None, threshold: float | None, options: dict[str, Any]
 ) -> float:
-    if isinstance(x, str | Mapping) or hasattr(x, "columns") or not isinstance(x, Iterable):
-        msg = f"Give one list: pairs (estimated, true), or grades in ranked order, not {x!r}."
+    if isinstance(x, str | bytes | Mapping) or hasattr(x, "columns") or not isinstance(x, Iterable):
+        msg = f"Give one list: pairs (estimated, true), or grades in ranked order, not {shown(x)}."
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": x.tolist() if isinstance(x, np.ndarray) else x})
     convention = Convention().replace(**options)

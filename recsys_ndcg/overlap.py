@@ -9,7 +9,7 @@ import pandas as pd
 
 from recsys_ndcg.adapters import read_results
 from recsys_ndcg.adapters.labels import Results, check_same_ids
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranked_lists import RankedLists
 
@@ -102,8 +102,8 @@ def rbo(
     >>> rbo(a, a).to_dict()
     {'ann': 1.0}
     """
-    if not 0 < p < 1:
-        msg = f"p must be above 0 and below 1, not {p}; 0.9 is usual."
+    if not is_number(p) or not 0 < p < 1:
+        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
         raise InvalidInputError(msg)
     ranks = _ranks_in_both(lists_a, lists_b, k, columns)
     user, users = pd.factorize(ranks.index.get_level_values("user"), sort=True)

@@ -35,18 +35,26 @@ class Pairs:
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        codes = [self.user] if self.item is None else [self.user, self.item]
-        columns: list[NDArray[Any]] = [*codes, *self.numbers.values()]
+        item, numbers = self.columns_at(rows)
+        return replace(self, user=self.user[rows], item=item, numbers=numbers)
+
+    def columns_at(self, rows: Positions) -> tuple[Codes | None, dict[str, Floats]]:
+        """Return the items and the numbers of some of the rows."""
+        columns: list[NDArray[Any]] = [*self.numbers.values()]
+        columns += [] if self.item is None else [self.item]
         taken = in_threads(lambda column: column.take(rows), columns)
-        item = None if self.item is None else taken[1]
-        numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
-        return replace(self, user=taken[0], item=item, numbers=numbers)
+        item = None if self.item is None else taken.pop()
+        return item, dict(zip(self.numbers, taken, strict=True))
 
 
 def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
     """Return the rows grouped by user, each user's in input order, and where each user starts."""
-    order = stable_order(pairs.user, n_users)
-    return (pairs if order is None else pairs.take(order)), offsets_of(pairs.user, n_users)
+    order, offsets = stable_order(pairs.user, n_users), offsets_of(pairs.user, n_users)
+    if order is None:
+        return pairs, offsets
+    user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
+    item, numbers = pairs.columns_at(order)
+    return replace(pairs, user=user, item=item, numbers=numbers), offsets
 
 
 def distinct_by_user(

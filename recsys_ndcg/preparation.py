@@ -57,7 +57,7 @@ def prepared(
         )
         raise InvalidInputError(msg)
     step = convention.tie_tolerance
-    if step and not np.isfinite(np.abs(lists.estimated).max(initial=0) / step):
+    if step and np.abs(lists.estimated).max(initial=0) > step * 1e300:
         msg = f"tie_tolerance={step} is too small a step for estimates of this size."
         raise InvalidInputError(msg)
     if gains_matter:

@@ -160,7 +160,7 @@ class Report:
 
         Among equal scores the longer list comes first: it is the stronger evidence.
         """
-        if not isinstance(n, int) or n < 1:
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             msg = f"n must be a whole number of at least 1, not {shown(n)}."
             raise InvalidInputError(msg)
         name = self._known(metric)

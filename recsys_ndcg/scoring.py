@@ -153,12 +153,13 @@ def measure(
 
 def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:
     """Return numerators and denominators, shape (2, n_users, n_metrics)."""
-    return np.stack(
-        [
-            np.column_stack([metric.numerator(ranking) for metric in metrics]),
-            np.column_stack([metric.denominator(ranking) for metric in metrics]),
-        ]
-    )
+    parts = np.empty((2, len(ranking.n_items), len(metrics)))
+    for column, metric in enumerate(metrics):
+        numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
+        if metric.bounded:  # what exceeds 1 is the last digit of a sum
+            numerator = np.minimum(numerator, denominator)
+        parts[:, :, column] = numerator, denominator
+    return parts
 
 
 def _left_out(

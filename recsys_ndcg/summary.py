@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance import mean_interval, ratio_interval
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def intervals(scores: Scores, level: float = 0.95) -> pd.DataFrame:
     InvalidInputError
         The level is not between 0 and 1.
     """
-    if not isinstance(level, Real) or not 0 < level < 1:
+    if not is_number(level) or not 0 < level < 1:
         msg = f"level must be between 0 and 1, such as 0.95, not {shown(level)}."
         raise InvalidInputError(msg)
     rows = []

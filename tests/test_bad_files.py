@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import recsys_ndcg as rn
@@ -196,9 +197,11 @@ def test_a_report_from_a_file_says_that_it_cannot_explain(
         (lambda r: r.signature(None), "no metric None; it has ndcg@2"),
         (lambda r: r.leaderboard("ndcg@2", n=0), "n must be a whole number of at least 1, not 0"),
         (lambda r: r.leaderboard("ndcg@2", n=1.5), "n must be a whole number of at least 1"),
+        (lambda r: r.leaderboard("ndcg@2", n=True), "n must be a whole number of at least 1"),
         (lambda r: r.leaderboard("ndcg@2", n="5"), "n must be a whole number of at least 1"),
         (lambda r: r.intervals(95), "level must be between 0 and 1.*not 95"),
         (lambda r: r.intervals("0.95"), "level must be"),
+        (lambda _: rn.evaluate({1: [(2, 3), (1, 1)]}).explain(np.int64(2)), "no user 2 among"),
         (lambda _: rn.evaluate({1: [(2, 3), (1, 1)]}).explain("1"), "id is of type int, not str"),
     ],
 )

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.metrics.rbp import RBP
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def test_a_metric_that_does_not_exist_is_refused_with_the_nearest_name(
         ("ndcg(3)@5", "no option in brackets"),
         ("rbp(x)@5", "'x' is not a number"),
         ("rbp(1)", "p must be above 0 and below 1"),
+        ("rbp(nan)", "p must be above 0 and below 1"),
         ([], "Name at least one metric"),
         ([5], "A metric is a name .*not 5"),
         (5, "A metric is a name .*not 5"),
@@ -130,6 +132,15 @@ def test_a_convention_that_does_not_exist_is_refused(options: dict[str, Any], ma
         rn.Convention().replace(**options)
     with refused(match):
         rn.ndcg_at_k([3, 2], 2, **options)
+
+
+@pytest.mark.parametrize("p", ["0.5", None, 1, 0, math.nan])
+def test_a_persistence_that_is_no_probability_is_refused(p: Any) -> None:
+    """In the metric and in the overlap of lists."""
+    with refused("p must be (a number )?above 0 and below 1"):
+        rn.evaluate(OK, metrics=[RBP(k=3, p=p)], threshold=4)
+    with refused("p must be (a number )?above 0 and below 1"):
+        rn.rbo(OK, OK, p=p)
 
 
 def test_numbers_from_numpy_are_numbers() -> None:
@@ -192,7 +203,9 @@ def test_grades_of_0_and_1_need_no_threshold() -> None:
         ({"discount": lambda ranks: ranks}, "discount gives 2.0 at rank 2; .*never increase"),
         ({"discount": lambda ranks: -ranks}, "discount gives -1.0 at rank 1"),
         ({"discount": lambda ranks: ranks * math.nan}, "discount gives nan at rank 1"),
+        ({"discount": lambda ranks: ranks * math.inf}, "discount gives inf at rank 1"),
         ({"discount": math.log}, "discount must"),
+        ({"tie_tolerance": 5e-324}, "too small a step"),
     ],
 )
 def test_gains_and_discounts_that_no_ndcg_can_have_are_refused(

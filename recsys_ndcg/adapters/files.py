@@ -166,8 +166,8 @@ def _text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         msg = f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8."
         raise InvalidInputError(msg) from None
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror})."
+    except (OSError, ValueError) as error:
+        msg = f"{path}: cannot be read ({getattr(error, 'strerror', error)})."
         raise InvalidInputError(msg) from None
     if not text.strip():
         msg = f"{path}: the file is empty."

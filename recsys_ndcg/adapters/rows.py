@@ -73,11 +73,25 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
     if not isinstance(values, np.ndarray):
-        return np.fromiter(values, dtype=object)
+        return _array_of(values if isinstance(values, list) else list(values))
     if values.ndim != 1:
         msg = f"{column}: an array of {values.ndim} dimensions; a column has one."
         raise InvalidInputError(msg)
+    if values.dtype.kind == "M":
+        return values.astype("datetime64[us]").astype(object)
     return values.astype(object) if values.dtype.kind in "US" else values
+
+
+def _array_of(values: list[Any]) -> Ids:
+    """Return whole numbers as such, and anything else as objects."""
+    if values and type(values[0]) is int:
+        try:
+            numbers = np.array(values)
+        except ValueError:  # not all of them are single values
+            numbers = np.zeros(0)
+        if numbers.dtype.kind in "iu":
+            return numbers
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def floats(values: Iterable[Any], column: str) -> Floats:
@@ -93,12 +107,12 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mMc":
+        msg = f"{column}: {values.dtype.name} is not a number; name the right column."
+        raise InvalidInputError(msg)
     array = objects(values, column)
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
-    if array.dtype.kind in "mMc":
-        msg = f"{column}: {array.dtype.name} is not a number; name the right column."
-        raise InvalidInputError(msg)
     array = array.astype(object)
     absent = np.asarray(pd.isna(array))
     textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)

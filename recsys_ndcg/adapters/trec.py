@@ -32,6 +32,9 @@ def read_run(run: Judgements) -> Results:
 
 
 def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:
+    if not isinstance(source, str | Path | Mapping):
+        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
+        raise InvalidInputError(msg)
     if isinstance(source, Mapping):
         for user, one in source.items():
             if not isinstance(one, Mapping):

@@ -46,7 +46,7 @@ class Hit(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the probability that the first relevant item stands at a rank up to k."""
-        return np.asarray(ranking.first_hit[:, : self.k].sum(axis=1).clip(max=1.0))
+        return np.asarray(ranking.first_hit[:, : self.k].sum(axis=1))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1 where there is something to hit."""

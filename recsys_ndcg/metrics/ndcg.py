@@ -52,19 +52,27 @@ class NDCG(Metric):
     uses_gains: ClassVar[bool] = True
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return DCG, held to the ideal that it can exceed in the last digit only."""
-        dcg = discounted(ranking.gain, ranking.discount, self.k)
-        return np.minimum(dcg, self.denominator(ranking))
+        """Return DCG."""
+        return discounted(ranking.gain, ranking.discount, self.k)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
+        gain, discount = ranking.ideal_gain, ranking.discount
         if ranking.convention.ideal != "max":
-            return discounted(ranking.ideal_gain, ranking.discount, self.k)
-        places = np.maximum(ranking.n_items, 1)
-        if self.k is not None:
-            places = np.full_like(places, self.k)
-        if places.max(initial=1) > _MOST_PLACES:
+            return discounted(gain, discount, self.k)
+        if self.k is None:
+            places = np.arange(1, len(discount) + 1)
+            return discounted(
+                gain * (places <= np.maximum(ranking.n_items, 1)[:, None]), discount, None
+            )
+        return discounted(gain, discount, self.k) + ranking.top_gain * self._beyond(ranking)
+
+    def _beyond(self, ranking: Ranking) -> float:
+        """Return the weight of the places up to k that no list here reaches."""
+        width, k = len(ranking.discount), self.k or 0
+        if k <= width:
+            return 0.0
+        if k > _MOST_PLACES:
             msg = f"ideal='max' adds up the weights of all k places; choose k up to {_MOST_PLACES}."
             raise InvalidInputError(msg)
-        weights = np.cumsum(discounts(int(places.max(initial=1)), ranking.convention))
-        return np.asarray(ranking.top_gain * weights[places - 1])
+        return float(discounts(k, ranking.convention)[width:].sum())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class RBP(Metric):
     def __post_init__(self) -> None:
         """Refuse a persistence that is no probability."""
         super().__post_init__()
-        if not 0 < self.p < 1:
-            msg = f"rbp: p must be above 0 and below 1, not {self.p}; 0.8 is usual."
+        if not is_number(self.p) or not 0 < self.p < 1:
+            msg = f"rbp: p must be above 0 and below 1, not {shown(self.p)}; 0.8 is usual."
             raise InvalidInputError(msg)
 
     def numerator(self, ranking: Ranking) -> Floats:

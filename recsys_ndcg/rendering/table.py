@@ -58,6 +58,9 @@ def remarks(report: Report) -> list[str]:
     }
     lines += [f"{counts[key]} {words}." for key, words in rows.items() if counts[key]]
     summary = report.summary
+    nobody = [metric for metric, users in summary["users"].items() if not users]
+    if nobody:
+        lines.append(f"Nobody has a score in {', '.join(map(str, nobody))}.")
     for metric, low, high in zip(
         report.metrics, summary["tie_low"], summary["tie_high"], strict=True
     ):

@@ -1,0 +1,78 @@
+"""Reports on drawn data, for the tests that compare two of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from hypothesis import settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.metrics import METRICS
+from tests import drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.drawn import Drawn
+    from tests.textbook import Choices
+
+RANKING = [name for name, kind in METRICS.items() if kind.orders]
+BOUNDED = [name for name in RANKING if METRICS[name].bounded]
+ANY_ROWS = ("expected", "best", "worst", "item_asc", "item_desc")
+Cutoffs = tuple[Any, ...]
+usual = settings(max_examples=25, deadline=None)
+# an ap_over whose denominator depends on the order has no expectation
+chosen_of = drawn.choices.map(drawn.fitting).filter(lambda one: one.ap_over not in ("hits", "k"))
+data_of = drawn.data().filter(drawn.usable)
+cutoffs = st.sampled_from([(1, 2), (2, None), (3, 50)])
+
+
+def tables(data: Drawn) -> list[pd.DataFrame]:
+    """Return the predictions, or the labels and the results."""
+    rows = data.frame
+    if not data.joined:
+        return [rows]
+    extra = [
+        (user, 1000 + place, true)
+        for user, trues in data.unlisted.items()
+        for place, true in enumerate(trues)
+    ]
+    columns = ["user", "item", "true"]
+    unlisted = pd.DataFrame(extra, columns=columns).astype({"true": float})
+    labels = pd.concat([part for part in (rows.dropna()[columns], unlisted) if len(part)])
+    return [labels, rows[["user", "item", "estimated"]]]
+
+
+def evaluated(
+    data: Drawn,
+    chosen: Choices,
+    k: Cutoffs,
+    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+    **options: Any,
+) -> rn.Report:
+    """Evaluate the data, each table changed first."""
+    changed = [change(table) for table in tables(data)]
+    make = rn.RankedLists.from_labels if data.joined else rn.RankedLists.from_frame
+    convention = drawn.convention_of(chosen)
+    wanted = {"metrics": RANKING, "k": k, "threshold": chosen.threshold} | options
+    return rn.evaluate(make(*changed), convention=convention, **wanted)
+
+
+def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+    """Compare tables up to the last digits of their sums."""
+    pd.testing.assert_frame_equal(left, right, rtol=1e-11, atol=1e-11, check_index_type=False)
+
+
+def linear(chosen: Choices) -> Choices:
+    """Return choices for pairs without items, under which a better order scores no less."""
+    return replace(
+        chosen,
+        ties="expected",
+        recommend_from=None,
+        tie_tolerance=0.0,
+        gain="linear",
+        max_grade=5.0,
+    )
