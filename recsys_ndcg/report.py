@@ -213,11 +213,13 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
-        return storage.as_dict(self)
+        return storage.as_dict(
+            self.scores, self.per_user, self.summary, self.counts, self.signatures
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON."""
-        storage.write(self, path)
+        storage.write(self.to_dict(), path)
 
     @classmethod
     def load(cls, path: str | Path) -> Report:

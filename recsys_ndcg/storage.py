@@ -20,7 +20,6 @@ from recsys_ndcg.scoring import Scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recsys_ndcg.report import Report
 
 _FORMAT = "recsys_ndcg report 1"
 _LEVELS = ("chance", "tie_low", "tie_high")
@@ -35,31 +34,36 @@ class StoredAudit:
     counts: dict[str, int]
 
 
-def as_dict(report: Report) -> dict[str, Any]:
-    """Return a report as plain values; NaN becomes None."""
-    scores = report.scores
+def as_dict(
+    scores: Scores,
+    per_user: pd.DataFrame,
+    summary: pd.DataFrame,
+    counts: dict[str, int],
+    signatures: dict[str, str],
+) -> dict[str, Any]:
+    """Return the parts of a report as plain values; NaN becomes None."""
     return {
         "format": _FORMAT,
-        "signatures": report.signatures,
-        "counts": report.counts,
+        "signatures": signatures,
+        "counts": counts,
         "summary": {
             name: {column: _plain(value) for column, value in row.items()}
-            for name, row in report.summary.astype(object).to_dict("index").items()
+            for name, row in summary.astype(object).to_dict("index").items()
         },
         "score_of_undefined": _plain(scores.score_of_undefined),
         "per_user": {
-            "user": report.users.tolist(),
-            **{name: _column(report.per_user[name]) for name in report.per_user},
+            "user": per_user.index.tolist(),
+            **{name: [_plain(one) for one in per_user[name].tolist()] for name in per_user},
         },
         **{
-            name: dict(zip(report.metrics, getattr(scores, name).T.tolist(), strict=True))
+            name: dict(zip(signatures, getattr(scores, name).T.tolist(), strict=True))
             for name in _TABLES
         },
     }
 
 
-def write(report: Report, path: str | Path) -> None:
-    """Write a report as JSON.
+def write(stored: dict[str, Any], path: str | Path) -> None:
+    """Write what `as_dict` returns as JSON.
 
     Raises
     ------
@@ -67,8 +71,8 @@ def write(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     try:
-        _check_ids(report.users.tolist())
-        text = json.dumps(as_dict(report), indent=1, allow_nan=False).encode()
+        _check_ids(stored["per_user"]["user"])
+        text = json.dumps(stored, indent=1, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
@@ -137,10 +141,6 @@ def _parts(stored: dict[str, Any]) -> dict[str, Any]:
 
 def _table(columns: dict[str, list[float]], names: list[str]) -> NDArray[Any]:
     return np.column_stack([columns[name] for name in names])
-
-
-def _column(values: pd.Series[Any]) -> list[Any]:
-    return [_plain(value) for value in values.tolist()]
 
 
 def _plain(value: Any) -> Any:

@@ -168,7 +168,7 @@ def test_a_place_that_cannot_be_written_is_refused_by_name(
             act(path)
 
 
-@pytest.mark.parametrize("user", [float("inf"), frozenset({1}), "\udcff"])
+@pytest.mark.parametrize("user", [float("inf"), frozenset({1})])
 def test_a_report_whose_ids_json_cannot_hold_is_not_saved(user: Any, tmp_path: Path) -> None:
     """Neither an error of the library's innards nor half a file."""
     report = rn.evaluate({user: [(3, 4), (2, 1)]})

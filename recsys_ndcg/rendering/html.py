@@ -10,7 +10,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.table import cells, remarks
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.rendering.view import Shown
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -35,7 +35,7 @@ code {{ font-size: .8rem; overflow-wrap: anywhere; }}
 """
 
 
-def fragment(report: Report) -> str:
+def fragment(report: Shown) -> str:
     """Return the table, the remarks and the signatures, for a notebook or a page."""
     counts = report.counts
     lines = "".join(f"<li>{escape(line)}</li>\n" for line in remarks(report))
@@ -47,7 +47,7 @@ def fragment(report: Report) -> str:
     )
 
 
-def html(report: Report, path: str | Path | None = None) -> str:
+def html(report: Shown, path: str | Path | None = None) -> str:
     """Return a page, and write it if a path is given."""
     page = _PAGE.format(body=fragment(report))
     if path is not None:

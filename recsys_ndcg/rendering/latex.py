@@ -8,10 +8,10 @@ from recsys_ndcg.errors import MissingExtraError
 from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.rendering.view import Shown
 
 
-def latex(report: Report) -> str:
+def latex(report: Shown) -> str:
     """Return a table in the manner of booktabs, with the signatures as comments above it."""
     try:
         table = cells(report).to_latex(index=False, escape=True)

@@ -8,10 +8,10 @@ from recsys_ndcg.errors import MissingExtraError
 from recsys_ndcg.rendering.table import cells, remarks
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.rendering.view import Shown
 
 
-def markdown(report: Report) -> str:
+def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
     try:
         table = cells(report).to_markdown(index=False, disable_numparse=True)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.rendering.view import Shown
 
 _OPEN = 5e-5  # narrower tie ranges vanish in four decimals
 
 
-def cells(report: Report) -> pd.DataFrame:
+def cells(report: Shown) -> pd.DataFrame:
     """Return the summary as text, one row per metric."""
     summary = report.summary
     return pd.DataFrame(
@@ -36,7 +36,7 @@ def number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.4f}"
 
 
-def remarks(report: Report) -> list[str]:
+def remarks(report: Shown) -> list[str]:
     """Return what a reader should know before trusting the numbers, as far as it matters."""
     counts = report.counts
     said = {

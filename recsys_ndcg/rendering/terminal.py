@@ -11,9 +11,11 @@ from rich.table import Table
 from recsys_ndcg.rendering.table import cells, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import JustifyMethod
 
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.rendering.view import Shown
 
 _BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 _USUAL_WIDTH = 80
@@ -47,12 +49,12 @@ def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Table:
     return table
 
 
-def summary(report: Report) -> Table:
+def summary(report: Shown) -> Table:
     """Return the summary of a report."""
     return grid(cells(report))
 
 
-def models(reports: dict[str, Report]) -> Table:
+def models(reports: Mapping[str, Shown]) -> Table:
     """Return the scores of several models under the same metrics, one row each."""
     rows = []
     for name, report in reports.items():

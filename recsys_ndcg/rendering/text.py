@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.rendering.table import cells, remarks
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.rendering.view import Shown
 
 
-def text(report: Report) -> str:
+def text(report: Shown) -> str:
     """Return the summary, the remarks and the first signature."""
     counts = report.counts
     head = f"{counts['users']} users, {counts['ratings']} ratings"

@@ -1,0 +1,31 @@
+"""What a rendering needs of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Shown(Protocol):
+    """A report, as far as it is shown."""
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Users, ratings, and how many need a second look."""
+
+    @property
+    def mean(self) -> pd.Series[float]:
+        """The mean by metric."""
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row per metric."""
+
+    def signature(self, metric: str) -> str:
+        """Return how a metric was computed."""
