@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +15,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
 Ids = NDArray[Any]
 Codes = NDArray[np.int32]
@@ -21,12 +24,51 @@ Positions = NDArray[np.int64]
 _SIXTEEN_BITS = 1 << 16
 
 
-def encode(values: Ids, column: str) -> tuple[Ids, Codes]:
+@dataclass(frozen=True)
+class Coded:
+    """A column of ids as its distinct ones, in order of appearance, and each row's place there."""
+
+    ids: Ids
+    codes: Codes
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.codes)
+
+    @property
+    def values(self) -> Ids:
+        """The id of every row."""
+        return self.ids[self.codes]
+
+
+def coded(values: Iterable[Hashable], column: str) -> Coded:
+    """Return a column of Python objects by its distinct values, in one pass over them.
+
+    Raises
+    ------
+    InvalidInputError
+        An id cannot be hashed.
+
+    Examples
+    --------
+    >>> coded(["b", "a", "b"], "user").codes
+    array([0, 1, 0], dtype=int32)
+    """
+    places: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    try:
+        codes = np.fromiter(map(places.__getitem__, values), dtype=np.int32)
+    except TypeError as error:
+        msg = f"{column}: an id is not hashable ({error}); use numbers or text."
+        raise InvalidInputError(msg) from None
+    return Coded(np.fromiter(places, dtype=object, count=len(places)), codes)
+
+
+def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     """Return the distinct ids in ascending order, and each row's place among them.
 
     Parameters
     ----------
-    values : array, one id per row
+    values : array, one id per row, or Coded
         Numbers or text; any hashable objects in an object array.
     column : str
         Its name, for the message.
@@ -41,17 +83,15 @@ def encode(values: Ids, column: str) -> tuple[Ids, Codes]:
     >>> encode(np.array([30, 10, 30]), "user")
     (array([10, 30]), array([1, 0, 1], dtype=int32))
     """
-    if values.dtype.kind in "iu" and len(values):
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values) + _SIXTEEN_BITS:
             return _encode_narrow(values, low, high)
-    try:
-        codes, ids = pd.factorize(values)
-    except TypeError as error:
-        msg = f"{column}: an id is not hashable ({error}); use numbers or text."
-        raise InvalidInputError(msg) from None
-    refuse_rows(codes < 0, column, "a missing id", "fill it in or leave the row out")
-    ids = as_numbers(np.asarray(ids))
+    ids, codes = _distinct(values, column)
+    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
+    if missing[codes].any():
+        refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
+    ids = as_numbers(ids)
     ascending = _ascending(ids)
     place = np.empty(len(ids), dtype=np.int32)
     place[ascending] = np.arange(len(ids), dtype=np.int32)
@@ -83,6 +123,18 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     place = np.zeros(len(seen), dtype=np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
     return found.astype(values.dtype) + least, place[shifted]
+
+
+def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+    """Return the distinct ids in order of appearance, and each row's place, -1 if missing."""
+    if isinstance(values, Coded):
+        return values.ids, values.codes
+    try:
+        codes, ids = pd.factorize(values)
+    except TypeError as error:
+        msg = f"{column}: an id is not hashable ({error}); use numbers or text."
+        raise InvalidInputError(msg) from None
+    return np.asarray(ids), codes.astype(np.int32)
 
 
 def as_numbers(ids: Ids) -> Ids:

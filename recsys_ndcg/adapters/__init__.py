@@ -13,6 +13,7 @@ from recsys_ndcg.adapters.frames import Table, read_frame
 from recsys_ndcg.adapters.labels import Labels, Results, labels_from, results_from
 from recsys_ndcg.adapters.tuples import read_tuples
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.grouping import Coded
 
 if TYPE_CHECKING:
     from recsys_ndcg.adapters.rows import Rows
@@ -34,7 +35,7 @@ def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
     if _is_table(data, columns):
         return labels_from(open_table(data, columns))
     rows = read_tuples(data)
-    return Labels(rows.user, _items_of(rows, "labels"), rows.true)
+    return Labels(*_ids_of(rows, "labels"), rows.true)
 
 
 def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
@@ -42,14 +43,16 @@ def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results
     if _is_table(data, columns):
         return results_from(open_table(data, columns))
     rows = read_tuples(data)
-    return Results(rows.user, _items_of(rows, "results"), rows.estimated)
+    user, item = _ids_of(rows, "results")
+    return Results(user, item, rows.estimated, order_only=rows.order_only)
 
 
-def _items_of(rows: Rows, table: str) -> Ids:
+def _ids_of(rows: Rows, table: str) -> tuple[Ids, Ids]:
     if rows.item is None:
         msg = f"The {table} have no item ids to join on; give rows (user, item, estimated, true)."
         raise InvalidInputError(msg)
-    return rows.item
+    user, item = (ids.values if isinstance(ids, Coded) else ids for ids in (rows.user, rows.item))
+    return user, item
 
 
 def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.adapters.rows import check_finite
+from recsys_ndcg.adapters.rows import check_finite, check_grades, check_lengths
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.grouping import Ids, refuse_rows, type_names
+from recsys_ndcg.grouping import Ids, type_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +27,10 @@ class Labels:
     true: Floats
 
     def __post_init__(self) -> None:
-        """Refuse grades that have no gain."""
-        if not len(self.true):
-            msg = "There are no rows in the labels. Check the filter that they came through."
-            raise InvalidInputError(msg)
-        advice = "leave out what is not labelled"
-        refuse_rows(np.isinf(self.true), "true", "an infinite grade", advice)
+        """Hold the columns to the same checks as those of predictions."""
+        columns = {"user": self.user, "item": self.item, "true": self.true}
+        check_lengths(columns, "the labels")
+        check_grades(self.true)
 
 
 @dataclass(frozen=True)
@@ -43,18 +41,13 @@ class Results:
     item: Ids
     estimated: Floats
     column: str = "estimated"
+    order_only: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse scores that cannot be ranked."""
-        if not len(self.estimated):
-            msg = "There are no rows in the results. Check the filter that they came through."
-            raise InvalidInputError(msg)
+        """Hold the columns to the same checks as those of predictions."""
+        columns = {"user": self.user, "item": self.item, self.column: self.estimated}
+        check_lengths(columns, "the results")
         check_finite(self.estimated, self.column, "leave out what was not recommended")
-
-    @property
-    def order_only(self) -> bool:
-        """Whether the scores stand for an order alone."""
-        return self.column == "rank"
 
 
 def labels_from(table: Table) -> Labels:
@@ -72,8 +65,9 @@ def results_from(table: Table) -> Results:
         )
         raise InvalidInputError(msg)
     numbers = table.numbers(name)
-    scores = -numbers if name == "rank" else numbers
-    return Results(table.ids("user"), table.ids("item"), scores, name)
+    ranked = name == "rank"
+    scores = -numbers if ranked else numbers
+    return Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
 
 
 def check_same_ids(first: Labels | Results, second: Results, names: tuple[str, str]) -> None:

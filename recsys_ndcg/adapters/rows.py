@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.grouping import Ids, refuse_rows
+from recsys_ndcg.grouping import Coded, Ids, refuse_rows
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Floats
@@ -23,28 +23,38 @@ class Rows:
     `order_only` says that the estimates stand for an order, and are no ratings.
     """
 
-    user: Ids
-    item: Ids | None
+    user: Ids | Coded
+    item: Ids | Coded | None
     estimated: Floats
     true: Floats
     order_only: bool = False
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, no rows, and numbers that cannot be ranked."""
-        columns = {"user": self.user, "estimated": self.estimated, "true": self.true}
-        if self.item is not None:
-            columns["item"] = self.item
-        lengths = {name: len(column) for name, column in columns.items()}
-        if len(set(lengths.values())) > 1:
-            msg = f"The columns have different lengths: {lengths}. Give one entry per row in each."
-            raise InvalidInputError(msg)
-        if not len(self.user):
-            msg = "There are no rows to evaluate. Check the filter or the file that they came from."
-            raise InvalidInputError(msg)
+        columns: dict[str, Sized] = {
+            "user": self.user,
+            "estimated": self.estimated,
+            "true": self.true,
+        }
+        check_lengths(columns if self.item is None else columns | {"item": self.item})
         check_finite(self.estimated, "estimated", "if a model diverged, train it again")
-        refuse_rows(
-            np.isinf(self.true), "true", "an infinite grade", "use NaN for an unlabelled item"
-        )
+        check_grades(self.true)
+
+
+def check_lengths(columns: Mapping[str, Sized], table: str = "the predictions") -> None:
+    """Refuse columns of different lengths, and a table without rows."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        msg = f"The columns of {table} have different lengths: {lengths}. Give one entry per row."
+        raise InvalidInputError(msg)
+    if not max(lengths.values()):
+        msg = f"There are no rows in {table}. Check the filter or the file that they came from."
+        raise InvalidInputError(msg)
+
+
+def check_grades(true: Floats) -> None:
+    """Refuse infinite grades, naming the first rows; NaN is unlabelled."""
+    refuse_rows(np.isinf(true), "true", "an infinite grade", "use NaN for an unlabelled item")
 
 
 def check_finite(values: Floats, column: str, advice: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from recsys_ndcg.adapters.rows import Rows, floats, objects
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.grouping import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,8 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     _check_width(rows, _ROW, "(user, item, estimated, true)")
     user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
     return Rows(
-        objects(user, "user"),
-        objects(item, "item"),
+        coded(user, "user"),
+        coded(item, "item"),
         floats(estimated, "estimated"),
         floats(true, "true"),
     )
@@ -40,18 +41,14 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
+    user, item = (map(itemgetter(place), rows) for place in (0, 1))
     try:
         true = np.fromiter(map(itemgetter(2), rows), np.float64, len(rows))
         estimated = np.fromiter(map(itemgetter(3), rows), np.float64, len(rows))
     except (TypeError, ValueError):
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
         estimated = floats(map(itemgetter(3), rows), "estimated (est)")
-    return Rows(
-        objects(map(itemgetter(0), rows), "user"),
-        objects(map(itemgetter(1), rows), "item"),
-        estimated,
-        true,
-    )
+    return Rows(coded(user, "uid"), coded(item, "iid"), estimated, true)
 
 
 def _is_prediction(row: Any) -> bool:

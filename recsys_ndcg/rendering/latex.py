@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def latex(report: Shown) -> str:
     """Return a table in the manner of booktabs, with the signatures as comments above it."""
     try:
-        table = cells(report).to_latex(index=False, escape=True)
+        shown = cells(report)
+        sides = "l" + "r" * (len(shown.columns) - 1)
+        table = shown.to_latex(index=False, escape=True, column_format=sides)
     except ImportError:
         raise MissingExtraError(job="LaTeX", extra="report") from None
     comments = [f"% {report.signature(name)}" for name in report.metrics]

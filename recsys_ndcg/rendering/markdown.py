@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
     try:
-        table = cells(report).to_markdown(index=False, disable_numparse=True)
+        shown = cells(report)
+        sides = ("left", *["right"] * (len(shown.columns) - 1))
+        table = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
     except ImportError:
         raise MissingExtraError(job="Markdown", extra="report") from None
     lines = [f"- {line}" for line in remarks(report)]

@@ -14,6 +14,8 @@ def text(report: Shown) -> str:
     """Return the summary, the remarks and the first signature."""
     counts = report.counts
     head = f"{counts['users']} users, {counts['ratings']} ratings"
-    table = cells(report).to_string(index=False)
+    shown = cells(report)
+    shown["metric"] = shown["metric"].str.ljust(shown["metric"].str.len().max())
+    table = shown.to_string(index=False)
     first = report.signature(report.metrics[0])
     return "\n".join([head, table, *remarks(report), first])
