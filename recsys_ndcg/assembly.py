@@ -43,7 +43,8 @@ def group(rows: Rows, duplicates: str) -> dict[str, Any]:
 def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
     """Return the columns of `RankedLists` made from labels and results."""
     rule = Convention(duplicates=duplicates).duplicates
-    check_same_ids(labels, results, ("the labels", "the results"))
+    ids = {"user": (labels.user, results.user), "item": (labels.item, results.item)}
+    check_same_ids(ids, ("the labels", "the results"))
     users, user = encode(together(labels.user, results.user), "user")
     items, item = encode(together(labels.item, results.item), "item")
     split, sizes = len(labels.user), (len(users), len(items))

@@ -40,7 +40,7 @@ class Audit:
     def levels(self) -> pd.DataFrame:
         """One row per metric: chance, tie_low and tie_high, as means over users."""
         low, high = self.tie_range
-        names = [str(metric) for metric in self._source.metrics]
+        names = self._measured.scores.names
         return pd.DataFrame({"chance": self._chance, "tie_low": low, "tie_high": high}, index=names)
 
     @property
@@ -86,19 +86,14 @@ class Audit:
     @property
     def n_tied(self) -> int:
         """How many users have two items with the same estimate."""
-        return int(self._tied.sum())
-
-    @property
-    def _tied(self) -> NDArray[np.bool_]:
-        return np.isfinite(self._measured.first_tie)
+        return int(np.isfinite(self._measured.first_tie).sum())
 
     @cached_property
     def _chance(self) -> Floats:
         """The mean score of random order; NaN where it has no exact value."""
-        means: dict[Metric, float] = {}
-        for ties, measured in self._blind.items():
-            if ties == "expected":
-                means = dict(zip(measured.scores.metrics, measured.scores.mean, strict=True))
+        measured = self._blind.get("expected")
+        scores = measured.scores if measured else None
+        means = dict(zip(scores.metrics, scores.mean, strict=True)) if scores else {}
         return np.array([means.get(metric, np.nan) for metric in self._source.metrics])
 
     @cached_property

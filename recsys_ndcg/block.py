@@ -48,7 +48,7 @@ class Block:
         self.convention = convention
         self.threshold = threshold
         self.n_items = lists.n_items
-        longest = int((self.n_items + np.diff(lists.unlisted_offsets)).max(initial=1))
+        longest = int((self.n_items + lists.n_unlisted).max(initial=1))
         self.width = longest if depth is None else min(depth, longest)
         self._blind = blind
 
@@ -91,7 +91,7 @@ class Block:
         if self.convention.ideal == "max":
             return np.full((len(self.n_items), self.width), self.top_gain)
         values, offsets = self.gains, self.lists.offsets
-        extra = np.diff(self.lists.unlisted_offsets)
+        extra = self.lists.n_unlisted
         if self.convention.ideal == "local":  # an empty list has no order of its own
             extra = np.where(self.n_items == 0, extra, 0)
         if extra.any():
@@ -107,7 +107,7 @@ class Block:
     @lazy
     def n_labelled(self) -> Floats:
         """How many items of each user have a label, in the list or not."""
-        return self.per_user(~np.isnan(self.lists.true)) + np.diff(self.lists.unlisted_offsets)
+        return self.per_user(~np.isnan(self.lists.true)) + self.lists.n_unlisted
 
     @lazy
     def n_relevant(self) -> Floats:
@@ -116,7 +116,7 @@ class Block:
         if not len(self.lists.unlisted_true):
             return listed
         unlisted = relevance(self.lists.unlisted_true, self.threshold)
-        user = np.repeat(np.arange(len(self.n_items)), np.diff(self.lists.unlisted_offsets))
+        user = np.repeat(np.arange(len(self.n_items)), self.lists.n_unlisted)
         return listed + np.bincount(user, weights=unlisted, minlength=len(self.n_items))
 
     @lazy
@@ -154,7 +154,7 @@ class Block:
     def _with_unlisted(self, extra: Positions) -> tuple[Floats, Positions]:
         """Return gains with the unlisted labels of the users who have some `extra`."""
         lists = self.lists
-        unlisted = lists.unlisted_true[np.repeat(extra > 0, np.diff(lists.unlisted_offsets))]
+        unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
         user = np.concatenate([self._user, np.repeat(np.arange(len(extra)), extra)])
         gain = gains(unlisted, self.convention, self.threshold)
         values = np.concatenate([self.gains, gain])[np.argsort(user, kind="stable")]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
 
+_GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
 _DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
     "ln": lambda ranks: 1 / np.log(ranks + 1),
@@ -44,16 +45,11 @@ def gains(true: Floats, convention: Convention, threshold: float | None) -> Floa
     rule = convention.gain
     if rule == "binary":
         return relevance(true, threshold)
-    if rule == "exponential":
-        gain = np.exp2(true) - 1
-    elif rule == "linear":
-        gain = true
+    if isinstance(rule, str):
+        gain = _GAINS[rule](true)
     elif isinstance(rule, Mapping):
         grades, values = np.array([*rule.keys()]), np.array([*rule.values()])
         gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
-    elif isinstance(rule, str):
-        msg = f"no gain is called {rule!r}"
-        raise InvalidInputError(msg)
     else:
         return _called(rule, true)
     return np.where(np.isnan(true), 0.0, gain)

@@ -53,24 +53,19 @@ class TieGroups:
     ----------
     start : int64 array, shape (n_groups + 1,)
         The first sorted row of each group, and the end.
-    n_rows : int
-        How many rows there are; as many groups mean that none is shared.
     matters : bool array, shape (n_groups,), optional
         Groups that reach the ranks which anybody looks at; work on the others is spared.
     """
 
-    def __init__(
-        self, start: Positions, n_rows: int, matters: NDArray[np.bool_] | None = None
-    ) -> None:
+    def __init__(self, start: Positions, matters: NDArray[np.bool_] | None = None) -> None:
         self.start = start
-        self.single = len(start) == n_rows + 1
-        self._n_rows = n_rows
+        self.single = len(start) == start[-1] + 1  # as many groups as rows: none is shared
         self._matters = matters
 
     @classmethod
     def alone(cls, n_rows: int) -> TieGroups:
         """Make every row a group."""
-        return cls(np.arange(n_rows + 1), n_rows)
+        return cls(np.arange(n_rows + 1))
 
     @classmethod
     def equal(cls, sorted_values: Floats, offsets: Positions, width: int) -> TieGroups:
@@ -86,7 +81,7 @@ class TieGroups:
             return cls.alone(n_rows)
         start = np.append(np.flatnonzero(first), n_rows)
         list_start = offsets[np.searchsorted(offsets, start[:-1], side="right") - 1]
-        return cls(start, n_rows, (np.diff(start) > 1) & (start[:-1] - list_start < width))
+        return cls(start, (np.diff(start) > 1) & (start[:-1] - list_start < width))
 
     @lazy
     def of_row(self) -> Positions:
@@ -107,8 +102,6 @@ class TieGroups:
             return values
         places, offsets = self._shared
         inside, start, sizes = values[places], offsets[:-1], np.diff(offsets)
-        if not len(start):
-            return values
         mean = np.add.reduceat(inside, start) / sizes
         low, high = np.minimum.reduceat(inside, start), np.maximum.reduceat(inside, start)
         result = values.copy()

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.adapters import read_results
-from recsys_ndcg.adapters.labels import Results, check_same_ids
+from recsys_ndcg.adapters.labels import check_same_ids
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +59,7 @@ def jaccard_at_k(
     """
     ranks = _ranks_in_both(lists_a, lists_b, k, columns)
     both = ranks.notna().all(axis=1)
-    user = ranks.index.get_level_values("user")
-    return (both.groupby(user).sum() / both.groupby(user).size()).rename(_named("jaccard", k))
+    return both.astype(float).groupby(level="user").mean().rename(_named("jaccard", k))
 
 
 def rbo(
@@ -109,10 +110,11 @@ def rbo(
     user, users = pd.factorize(ranks.index.get_level_values("user"), sort=True)
     lengths = ranks.groupby(level="user").count().to_numpy()
     shorter, longer = lengths.min(axis=1)[:, None], lengths.max(axis=1)[:, None]
-    shared = ranks.max(axis=1)[ranks.notna().all(axis=1)].to_numpy(dtype=np.int64)
+    both = ranks.notna().all(axis=1)
+    shared = ranks.max(axis=1)[both].to_numpy(dtype=np.int64)
     depth = np.arange(1, int(longer.max()) + 1)
     counts = np.zeros((len(users), len(depth)))
-    np.add.at(counts, (user[ranks.notna().all(axis=1)], shared - 1), 1)
+    np.add.at(counts, (user[both], shared - 1), 1)
     common = np.cumsum(counts, axis=1)
     at_shorter = np.take_along_axis(common, np.maximum(shorter, 1) - 1, axis=1)
     at_longer = np.take_along_axis(common, longer - 1, axis=1)
@@ -136,31 +138,29 @@ def _ranks_in_both(
 ) -> pd.DataFrame:
     """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
     METRICS["precision"](k)  # refuses a k that is not one
-    first, second = _results(lists_a, columns), _results(lists_b, columns)
-    check_same_ids(first, second, ("the first lists", "the second lists"))
-    a, b = _ranks(first, k), _ranks(second, k)
-    return pd.concat({"a": a, "b": b}, axis=1)
+    first, second = _lists(lists_a, columns), _lists(lists_b, columns)
+    pairs = ((first.users, second.users), (first.item_ids, second.item_ids))
+    check_same_ids(
+        dict(zip(("user", "item"), pairs, strict=True)), ("the first lists", "the second lists")
+    )
+    return pd.concat({"a": _ranks(first, k), "b": _ranks(second, k)}, axis=1)
 
 
-def _ranks(results: Results, k: int | None) -> pd.Series[float]:
-    frame = pd.DataFrame({"user": results.user, "item": results.item, "score": results.estimated})
-    repeated = frame.duplicated(["user", "item"])
-    if repeated.any():
-        first = frame[repeated].iloc[0]
-        user, item = first["user"], first["item"]
-        msg = f"User {user!r} has item {item!r} twice. Remove the repeats."
-        raise InvalidInputError(msg)
-    frame = frame.sort_values(["score", "item"], ascending=[False, True])
-    frame["rank"] = frame.groupby("user").cumcount() + 1
-    kept = frame if k is None else frame[frame["rank"] <= k]
-    return kept.set_index(["user", "item"])["rank"]
+def _ranks(lists: RankedLists, k: int | None) -> pd.Series[float]:
+    order = rank(lists, Convention(ties="item_asc")).order
+    place = np.arange(len(order)) - np.repeat(lists.offsets[:-1], lists.n_items) + 1
+    users, items = np.repeat(lists.users, lists.n_items), np.asarray(lists.items)[order]
+    index = pd.MultiIndex.from_arrays([users, items], names=["user", "item"])
+    ranks = pd.Series(place, index=index)
+    return ranks if k is None else ranks[ranks <= k]
 
 
-def _results(lists: Any, columns: Mapping[str, str] | None) -> Results:
+def _lists(lists: Any, columns: Mapping[str, str] | None) -> RankedLists:
     if not isinstance(lists, RankedLists):
-        return read_results(lists, columns)
-    items = lists.items
-    if items is None:
+        found = read_results(lists, columns)
+        blank = np.full(len(found.estimated), np.nan)
+        return RankedLists.from_arrays(found.user, found.item, found.estimated, blank)
+    if lists.item_ids is None:
         msg = "The lists have no item ids, so nothing can be shared."
         raise InvalidInputError(msg)
-    return Results(np.repeat(lists.users, lists.n_items), items, lists.estimated)
+    return lists

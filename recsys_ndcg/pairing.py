@@ -35,26 +35,18 @@ class Pairs:
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        item, numbers = self.columns_at(rows)
-        return replace(self, user=self.user[rows], item=item, numbers=numbers)
-
-    def columns_at(self, rows: Positions) -> tuple[Codes | None, dict[str, Floats]]:
-        """Return the items and the numbers of some of the rows."""
-        columns: list[NDArray[Any]] = [*self.numbers.values()]
-        columns += [] if self.item is None else [self.item]
+        codes = [self.user] if self.item is None else [self.user, self.item]
+        columns: list[NDArray[Any]] = [*codes, *self.numbers.values()]
         taken = in_threads(lambda column: column.take(rows), columns)
-        item = None if self.item is None else taken.pop()
-        return item, dict(zip(self.numbers, taken, strict=True))
+        item = None if self.item is None else taken[1]
+        numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
+        return replace(self, user=taken[0], item=item, numbers=numbers)
 
 
 def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
     """Return the rows grouped by user, each user's in input order, and where each user starts."""
-    order, offsets = stable_order(pairs.user, n_users), offsets_of(pairs.user, n_users)
-    if order is None:
-        return pairs, offsets
-    user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
-    item, numbers = pairs.columns_at(order)
-    return replace(pairs, user=user, item=item, numbers=numbers), offsets
+    order = stable_order(pairs.user, n_users)
+    return (pairs if order is None else pairs.take(order)), offsets_of(pairs.user, n_users)
 
 
 def distinct_by_user(
@@ -130,15 +122,11 @@ def labels_of(results: Pairs, labels: Pairs, n_items: int) -> tuple[Floats, Pair
         The labels that no result asked for.
     """
     labels = labels.take(np.flatnonzero(~np.isnan(labels.numbers["true"])))
-    label_keys, result_keys = labels.keys(n_items), results.keys(n_items)
-    order = np.argsort(label_keys)
-    place = np.searchsorted(label_keys[order], result_keys)
-    found = order[np.minimum(place, len(order) - 1)] if len(order) else place
-    listed = np.zeros(len(result_keys), dtype=bool)
-    if len(order):
-        listed = label_keys[found] == result_keys
-    true = np.full(len(result_keys), np.nan)
-    true[listed] = labels.numbers["true"][found[listed]]
-    unlisted = np.ones(len(order), dtype=bool)
-    unlisted[found[listed]] = False
+    known, found = pd.Index(labels.keys(n_items)), pd.Index(results.keys(n_items))
+    place = known.get_indexer(found)  # -1: no label
+    listed = place >= 0
+    true = np.full(len(place), np.nan)
+    true[listed] = labels.numbers["true"][place[listed]]
+    unlisted = np.ones(len(labels.user), dtype=bool)
+    unlisted[place[listed]] = False
     return true, labels.take(np.flatnonzero(unlisted))

@@ -259,6 +259,11 @@ class RankedLists:
         """How many items each user's list has."""
         return np.diff(self.offsets)
 
+    @property
+    def n_unlisted(self) -> Positions:
+        """How many labelled items of each user are not in the list."""
+        return np.diff(self.unlisted_offsets)
+
     def between(self, first: int, last: int) -> RankedLists:
         """Return the users number `first` to `last`, sharing memory."""
         rows = slice(self.offsets[first], self.offsets[last])

@@ -39,7 +39,7 @@ class Report:
     scores : Scores
         Numerators and denominators.
     signatures : mapping
-        How each metric was computed, in words that a program reads back.
+        How each metric was computed, in words.
     audit : Audit or StoredAudit
         What stands beside the scores.
     source : Source, optional
@@ -76,12 +76,10 @@ class Report:
     @classmethod
     def of(cls, source: Source, measured: Measured, audit: Audit) -> Report:
         """Make the report of what was measured."""
-        relevant = measured.n_relevant
-        users = source.lists.users
         return cls(
-            users,
-            measured.n_items,
-            np.full(len(users), np.nan) if relevant is None else relevant,
+            source.lists.users,
+            source.lists.n_items,
+            measured.n_relevant,
             measured.scores,
             signatures(source, measured.scores),
             audit,
@@ -91,7 +89,7 @@ class Report:
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics, in the order they were asked for."""
-        return [str(metric) for metric in self.scores.metrics]
+        return self.scores.names
 
     @cached_property
     def per_user(self) -> pd.DataFrame:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.convention import Convention, Floats
-    from recsys_ndcg.grouping import Positions
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.ranked_lists import RankedLists
 
@@ -47,6 +46,16 @@ class Scores:
     score_of_undefined: float = np.nan
 
     @property
+    def names(self) -> list[str]:
+        """The names of the metrics."""
+        return [str(metric) for metric in self.metrics]
+
+    @property
+    def defined(self) -> NDArray[np.bool_]:
+        """Users who have a score of their own."""
+        return np.asarray((self.denominator != 0) & ~self.left_out)
+
+    @property
     def undefined(self) -> NDArray[np.bool_]:
         """Users who have no score of their own: the denominator is 0."""
         return np.asarray((self.denominator == 0) & ~self.left_out)
@@ -54,7 +63,7 @@ class Scores:
     @property
     def per_user(self) -> Floats:
         """The score of each user, NaN where there is none."""
-        defined = (self.denominator != 0) & ~self.left_out
+        defined = self.defined
         ratio = np.divide(
             self.numerator, self.denominator, where=defined, out=np.full(defined.shape, np.nan)
         )
@@ -90,8 +99,7 @@ class Measured:
     scores: Scores
     worst: Scores
     best: Scores
-    n_items: Positions
-    n_relevant: Floats | None
+    n_relevant: Floats
     first_tie: Floats
 
 
@@ -124,16 +132,17 @@ def measure(
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
     rules = (convention.ties, "worst", "best")
 
-    def of(users: tuple[int, int]) -> tuple[list[Floats], Floats | None, Floats]:
+    def of(users: tuple[int, int]) -> tuple[list[Floats], Floats, Floats]:
         block = Block(
             lists.between(*users), convention, depth=depth, threshold=threshold, blind=blind
         )
         tied = bool((block.first_tie <= block.width).any())
         tables = [_parts(metrics, Ranking(block, rule)) for rule in rules[: 3 if tied else 1]]
-        relevant = None if threshold is None else block.n_relevant
+        unknown = np.full(len(block.n_items), np.nan)
+        relevant = unknown if threshold is None else block.n_relevant
         return tables if tied else tables * 3, relevant, block.first_tie
 
-    width = lists.n_items + np.diff(lists.unlisted_offsets)
+    width = lists.n_items + lists.n_unlisted
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
     tables, relevant, first_tie = zip(*in_threads(of, blocks), strict=True)
     left_out = _left_out(lists, metrics, convention)
@@ -147,8 +156,7 @@ def measure(
     )
     if convention.undefined == "raise":
         _refuse_undefined(lists, scores)
-    n_relevant = None if threshold is None else np.concatenate(relevant)
-    return Measured(scores, worst, best, lists.n_items, n_relevant, np.concatenate(first_tie))
+    return Measured(scores, worst, best, np.concatenate(relevant), np.concatenate(first_tie))
 
 
 def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:

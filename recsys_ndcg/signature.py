@@ -1,4 +1,4 @@
-"""Signatures: how a number was computed, in words that a program reads back."""
+"""Signatures: how a number was computed, in words."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def summarised(scores: Scores, levels: pd.DataFrame) -> pd.DataFrame:
     levels : pandas.DataFrame
         The columns chance, tie_low and tie_high, a row per metric.
     """
-    names = [str(metric) for metric in scores.metrics]
+    names = scores.names
     by_user = pd.DataFrame(scores.per_user, columns=names)
     mean = pd.Series(scores.mean, index=names)
     ends = intervals(scores)
@@ -60,12 +60,12 @@ def intervals(scores: Scores, level: float = 0.95) -> pd.DataFrame:
         msg = f"level must be between 0 and 1, such as 0.95, not {shown(level)}."
         raise InvalidInputError(msg)
     rows = []
+    per_user, defined = scores.per_user, scores.defined
     for column, metric in enumerate(scores.metrics):
-        own = scores.per_user[:, column]
-        kept = ~scores.left_out[:, column] & (scores.denominator[:, column] != 0)
+        own = per_user[:, column]
+        kept = defined[:, column]
         n, d = scores.numerator[kept, column], scores.denominator[kept, column]
-        pooled = np.array(ratio_interval(n, d, level))
-        pooled = metric.score(pooled if metric.orders else pooled.clip(min=0))
+        pooled = metric.score(np.array(ratio_interval(n, d, level)))
         rows.append((*mean_interval(own[~np.isnan(own)], level), *pooled.tolist()))
     names = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
-    return pd.DataFrame(rows, columns=names, index=[str(metric) for metric in scores.metrics])
+    return pd.DataFrame(rows, columns=names, index=scores.names)

@@ -154,3 +154,21 @@ def test_a_negative_judgement_is_none() -> None:
     """As in trec_eval."""
     lists = rn.RankedLists.from_trec({"t": {"a": -1, "b": 2}}, {"t": {"a": 2.0, "b": 1.0}})
     assert np.isnan(lists.true).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("column", ["true", "user"])
+def test_labels_of_unequal_columns_are_refused(column: str) -> None:
+    """Joined by halves they would score as if some labels did not exist."""
+    labels: dict[str, list[float]] = {"user": [1, 1, 2], "item": [1, 2, 1], "true": [5, 4, 3]}
+    results = {"user": [1, 2], "item": [1, 1], "estimated": [2.0, 1.0]}
+    with pytest.raises(rn.InvalidInputError, match="columns of the labels have different lengths"):
+        rn.RankedLists.from_labels(labels | {column: labels[column][:-1]}, results)
+    with pytest.raises(rn.InvalidInputError, match="columns of the results have different lengths"):
+        rn.RankedLists.from_labels(labels, results | {"estimated": [1.0]})
+
+
+def test_a_missing_id_is_refused_in_an_overlap_too() -> None:
+    """It would leave the user out without a word."""
+    results = {"user": [1, None], "item": [1, 1], "rank": [1, 1]}
+    with pytest.raises(rn.InvalidInputError, match="user: a missing id in row 1"):
+        rn.jaccard_at_k(results, results, 1)

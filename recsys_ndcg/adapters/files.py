@@ -102,9 +102,8 @@ class _Lines:
         text = self.frame[name]
         self._refuse(name, text.isna() | (text.str.strip() == ""), "is missing")
         distinct = text.unique()
-        if all(one.isascii() and one.isdigit() and str(int(one)) == one for one in distinct):
-            small = all(len(one) < 19 for one in distinct)  # the digits of a 64-bit number
-            self.frame = self.frame.assign(**{name: text.astype(np.int64) if small else text})
+        if all(map(_is_plain_number, distinct)):
+            self.frame = self.frame.assign(**{name: text.astype(np.int64)})
 
     def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
         """Read a column of finite numbers; an empty field is NaN where that is allowed."""
@@ -151,6 +150,12 @@ class _Lines:
             what = fault.format(shown(self.frame[name].iloc[place]))
             msg = f"{self._path}, line {line}: {name} {what}."
             raise InvalidInputError(msg)
+
+
+def _is_plain_number(text: str) -> bool:
+    """Tell the usual writing of a whole number that fits 64 bits."""
+    short = len(text) < 19 and text.isascii() and text.isdigit()
+    return short and str(int(text)) == text
 
 
 def _is_number(fields: Sequence[str]) -> bool:

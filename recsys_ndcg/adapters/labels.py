@@ -70,19 +70,22 @@ def results_from(table: Table) -> Results:
     return Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
 
 
-def check_same_ids(first: Labels | Results, second: Results, names: tuple[str, str]) -> None:
+def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:
     """Refuse ids of two tables that can never meet, warn where they do not.
+
+    Parameters
+    ----------
+    columns : mapping
+        ``{"user": (ids of the first, ids of the second)}``, and the same for the items.
+    names : pair of text
+        What the tables are called.
 
     Raises
     ------
     InvalidInputError
         One table writes its ids as text and the other as numbers.
     """
-    tables: Mapping[str, tuple[Any, Any]] = {
-        "user": (first.user, second.user),
-        "item": (first.item, second.item),
-    }
-    for column, (known, found) in tables.items():
+    for column, (known, found) in columns.items():
         ours, theirs = _distinct(known), _distinct(found)
         kinds, other = type_names(ours), type_names(theirs)
         if kinds.isdisjoint(other):

@@ -53,5 +53,5 @@ class RMSE(Metric):
         return ranking.per_user(~np.isnan(ranking.error))
 
     def score(self, ratio: Floats) -> Floats:
-        """Return the root."""
-        return np.sqrt(ratio)
+        """Return the root; the end of an interval may lie below 0."""
+        return np.sqrt(np.maximum(ratio, 0))
