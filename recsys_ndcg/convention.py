@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class Convention:
     Raises
     ------
     InvalidInputError
-        An option has a value that does not exist.
+        There is no such option, or no such value of it.
 
     Examples
     --------
@@ -98,6 +98,17 @@ class Convention:
     duplicates: str = "raise"
     recommend_from: float | None = None
     max_grade: float | None = None
+
+    if not TYPE_CHECKING:  # a type checker reads the fields
+
+        def __new__(cls, **options: Any) -> Self:
+            """Refuse options that do not exist, naming the nearest one."""
+            names = [one.name for one in fields(cls)]
+            for name in options:
+                if name not in names:
+                    msg = f"Convention has no option {name!r}. {nearest(name, names)}"
+                    raise InvalidInputError(msg)
+            return super().__new__(cls)
 
     def __post_init__(self) -> None:
         """Refuse values that no rule stands behind."""
@@ -137,11 +148,6 @@ class Convention:
         >>> Convention().replace(ties="input").ties
         'input'
         """
-        names = [one.name for one in fields(self)]
-        for name in changes:
-            if name not in names:
-                msg = f"Convention has no option {name!r}. {nearest(name, names)}"
-                raise InvalidInputError(msg)
         return replace(self, **changes)
 
     @property

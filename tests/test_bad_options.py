@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -252,3 +254,20 @@ def test_what_the_data_cannot_answer_is_refused() -> None:
     twice = rn.RankedLists.from_tuples([*OK, OK[0]], duplicates="first")
     with refused("made with duplicates='first'.*convention says 'raise'"):
         rn.evaluate(twice)
+
+
+def test_an_option_that_does_not_exist_is_refused_at_once() -> None:
+    """A misspelt name must not leave the default in force."""
+    misspelt: dict[str, Any] = {"tie": "input"}
+    with refused("no option 'tie'. Did you mean 'ties'"):
+        rn.Convention(**misspelt)
+    with refused("no option 'gian'. Did you mean 'gain'"):
+        rn.ndcg_at_k([3, 2], 2, gian="linear")
+
+
+def test_a_convention_survives_copies_and_processes() -> None:
+    """Equal, and with an equal hash, after copy and pickle."""
+    convention = rn.Convention(gain={1: 0, 5: 2}, ties="input")
+    for other in (copy.deepcopy(convention), pickle.loads(pickle.dumps(convention))):  # noqa: S301
+        assert other == convention
+        assert hash(other) == hash(convention)
