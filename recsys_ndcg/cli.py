@@ -22,7 +22,7 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
 from recsys_ndcg.evaluation import evaluate as evaluate_data
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.options import convention_from, pairs_from
+from recsys_ndcg.options import convention_from, pairs_from, spread
 from recsys_ndcg.rendering import remarks, terminal
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     file: File,
     k: Annotated[str, typer.Option("-k", help="Cutoffs: 10, or 5,10.")] = "10",
     threshold: Threshold = None,
-    metrics: Annotated[str, typer.Option(help="Such as ndcg,precision@5,rr.")] = "",
+    metrics: Annotated[
+        list[str] | None, typer.Option(help="Such as ndcg,precision@5,rr; may be repeated.")
+    ] = None,
     convention: Choices = None,
     columns: Columns = "",
     per_user: Annotated[
@@ -67,7 +69,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     with _told():
         report = evaluate_data(
             file,
-            metrics=[name for name in metrics.split(",") if name.strip()] or None,
+            metrics=[name for name in ",".join(metrics or []).split(",") if name.strip()] or None,
             k=_cutoffs(k),
             threshold=threshold,
             convention=convention_from(convention or []),
@@ -137,7 +139,7 @@ def demo(
 def main() -> None:
     """Run the command line; a wrong call is told in one line, like wrong data."""
     try:
-        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+        sys.exit(app(spread(sys.argv[1:]) or ["--help"], standalone_mode=False))
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

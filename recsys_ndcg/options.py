@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
+from recsys_ndcg.metrics import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def pairs_from(text: str, option: str) -> dict[str, str] | None:
@@ -27,6 +30,44 @@ def pairs_from(text: str, option: str) -> dict[str, str] | None:
             raise InvalidInputError(msg)
         found[key] = value
     return found or None
+
+
+def spread(words: Sequence[str]) -> list[str]:
+    """Repeat an option that takes several values before each of them.
+
+    Examples
+    --------
+    >>> spread(["--convention", "gain=linear", "ties=input", "-k", "5"])
+    ['--convention', 'gain=linear', '--convention', 'ties=input', '-k', '5']
+    >>> spread(["--metrics", "ndcg", "rr", "data.csv"])
+    ['--metrics', 'ndcg', '--metrics', 'rr', 'data.csv']
+    """
+    result: list[str] = []
+    option = ""
+    for before, word in pairwise(["", *words]):
+        if before in _TAKES:
+            option = before
+        elif option and _TAKES[option](word):
+            result.append(option)
+        else:
+            option = ""
+        result.append(word)
+    return result
+
+
+def _is_choice(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name in [one.name for one in fields(Convention)]
+
+
+def _is_metric(word: str) -> bool:
+    try:
+        return all(parse(name) for name in word.split(","))
+    except RecsysNdcgError:
+        return False
+
+
+_TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
 
 
 def convention_from(choices: Iterable[str]) -> Convention:
