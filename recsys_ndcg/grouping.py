@@ -89,7 +89,7 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
             return _encode_narrow(values, low, high)
     ids, codes = _distinct(values, column)
     missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
-    if missing[codes].any():
+    if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
     ascending = _ascending(ids)
