@@ -41,8 +41,8 @@ class Coded:
         return self.ids[self.codes]
 
 
-def coded(values: Iterable[Hashable], column: str) -> Coded:
-    """Return a column of Python objects by its distinct values, in one pass over them.
+def coded(values: Iterable[Hashable], column: str, size: int) -> Coded:
+    """Return `size` Python objects by their distinct values, in one pass over them.
 
     Raises
     ------
@@ -51,13 +51,15 @@ def coded(values: Iterable[Hashable], column: str) -> Coded:
 
     Examples
     --------
-    >>> coded(["b", "a", "b"], "user").codes
+    >>> coded(["b", "a", "b"], "user", 3).codes
     array([0, 1, 0], dtype=int32)
     """
     places: defaultdict[Hashable, int] = defaultdict(count().__next__)
     try:
-        codes = np.fromiter(map(places.__getitem__, values), dtype=np.int32)
+        codes = np.fromiter(map(places.__getitem__, values), np.int32, size)
     except TypeError as error:
+        if "unhashable" not in str(error):  # what the values come from has failed
+            raise
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
     return Coded(np.fromiter(places, dtype=object, count=len(places)), codes)

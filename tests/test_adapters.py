@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -236,3 +237,26 @@ def test_grades_alone_are_lists_in_ranked_order() -> None:
     assert report.explain("b")["estimated"].isna().all()
     with pytest.raises(rn.InvalidInputError, match="rmse compares estimates with ratings"):
         rn.evaluate({"a": [3, 1, 2]}, metrics="rmse")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [("b", "y", 3.0, 4.0), ("b", "y", 4.0, 3.0, {}, 7), ("b", "y"), {"uid": "b"}, 5, "text", ()],
+    ids=["shorter", "longer", "pair", "dict", "number", "text", "empty"],
+)
+def test_a_row_that_is_no_prediction_is_named(row: Any) -> None:
+    """Wherever it stands: its places would mean something else."""
+    predictions = [("a", "x", 4.0, 3.5, {}), row, ("b", "x", 4.0, 3.5, {})]
+    with pytest.raises(rn.InvalidInputError, match=r"Row 1 .*\(uid, iid, r_ui, est, details\)"):
+        rn.RankedLists.from_surprise(predictions)
+
+
+def test_predictions_with_odd_numbers_are_read_alike() -> None:
+    """NA for no rating, and numbers that are no floats."""
+    predictions: list[Any] = [
+        ("a", "x", pd.NA, Decimal("3.5"), {}),
+        ("a", "y", None, np.float32(2), None),
+    ]
+    lists = rn.RankedLists.from_surprise(predictions)
+    assert lists.estimated.tolist() == [3.5, 2.0]
+    assert np.isnan(lists.true).all()

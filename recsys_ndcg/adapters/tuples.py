@@ -30,8 +30,8 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     _check_width(rows, _ROW, "(user, item, estimated, true)")
     user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
     return Rows(
-        coded(user, "user"),
-        coded(item, "item"),
+        coded(user, "user", len(rows)),
+        coded(item, "item", len(rows)),
         floats(estimated, "estimated"),
         floats(true, "true"),
     )
@@ -40,15 +40,21 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
 def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
-    _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
-    user, item = (map(itemgetter(place), rows) for place in (0, 1))
+    size = len(rows)
     try:
-        true = np.fromiter(map(itemgetter(2), rows), np.float64, len(rows))
-        estimated = np.fromiter(map(itemgetter(3), rows), np.float64, len(rows))
-    except (TypeError, ValueError):
+        # -5 is no place of a shorter tuple, and -2 no estimate of a longer one: their errors tell
+        # of rows that are no predictions, without a pass over all of them to measure each
+        user = coded(map(itemgetter(-5), rows), "uid", size)
+        true = np.fromiter(map(itemgetter(2), rows), np.float64, size)
+        estimated = np.fromiter(map(itemgetter(-2), rows), np.float64, size)
+    except InvalidInputError:
+        raise
+    except (IndexError, KeyError, TypeError, ValueError):
+        _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
+        user = coded(map(itemgetter(0), rows), "uid", size)
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
         estimated = floats(map(itemgetter(3), rows), "estimated (est)")
-    return Rows(coded(user, "uid"), coded(item, "iid"), estimated, true)
+    return Rows(user, coded(map(itemgetter(1), rows), "iid", size), estimated, true)
 
 
 def _is_prediction(row: Any) -> bool:
