@@ -156,11 +156,14 @@ def _ranks(lists: RankedLists, k: int | None) -> pd.Series[float]:
 
 
 def _lists(lists: Any, columns: Mapping[str, str] | None) -> RankedLists:
+    """Return lists without grades, which play no part: none can be refused for its gain."""
     if not isinstance(lists, RankedLists):
         found = read_results(lists, columns)
-        blank = np.full(len(found.estimated), np.nan)
-        return RankedLists.from_arrays(found.user, found.item, found.estimated, blank)
-    if lists.item_ids is None:
+        user, item, estimated = found.user, found.item, found.estimated
+    elif lists.items is None:
         msg = "The lists have no item ids, so nothing can be shared."
         raise InvalidInputError(msg)
-    return lists
+    else:
+        user, item = np.repeat(lists.users, lists.n_items), lists.items
+        estimated = lists.estimated
+    return RankedLists.from_arrays(user, item, estimated, np.full(len(estimated), np.nan))

@@ -172,3 +172,10 @@ def test_a_missing_id_is_refused_in_an_overlap_too() -> None:
     results = {"user": [1, None], "item": [1, 1], "rank": [1, 1]}
     with pytest.raises(rn.InvalidInputError, match="user: a missing id in row 1"):
         rn.jaccard_at_k(results, results, 1)
+
+
+def test_an_overlap_has_nothing_to_do_with_grades() -> None:
+    """Ratings from -10 to 10 have no gain, but lists in common all the same."""
+    rows = [("a", "x", 2.0, -10.0), ("a", "y", 1.0, 2000.0)]
+    assert rn.jaccard_at_k(rn.RankedLists.from_tuples(rows), rows, 1).to_dict() == {"a": 1.0}
+    assert rn.rbo(rn.RankedLists.from_tuples(rows), rows).to_dict() == {"a": 1.0}
