@@ -1,4 +1,4 @@
-"""Audit: what stands beside the score, so that it can be read: chance, ties, counts."""
+"""Audit: what stands beside the score, so that it can be read: chance, ties, labels, counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+
+from recsys_ndcg.metrics.judged import Judged
+from recsys_ndcg.scoring import mean_over_users
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,10 +41,38 @@ class Audit:
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """One row per metric: chance, tie_low and tie_high, as means over users."""
+        """One row per metric: chance, lift, tie_low and tie_high, of means over users."""
+        scores = self._measured.scores
+        mean, chance = scores.mean, mean_over_users(self._blind("scores"))
+        bounded = np.array([metric.bounded for metric in scores.metrics])
         low, high = self.tie_range
-        names = self._measured.scores.names
-        return pd.DataFrame({"chance": self._chance, "tie_low": low, "tie_high": high}, index=names)
+        columns = {
+            "chance": chance,
+            "lift": (mean - chance) / np.where(bounded & (chance < 1), 1 - chance, np.nan),
+            "tie_low": low,
+            "tie_high": high,
+        }
+        return pd.DataFrame(columns, index=scores.names)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
+        source, scores = self._source, self._measured.scores
+        n_items = source.lists.n_items
+        scored = ~np.isnan(scores.per_user)
+        ordered = np.array([metric.orders for metric in source.metrics])
+        return self.levels.assign(
+            worst=mean_over_users(self._blind("worst")),
+            best=mean_over_users(self._blind("best")),
+            trivial=_share(self._range(blind=True) <= _SAME, scored & ordered),
+            decided_by_ties=_share(self._range(blind=False) > _SAME, scored),
+            short=[float((n_items < (metric.k or 0)).mean()) for metric in source.metrics],
+            skipped=1 - scored.mean(axis=0),
+            unlabelled=source.n_unlabelled / max(source.n_rows, 1),
+            judged=self._judged,
+            unlabelled_zero=self._if_unlabelled_were(None),
+            unlabelled_top=self._if_unlabelled_were(source.top_grade),
+        )
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
@@ -66,11 +97,12 @@ class Audit:
         source, scores = self._source, self._measured.scores
         ks = [metric.k for metric in source.metrics if metric.k is not None]
         n_items = source.lists.n_items
+        ranges = self._range(blind=True)
         counts = {
             "users": len(n_items),
             "ratings": source.n_rows,
             "short": int((n_items < max(ks, default=0)).sum()),
-            "trivial": int(self._trivial.sum()),
+            "trivial": int(((ranges <= _SAME).any(axis=1) & ~(ranges > _SAME).any(axis=1)).sum()),
             "tied": self.n_tied,
             "unlabelled": source.n_unlabelled,
             "unlisted": len(source.lists.unlisted_true),
@@ -88,35 +120,81 @@ class Audit:
         """How many users have two items with the same estimate."""
         return int(np.isfinite(self._measured.first_tie).sum())
 
-    @cached_property
-    def _chance(self) -> Floats:
-        """The mean score of random order; NaN where it has no exact value."""
-        measured = self._blind.get("expected")
-        scores = measured.scores if measured else None
-        means = dict(zip(scores.metrics, scores.mean, strict=True)) if scores else {}
-        return np.array([means.get(metric, np.nan) for metric in self._source.metrics])
+    def _range(self, *, blind: bool) -> Floats:
+        """Return best minus worst order of each user and metric: of the list, or of its ties."""
+        if blind:
+            return self._blind("best") - self._blind("worst")
+        return self._measured.best.per_user - self._measured.worst.per_user
+
+    def _blind(self, kind: str) -> Floats:
+        """Return the scores of each user and metric as if all estimates of a list were equal.
+
+        Parameters
+        ----------
+        kind : {'scores', 'worst', 'best'}
+            Of random order (NaN where it has no exact value), or of the extreme orders.
+        """
+        source = self._source
+        columns = np.full((len(source.lists), len(source.metrics)), np.nan)
+        for ties, measured in self._blind_measured.items():
+            if kind == "scores" and ties != "expected":
+                continue
+            places = [source.metrics.index(one) for one in measured.scores.metrics]
+            columns[:, places] = getattr(measured, kind).per_user
+        return columns
 
     @cached_property
-    def _trivial(self) -> NDArray[np.bool_]:
-        """Users who have a score, the same for every order of their list."""
-        scored = np.zeros(len(self._source.lists), dtype=bool)
-        differs = scored.copy()
-        for measured in self._blind.values():
-            worst, best = measured.worst.per_user, measured.best.per_user
-            scored |= ~np.isnan(best).all(axis=1)
-            differs |= (best - worst > _SAME).any(axis=1)
-        return scored & ~differs
-
-    @cached_property
-    def _blind(self) -> dict[str, Measured]:
-        """The scores as if all estimates of a list were equal, by the rule for ties."""
+    def _blind_measured(self) -> dict[str, Measured]:
+        """By the rule for ties, which is not ``expected`` where a metric has no exact value."""
         source = self._source
         known: dict[str, list[Metric]] = {}
-        ordering = [metric for metric in source.metrics if metric.orders]
-        for metric in ordering:
-            exact = metric.has_expectation(source.convention)
-            known.setdefault("expected" if exact else "worst", []).append(metric)
+        for metric in source.metrics:
+            if metric.orders:
+                exact = metric.has_expectation(source.convention)
+                known.setdefault("expected" if exact else "worst", []).append(metric)
         return {
             ties: replace(source, metrics=metrics).measured(ties, blind=True)
             for ties, metrics in known.items()
         }
+
+    @property
+    def _judged(self) -> Floats:
+        """The share of the first k items that have a label, for each metric's own k."""
+        source = self._source
+        metrics = [Judged(metric.k) for metric in source.metrics]
+        return (
+            replace(source, metrics=metrics)
+            .with_unlabelled_as(None)
+            .measured("expected")
+            .scores.mean
+        )
+
+    def _if_unlabelled_were(self, grade: float | None) -> Floats:
+        """Return the means if all unlabelled items were of this grade, or irrelevant."""
+        source = self._source
+        means = self._measured.scores.mean
+        if not source.n_unlabelled:
+            return means
+        convention = source.convention
+        known = [
+            metric.orders and (convention.ties != "expected" or metric.has_expectation(convention))
+            for metric in source.metrics
+        ]
+        metrics = [metric for metric, one in zip(source.metrics, known, strict=True) if one]
+        means = np.full(len(known), np.nan)
+        if metrics:
+            other = replace(source, metrics=metrics).with_unlabelled_as(grade)
+            means[known] = other.measured().scores.mean
+        return means
+
+
+def _share(which: NDArray[np.bool_], scored: NDArray[np.bool_]) -> Floats:
+    """Return the share of each metric's scored users for whom something holds."""
+    n_scored = scored.sum(axis=0)
+    share: Floats = np.divide(
+        (which & scored).sum(axis=0),
+        n_scored,
+        where=n_scored > 0,
+        out=np.full(len(n_scored), np.nan),
+    )
+    return share

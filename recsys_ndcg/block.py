@@ -63,6 +63,11 @@ class Block:
         return relevance(self.lists.true, self.threshold)
 
     @lazy
+    def labelled(self) -> Floats:
+        """Whether each row has a true value, 0 or 1."""
+        return (~np.isnan(self.lists.true)).astype(np.float64)
+
+    @lazy
     def order(self) -> Positions:
         """The rows by user and estimate; equal estimates in any order."""
         if self._blind:
@@ -100,14 +105,16 @@ class Block:
 
     @lazy
     def top_gain(self) -> float:
-        """The gain of ``max_grade``."""
+        """The gain of the top grade; binary gains need not be told which that is."""
+        if self.convention.max_grade is None:
+            return 1.0
         top = np.array([self.convention.max_grade], dtype=np.float64)
         return float(gains(top, self.convention, self.threshold)[0])
 
     @lazy
     def n_labelled(self) -> Floats:
         """How many items of each user have a label, in the list or not."""
-        return self.per_user(~np.isnan(self.lists.true)) + self.lists.n_unlisted
+        return self.per_user(self.labelled) + self.lists.n_unlisted
 
     @lazy
     def n_relevant(self) -> Floats:
@@ -122,12 +129,15 @@ class Block:
     @lazy
     def n_recommended(self) -> Floats | Positions:
         """How many items of each list count as recommended; they are its first ones."""
-        least, step = self.convention.recommend_from, self.convention.tie_tolerance
-        if least is None:
+        given, step = self.convention.recommend_from, self.convention.tie_tolerance
+        if given is None:
             return self.n_items
-        if step:
+        least = float(self.threshold if given == "threshold" else given)  # type: ignore[arg-type]
+        if step == "float32":
+            least = float(np.float32(least))
+        elif step:
             # the limit on the grid of the rounded estimates, whatever the division's last digit
-            least = float(np.ceil(least / step - 1e-6))
+            least = float(np.ceil(least / float(step) - 1e-6))
         return self.per_user(self._rounded >= least)
 
     def per_user(self, values: Floats | NDArray[np.bool_]) -> Floats:
@@ -149,7 +159,9 @@ class Block:
     @lazy
     def _rounded(self) -> Floats:
         step, estimated = self.convention.tie_tolerance, self.lists.estimated
-        return np.rint(estimated / step) if step else estimated
+        if step == "float32":
+            return estimated.astype(np.float32).astype(np.float64)
+        return np.rint(estimated / float(step)) if step else estimated
 
     def _with_unlisted(self, extra: Positions) -> tuple[Floats, Positions]:
         """Return gains with the unlisted labels of the users who have some `extra`."""

@@ -23,7 +23,7 @@ from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
 from recsys_ndcg.evaluation import evaluate as evaluate_data
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.options import convention_from, pairs_from, spread
-from recsys_ndcg.rendering import remarks, terminal
+from recsys_ndcg.rendering import remarks, signed, terminal
 
 if TYPE_CHECKING:
     from recsys_ndcg.report import Report
@@ -186,7 +186,8 @@ def _show(report: Report) -> None:
     out.print(terminal.summary(report))
     for line in remarks(report):
         out.print(f"- {line}")
-    out.print(report.signature(report.metrics[0]), style="dim")
+    for line in signed(report):
+        out.print(line, style="dim")
 
 
 def _cutoffs(text: str) -> list[int]:

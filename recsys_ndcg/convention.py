@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from recsys_ndcg import formulas, notation, presets
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
 
 Floats = NDArray[np.float64]
@@ -17,7 +18,7 @@ Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
 Discount = str | Callable[[Floats], Floats]
 
 _CHOICES: dict[str, tuple[str | float, ...]] = {
-    "gain": ("exponential", "linear", "binary"),
+    "gain": ("exponential", "linear", "binary", "exponential_above"),
     "discount": ("log2", "ln", "log2_max", "reciprocal"),
     "ideal": ("global", "local", "max"),
     "unlabelled": ("zero", "filter", "raise"),
@@ -27,8 +28,11 @@ _CHOICES: dict[str, tuple[str | float, ...]] = {
     "ap_over": ("relevant", "capped", "k", "hits"),
     "undefined": ("skip", 0.0, 1.0, "raise"),
     "missing_user": ("zero", "skip", "raise"),
+    "mean_over": ("all", "labelled", "relevant"),
     "duplicates": ("raise", "first", "last", "max", "mean"),
 }
+_WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
+_BESIDE = ["threshold", "protocol", "users", "version"]  # what a report's signature adds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,23 +41,25 @@ class Convention:
 
     Parameters
     ----------
-    gain : {'exponential', 'linear', 'binary'}, mapping or callable
+    gain : {'exponential', 'linear', 'binary', 'exponential_above'}, mapping or callable
         What a grade t is worth: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
-        1 if relevant; ``{grade: gain}``; or a function of an array of grades.
+        1 if relevant, 2^(t - threshold + 1) - 1 if relevant; ``{grade: gain}``; or a function of
+        an array of grades.
     discount : {'log2', 'ln', 'log2_max', 'reciprocal'} or callable
         Weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
         an array of ranks that never increases.
     ideal : {'global', 'local', 'max'}
         The DCG that NDCG divides by: of all the user's labelled items, of the items in the
-        list, or of `max_grade` in every place.
+        list, or of the top grade in every place (`max_grade`; binary gains know it).
     unlabelled : {'zero', 'filter', 'raise'}
         An item without a true value has gain 0 and is not relevant, is removed before ranking,
         or is an error.
     ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc'}
         Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
         of the rows, the best or worst order, or by item id.
-    tie_tolerance : float
-        A step; estimates are rounded to it before ranking. 0 compares exactly.
+    tie_tolerance : float or 'float32'
+        A step; estimates are rounded to it before ranking, or to single precision, as trec_eval
+        holds them. 0 compares exactly.
     short_list : {'k', 'n', 'drop'}
         A user with n < k items: precision is over k, over min(k, n), or the user is left out of
         every metric cut at k.
@@ -66,10 +72,14 @@ class Convention:
         the pooled sums.
     missing_user : {'zero', 'skip', 'raise'}
         A labelled user without a list: scores as an empty list does, is left out, or is an error.
+    mean_over : {'all', 'labelled', 'relevant'}
+        The users who count, in the mean and pooled: all, those with a labelled item, or those
+        with a relevant one.
     duplicates : {'raise', 'first', 'last', 'max', 'mean'}
         The same (user, item) twice.
-    recommend_from : float, optional
-        Only items estimated at least this count as recommended, in precision, recall and F1.
+    recommend_from : float or 'threshold', optional
+        Only items estimated at least this, or at least the threshold of relevance, count as
+        recommended, in precision, recall and F1.
     max_grade : float, optional
         The top grade, for ``ideal="max"``.
 
@@ -89,24 +99,24 @@ class Convention:
     ideal: str = "global"
     unlabelled: str = "zero"
     ties: str = "expected"
-    tie_tolerance: float = 0.0
+    tie_tolerance: float | str = 0.0
     short_list: str = "k"
     recall_over: str = "relevant"
     ap_over: str = "relevant"
     undefined: str | float = "skip"
     missing_user: str = "zero"
+    mean_over: str = "all"
     duplicates: str = "raise"
-    recommend_from: float | None = None
+    recommend_from: float | str | None = None
     max_grade: float | None = None
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
         def __new__(cls, **options: Any) -> Self:
             """Refuse options that do not exist, naming the nearest one."""
-            names = [one.name for one in fields(cls)]
             for name in options:
-                if name not in names:
-                    msg = f"Convention has no option {name!r}. {nearest(name, names)}"
+                if name not in _names():
+                    msg = f"Convention has no option {name!r}. {nearest(name, _names())}"
                     raise InvalidInputError(msg)
             return super().__new__(cls)
 
@@ -124,10 +134,10 @@ class Convention:
             object.__setattr__(self, "undefined", float(self.undefined))
         for name in ("tie_tolerance", "recommend_from", "max_grade"):
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
-        if self.tie_tolerance < 0:
+        if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
             msg = f"tie_tolerance must be a step of at least 0, not {self.tie_tolerance}."
             raise InvalidInputError(msg)
-        if self.ideal == "max" and self.max_grade is None:
+        if self.ideal == "max" and self.max_grade is None and self.gain != "binary":
             msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
             raise InvalidInputError(msg)
 
@@ -153,18 +163,75 @@ class Convention:
     @property
     def signature(self) -> str:
         """All fields in a fixed order, ``name:value`` joined by ``|``."""
-        shown = [one.name for one in fields(self) if one.name != "max_grade"]
-        return "|".join(f"{name}:{self._written(name)}" for name in shown)
+        return "|".join(f"{name}:{notation.written(getattr(self, name))}" for name in _names())
 
-    def _written(self, name: str) -> str:
-        value = getattr(self, name)
-        if name == "ideal" and value == "max":
-            return f"max({self.max_grade})"
-        if isinstance(value, Mapping):
-            return f"map({','.join(f'{grade}={gain}' for grade, gain in value.items())})"
-        if callable(value):
-            return f"callable({getattr(value, '__name__', type(value).__name__)})"
-        return "none" if value is None else str(value)
+    @classmethod
+    def from_signature(cls, text: str) -> Convention:
+        """Return the convention that a signature describes: of a convention, or of a report.
+
+        Raises
+        ------
+        InvalidInputError
+            A part is unknown, missing, or names a function.
+
+        Examples
+        --------
+        >>> Convention.from_signature(Convention(ties="input").signature).ties
+        'input'
+        """
+        if not isinstance(text, str):
+            msg = f"A signature is text, not {shown(text)}."
+            raise InvalidInputError(msg)
+        texts = notation.fields_of(text, _names(), _BESIDE)
+        return cls(**{name: notation.parsed(name, value) for name, value in texts.items()})
+
+    @classmethod
+    def preset(cls, name: str, metric: str | None = None) -> Convention:
+        """Return how another library computes its numbers.
+
+        Parameters
+        ----------
+        name : str
+            One of `presets`.
+        metric : str, optional
+            Such as ``"ap@10"``: some libraries treat users or ties differently from metric to
+            metric. Without it, the convention of the library's NDCG.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such preset; the nearest name is given.
+
+        Examples
+        --------
+        >>> Convention.preset("sklearn").gain
+        'linear'
+        >>> Convention.preset("catboost").undefined, Convention.preset("catboost", "ap@10").undefined
+        (1.0, 0.0)
+        """
+        return cls(**presets.choices(name, metric))
+
+    @staticmethod
+    def presets() -> dict[str, str]:
+        """Return the names of the presets, and what each reproduces."""
+        return {name: one.reproduces for name, one in presets.PRESETS.items()}
+
+    def explain(self) -> str:
+        r"""Return the formulas of exactly this convention, in words and in LaTeX.
+
+        Examples
+        --------
+        >>> print("\n".join(Convention(gain="linear").explain().splitlines()[5:9]))
+        Gain of a grade: the grade itself.
+            g(t) = t
+        Weight of a rank: 1 over the binary logarithm of the rank plus 1.
+            D(r) = \frac{1}{\log_2(r + 1)}
+        """
+        return formulas.explained(self)
+
+
+def _names() -> list[str]:
+    return [one.name for one in fields(Convention)]
 
 
 def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
@@ -186,11 +253,13 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     return clean
 
 
-def _finite(name: str, value: float | None) -> float | None:
-    if value is None and name != "tie_tolerance":
-        return None
+def _finite(name: str, value: float | str | None) -> float | str | None:
+    word = _WORDS.get(name)
+    if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
+        return value
     if value is None or not is_number(value):
-        msg = f"{name} must be a finite number, not {shown(value)}."
+        other = f" or {word!r}" if word else ""
+        msg = f"{name} must be a finite number{other}, not {shown(value)}."
         raise InvalidInputError(msg)
     return float(value)
 

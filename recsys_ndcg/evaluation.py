@@ -18,6 +18,7 @@ from recsys_ndcg.source import Source
 _DEFAULT_METRICS = ("ndcg", "precision", "recall")
 _MOST = 0.5
 _FEW_ROWS = 10
+_NEED_THRESHOLD = ("binary", "exponential_above")
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -143,7 +144,10 @@ def _threshold(
             raise InvalidInputError(msg)
         return float(threshold)
     needing = [str(metric) for metric in metrics if metric.needs_threshold]
-    needing += ["gain='binary'"] if convention.gain == "binary" else []
+    if any(metric.uses_gains for metric in metrics) and convention.gain in _NEED_THRESHOLD:
+        needing.append(f"gain={convention.gain!r}")
+    if convention.mean_over == "relevant":
+        needing.append("mean_over='relevant'")
     if not needing:
         return None
     true = np.concatenate([lists.true, lists.unlisted_true])

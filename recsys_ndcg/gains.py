@@ -34,7 +34,7 @@ def gains(true: Floats, convention: Convention, threshold: float | None) -> Floa
     convention : Convention
         Its `gain` says how.
     threshold : float, optional
-        From which grade an item is relevant, for ``gain="binary"``.
+        From which grade an item is relevant, for the gains that depend on it.
 
     Examples
     --------
@@ -45,6 +45,9 @@ def gains(true: Floats, convention: Convention, threshold: float | None) -> Floa
     rule = convention.gain
     if rule == "binary":
         return relevance(true, threshold)
+    if rule == "exponential_above":
+        relevant = relevance(true, threshold) > 0
+        return np.where(relevant, np.exp2(true - threshold + 1) - 1, 0.0)  # type: ignore[operator]
     if isinstance(rule, str):
         gain = _GAINS[rule](true)
     elif isinstance(rule, Mapping):
@@ -123,7 +126,8 @@ def faulty_grades(
         grades = np.array([labelled.min(), labelled.max()] if len(labelled) else [])
     else:
         grades = np.sort(pd.unique(true[~np.isnan(true)]))
-    top = np.array([convention.max_grade] if convention.ideal == "max" else [], dtype=np.float64)
+    has_top = convention.ideal == "max" and convention.max_grade is not None
+    top = np.array([convention.max_grade] if has_top else [], dtype=np.float64)
     known = np.concatenate([grades, top])
     if isinstance(rule, Mapping):
         unknown = known[~np.isin(known, [*rule])]
@@ -132,7 +136,9 @@ def faulty_grades(
     with np.errstate(over="ignore"):
         values = gains(known, convention, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
-    rescale = "rescale the grades" + (", or pass gain='linear'" if rule == "exponential" else "")
+    rescale = "rescale the grades" + (
+        ", or pass gain='linear'" if str(rule).startswith("exp") else ""
+    )
     faults = [
         (values < 0, "a negative gain, with which NDCG has no bounds", shift),
         (np.isnan(values), "a gain that is not finite", shift),

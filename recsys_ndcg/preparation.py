@@ -57,8 +57,9 @@ def prepared(
         )
         raise InvalidInputError(msg)
     step = convention.tie_tolerance
-    if step and np.abs(lists.estimated).max(initial=0) > step * 1e300:
-        msg = f"tie_tolerance={step} is too small a step for estimates of this size."
+    most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
+    if step and np.abs(lists.estimated).max(initial=0) > most:
+        msg = f"tie_tolerance={step!r} is too small a step for estimates of this size."
         raise InvalidInputError(msg)
     if gains_matter:
         _check_gains(lists, convention, threshold)

@@ -114,15 +114,17 @@ class Ranking:
     @lazy
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
-        order, groups = self._by_gain
-        return self._block.table(groups.mean(self._block.gains[order]), self._block.lists.offsets)
+        return self._table(self._block.gains, *self._by_gain)
 
     @lazy
     def relevance(self) -> Floats:
         """The relevance at each rank, in [0, 1]."""
-        order, groups = self._by_relevance
-        values = groups.mean(self._block.relevant[order])
-        return self._block.table(values, self._block.lists.offsets)
+        return self._table(self._block.relevant, *self._by_relevance)
+
+    @lazy
+    def labelled(self) -> Floats:
+        """How surely there is a true value at each rank, in [0, 1]."""
+        return self._table(self._block.labelled, *self._settled(self._block.labelled))
 
     @lazy
     def relevance_so_far(self) -> Floats:
@@ -175,6 +177,10 @@ class Ranking:
         """The rows in the order of `gain`; those that share a mean in input order."""
         order, groups = self._by_gain
         return groups.settled(order, -np.arange(len(order), dtype=np.float64))
+
+    def _table(self, values: Floats, order: Positions, groups: TieGroups) -> Floats:
+        """Return the mean value of the rows that share each rank."""
+        return self._block.table(groups.mean(values[order]), self._block.lists.offsets)
 
     @lazy
     def _hits(self) -> tuple[TieGroups, Floats]:

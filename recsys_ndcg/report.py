@@ -40,7 +40,7 @@ class Report:
         Numerators and denominators.
     signatures : mapping
         How each metric was computed, in words.
-    audit : Audit or StoredAudit
+    audited : Audit or StoredAudit
         What stands beside the scores.
     source : Source, optional
         The lists; a report that was read from a file has none.
@@ -54,6 +54,8 @@ class Report:
     summary : pandas.DataFrame
         A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance, lift,
         tie_low, tie_high.
+    audit : pandas.DataFrame
+        A row per metric: what the score is to be read against.
     counts : dict
         Users, ratings, and how many need a second look.
 
@@ -70,7 +72,7 @@ class Report:
     n_relevant: Ids
     scores: Scores
     signatures: dict[str, str]
-    audit: Audit | storage.StoredAudit
+    audited: Audit | storage.StoredAudit
     source: Source | None = None
 
     @classmethod
@@ -119,12 +121,27 @@ class Report:
         outside the lists), missing (labelled users without a list), duplicates (rows merged),
         left_out (users, of any metric), and ``undefined ndcg@10`` for each metric.
         """
-        return self.audit.counts
+        return self.audited.counts
 
     @cached_property
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
-        return summarised(self.scores, self.audit.levels)
+        return summarised(self.scores, self.audited.levels)
+
+    @property
+    def audit(self) -> pd.DataFrame:
+        """What each score is to be read against: one row per metric.
+
+        Columns, as means over users: chance (random order) and lift, how far the mean stands from
+        it towards 1; worst and best (the extreme orders of the lists); tie_low and tie_high (every
+        tie in its worst, best order). Shares of the users who have a score: trivial (every order
+        scores the same), decided_by_ties (the order of equal estimates moves it). Shares of all
+        users: short (fewer than k items), skipped (no score). Of the rows: unlabelled. Of the
+        first k items: judged (Sakai 2007). The mean if all unlabelled items were irrelevant:
+        unlabelled_zero; if they were of the top grade: unlabelled_top (`Convention.max_grade`, or
+        the highest in the data). NaN where there is no such number.
+        """
+        return self.audited.table
 
     def intervals(self, level: float = 0.95) -> pd.DataFrame:
         """Return confidence intervals over users.
@@ -212,7 +229,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
         return storage.as_dict(
-            self.scores, self.per_user, self.summary, self.counts, self.signatures
+            self.scores, self.per_user, self.summary, self.audit, self.counts, self.signatures
         )
 
     def save(self, path: str | Path) -> None:

@@ -75,12 +75,7 @@ class Scores:
     @property
     def mean(self) -> Floats:
         """The mean over the users who have a score; NaN where nobody has."""
-        values = self.per_user
-        there = ~np.isnan(values)
-        count = there.sum(axis=0)
-        total = np.where(there, values, 0).sum(axis=0)
-        mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(count), np.nan))
-        return mean
+        return mean_over_users(self.per_user)
 
     @property
     def pooled(self) -> Floats:
@@ -90,6 +85,15 @@ class Scores:
         ratio = np.divide(top, bottom, where=bottom != 0, out=np.full(len(bottom), np.nan))
         scores = [metric.score(ratio[i : i + 1]) for i, metric in enumerate(self.metrics)]
         return np.concatenate(scores)
+
+
+def mean_over_users(values: Floats) -> Floats:
+    """Return the mean of each column over the users who have a score; NaN where nobody has."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=0)
+    total = np.where(there, values, 0).sum(axis=0)
+    mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(count), np.nan))
+    return mean
 
 
 @dataclass(frozen=True)
@@ -132,20 +136,23 @@ def measure(
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
     rules = (convention.ties, "worst", "best")
 
-    def of(users: tuple[int, int]) -> tuple[list[Floats], Floats, Floats]:
+    def of(users: tuple[int, int]) -> tuple[list[Floats], Floats, Floats, Floats]:
         block = Block(
             lists.between(*users), convention, depth=depth, threshold=threshold, blind=blind
         )
         tied = bool((block.first_tie <= block.width).any())
         tables = [_parts(metrics, Ranking(block, rule)) for rule in rules[: 3 if tied else 1]]
-        unknown = np.full(len(block.n_items), np.nan)
-        relevant = unknown if threshold is None else block.n_relevant
-        return tables if tied else tables * 3, relevant, block.first_tie
+        relevant = np.full(len(block.n_items), np.nan) if threshold is None else block.n_relevant
+        return tables if tied else tables * 3, relevant, block.n_labelled, block.first_tie
 
     width = lists.n_items + lists.n_unlisted
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
-    tables, relevant, first_tie = zip(*in_threads(of, blocks), strict=True)
+    tables, *by_user = zip(*in_threads(of, blocks), strict=True)
+    n_relevant, n_labelled, first_tie = map(np.concatenate, by_user)
     left_out = _left_out(lists, metrics, convention)
+    if convention.mean_over != "all":
+        counted = n_labelled if convention.mean_over == "labelled" else n_relevant
+        left_out |= (counted == 0)[:, None]
     undefined = convention.undefined if isinstance(convention.undefined, float) else np.nan
     by_rule = [
         np.concatenate(tables_of_rule, axis=1) for tables_of_rule in zip(*tables, strict=True)
@@ -156,7 +163,7 @@ def measure(
     )
     if convention.undefined == "raise":
         _refuse_undefined(lists, scores)
-    return Measured(scores, worst, best, np.concatenate(relevant), np.concatenate(first_tie))
+    return Measured(scores, worst, best, n_relevant, first_tie)
 
 
 def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:

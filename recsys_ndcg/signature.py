@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from recsys_ndcg.gains import discounts, gains
+from recsys_ndcg.notation import written
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from recsys_ndcg.convention import Floats
     from recsys_ndcg.scoring import Scores
     from recsys_ndcg.source import Source
 
@@ -16,10 +21,34 @@ if TYPE_CHECKING:
 def signatures(source: Source, scores: Scores) -> dict[str, str]:
     """Return the signature of every metric: its name, all choices, and over how many users."""
     users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
-    choices = source.convention.signature
+    choices = _told_apart(source)
     threshold = "none" if source.threshold is None else source.threshold
     return {
         str(metric): f"{metric}|{choices}|threshold:{threshold}|"
         f"protocol:{source.lists.protocol}|users:{number}|version:{__version__}"
         for metric, number in zip(source.metrics, users, strict=True)
     }
+
+
+def _told_apart(source: Source) -> str:
+    """Return the choices, with what a function of the user's gives: two may share a name."""
+    convention, lists = source.convention, source.lists
+    text = convention.signature
+    given = {}
+    if callable(convention.gain):
+        true = np.concatenate([lists.true, lists.unlisted_true])
+        grades = np.sort(pd.unique(true[~np.isnan(true)]))
+        given["gain"] = gains(grades, convention, source.threshold)
+    if callable(convention.discount):
+        depths = [metric.depth or int((lists.n_items + lists.n_unlisted).max(initial=1))
+                  for metric in source.metrics]  # fmt: skip
+        given["discount"] = discounts(max(depths), convention)
+    for name, values in given.items():
+        choice = f"{name}:{written(getattr(convention, name))}"
+        text = text.replace(choice, f"{choice[:-1]}#{_fingerprint(values)})")
+    return text
+
+
+def _fingerprint(values: Floats) -> str:
+    """Return eight signs that differ where the numbers differ, up to their last digits."""
+    return sha256(",".join(f"{value:.12g}" for value in values.tolist()).encode()).hexdigest()[:8]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,8 @@ class Source:
 
     Parameters
     ----------
+    given : RankedLists
+        As they came in.
     lists : RankedLists
         As the convention prepared them.
     metrics : sequence of Metric
@@ -32,16 +34,13 @@ class Source:
         How.
     threshold : float, optional
         From which grade an item is relevant.
-    n_rows, n_unlabelled : int
-        Rows, and rows without a true value, before unlabelled items were filtered.
     """
 
+    given: RankedLists
     lists: RankedLists
     metrics: Sequence[Metric]
     convention: Convention
     threshold: float | None
-    n_rows: int
-    n_unlabelled: int
 
     @classmethod
     def of(
@@ -51,15 +50,39 @@ class Source:
         convention: Convention,
         threshold: float | None,
     ) -> Source:
-        """Prepare lists and keep how many rows there were."""
+        """Prepare lists."""
         ready = prepared(
             lists,
             convention,
             threshold=threshold,
             gains_matter=any(metric.uses_gains for metric in metrics),
         )
-        n_unlabelled = int(np.isnan(lists.true).sum())
-        return cls(ready, metrics, convention, threshold, len(lists.true), n_unlabelled)
+        return cls(lists, ready, metrics, convention, threshold)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, before unlabelled items are filtered."""
+        return len(self.given.true)
+
+    @property
+    def n_unlabelled(self) -> int:
+        """How many of these rows have no true value."""
+        return int(np.isnan(self.given.true).sum())
+
+    @property
+    def top_grade(self) -> float:
+        """The top of the scale: `max_grade`, or the highest grade there is."""
+        if self.convention.max_grade is not None:
+            return self.convention.max_grade
+        return float(np.nanmax(np.concatenate([self.given.true, self.given.unlisted_true])))
+
+    def with_unlabelled_as(self, grade: float | None) -> Source:
+        """Return the source as it were if the unlabelled items had this grade, or gain 0."""
+        lists, true = self.given, self.given.true
+        if grade is not None:
+            lists = replace(lists, true=np.where(np.isnan(true), grade, true))
+        convention = self.convention.replace(unlabelled="zero")
+        return Source.of(lists, self.metrics, convention, self.threshold)
 
     def measured(self, ties: str | None = None, *, blind: bool = False) -> Measured:
         """Return the scores under the convention's rule for ties, or under another.

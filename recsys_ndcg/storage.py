@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 
 
 _FORMAT = "recsys_ndcg report 1"
-_LEVELS = ("chance", "tie_low", "tie_high")
+_LEVELS = ("chance", "lift", "tie_low", "tie_high")
+_AUDIT = (
+    *_LEVELS,
+    "worst",
+    "best",
+    "trivial",
+    "decided_by_ties",
+    "short",
+    "skipped",
+    "unlabelled",
+    "judged",
+    "unlabelled_zero",
+    "unlabelled_top",
+)
 _TABLES = ("numerator", "denominator", "left_out")
 
 
@@ -30,14 +43,20 @@ _TABLES = ("numerator", "denominator", "left_out")
 class StoredAudit:
     """An audit that was read from a file."""
 
-    levels: pd.DataFrame
+    table: pd.DataFrame
     counts: dict[str, int]
+
+    @property
+    def levels(self) -> pd.DataFrame:
+        """The columns that stand in the summary too."""
+        return self.table[[*_LEVELS]]
 
 
 def as_dict(
     scores: Scores,
     per_user: pd.DataFrame,
     summary: pd.DataFrame,
+    audit: pd.DataFrame,
     counts: dict[str, int],
     signatures: dict[str, str],
 ) -> dict[str, Any]:
@@ -46,10 +65,8 @@ def as_dict(
         "format": _FORMAT,
         "signatures": signatures,
         "counts": counts,
-        "summary": {
-            name: {column: _plain(value) for column, value in row.items()}
-            for name, row in summary.astype(object).to_dict("index").items()
-        },
+        "summary": _rows(summary),
+        "audit": _rows(audit),
         "score_of_undefined": _plain(scores.score_of_undefined),
         "per_user": {
             "user": per_user.index.tolist(),
@@ -120,8 +137,8 @@ def _parts(stored: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(shape)
     if not all(isinstance(number, int) for number in stored["counts"].values()):
         raise TypeError(stored["counts"])
-    rows = [stored["summary"][name] for name in names]
-    levels = {name: floats([row[name] for row in rows], name) for name in _LEVELS}
+    rows = [stored["summary"][name] | stored["audit"][name] for name in names]
+    audit = {column: floats([row[column] for row in rows], column) for column in _AUDIT}
     undefined = stored["score_of_undefined"]
     return {
         "users": users,
@@ -135,7 +152,14 @@ def _parts(stored: dict[str, Any]) -> dict[str, Any]:
             np.nan if undefined is None else float(undefined),
         ),
         "signatures": stored["signatures"],
-        "audit": StoredAudit(pd.DataFrame(levels, index=names), stored["counts"]),
+        "audited": StoredAudit(pd.DataFrame(audit, index=names), stored["counts"]),
+    }
+
+
+def _rows(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    return {
+        str(name): {str(column): _plain(value) for column, value in row.items()}
+        for name, row in table.astype(object).to_dict("index").items()
     }
 
 

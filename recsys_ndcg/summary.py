@@ -22,27 +22,21 @@ def summarised(scores: Scores, levels: pd.DataFrame) -> pd.DataFrame:
     scores : Scores
         Of every user.
     levels : pandas.DataFrame
-        The columns chance, tie_low and tie_high, a row per metric.
+        The columns chance, lift, tie_low and tie_high, a row per metric.
     """
     names = scores.names
     by_user = pd.DataFrame(scores.per_user, columns=names)
-    mean = pd.Series(scores.mean, index=names)
     ends = intervals(scores)
-    bounded = np.array([metric.bounded for metric in scores.metrics])
-    room = (1 - levels["chance"]).where(bounded & (levels["chance"] < 1))
     return pd.DataFrame(
         {
-            "mean": mean,
+            "mean": scores.mean,
             "ci_low": ends["mean_low"],
             "ci_high": ends["mean_high"],
             "pooled": scores.pooled,
             "median": by_user.median(),
             "users": by_user.notna().sum(),
             "undefined": scores.undefined.sum(axis=0),
-            "chance": levels["chance"],
-            "lift": (mean - levels["chance"]) / room,
-            "tie_low": levels["tie_low"],
-            "tie_high": levels["tie_high"],
+            **levels[["chance", "lift", "tie_low", "tie_high"]],
         },
         index=pd.Index(names, name="metric"),
     )

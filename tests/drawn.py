@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GRADES = (0.0, 0.5, 1.0, 2.0, 3.5, 5.0)
-ESTIMATES = (-1.0, 0.0, 0.3, 2.0, 2.5)
+ESTIMATES = (-1.0, 0.0, 0.3, 2.0, 2.0 + 1e-9, 2.5)
 ANY_ORDER = ("expected", "best", "worst")
 MAPPED = {0.0: 0.0, 0.5: 4.0, 1.0: 1.0, 2.0: 1.0, 3.5: 9.0, 5.0: 2.5}
 
@@ -106,19 +106,20 @@ def usable(drawn: Drawn) -> bool:
 
 choices = st.builds(
     Choices,
-    gain=st.sampled_from(["exponential", "linear", "binary", MAPPED, root]),
+    gain=st.sampled_from(["exponential", "linear", "binary", "exponential_above", MAPPED, root]),
     discount=st.sampled_from(["log2", "ln", "log2_max", "reciprocal", stairs]),
     ideal=st.sampled_from(["global", "local", "max"]),
     max_grade=st.just(5.0),
     unlabelled=st.sampled_from(["zero", "filter"]),
     ties=st.sampled_from(["expected", "input", "best", "worst", "item_asc", "item_desc"]),
-    tie_tolerance=st.sampled_from([0.0, 0.5, 1e-9]),
+    tie_tolerance=st.sampled_from([0.0, 0.5, 1e-9, "float32"]),
     short_list=st.sampled_from(["k", "n", "drop"]),
     recall_over=st.sampled_from(["relevant", "capped"]),
     ap_over=st.sampled_from(["relevant", "capped", "k", "hits"]),
     undefined=st.sampled_from(["skip", 0.0, 1.0]),
     missing_user=st.sampled_from(["zero", "skip"]),
-    recommend_from=st.sampled_from([None, 2.0, 0.2]),
+    mean_over=st.sampled_from(["all", "labelled", "relevant"]),
+    recommend_from=st.sampled_from([None, 2.0, 0.2, "threshold"]),
     threshold=st.sampled_from([0.0, 1.0, 3.0]),
 )
 

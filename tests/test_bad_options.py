@@ -122,7 +122,7 @@ def test_a_metric_that_cannot_be_read_is_refused(metrics: Any, match: str) -> No
         ({"gain": {np.float64(1): "x"}}, "gain must map grades to gains"),
         ({"gain": pd.Series([0, 1])}, "gain must"),
         ({"tie_tolerance": -1}, "tie_tolerance must be a step of at least 0, not -1"),
-        ({"tie_tolerance": "0.1"}, "tie_tolerance must be a finite number, not '0.1'"),
+        ({"tie_tolerance": "0.1"}, "tie_tolerance must be a finite number or 'float32', not '0.1'"),
         ({"recommend_from": math.inf}, "recommend_from must be a finite number"),
         ({"ideal": "max"}, "ideal='max' needs the top grade.*max_grade=5.0"),
         ({"ideal": "max", "max_grade": True}, "max_grade must be a finite number, not True"),

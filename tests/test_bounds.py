@@ -89,7 +89,7 @@ def test_the_ideal_order_scores_exactly_1(data: Drawn, chosen: Choices, k: Cutof
     assume(not data.joined)
     chosen = replace(
         chosen, gain="exponential", ideal="global", tie_tolerance=0.0, short_list="k",
-        undefined="skip",
+        undefined="skip", mean_over="all",
     )  # fmt: skip
     perfect = data.frame.assign(estimated=data.frame["true"].fillna(0))
     convention = drawn.convention_of(chosen)

@@ -32,6 +32,7 @@ NAMES = {
     "reciprocal_rank",
 }
 METRIC_NAMES = [
+    "judged",
     "cg",
     "dcg",
     "ndcg",
@@ -51,6 +52,7 @@ REPORT = [
     "mean",
     "pooled",
     "summary",
+    "audit",
     "counts",
     "signature",
     "leaderboard",
@@ -83,8 +85,10 @@ FIELDS = {
     "ap_over": "relevant",
     "undefined": "skip",
     "missing_user": "zero",
+    "mean_over": "all",
     "duplicates": "raise",
     "recommend_from": None,
+    "max_grade": None,
 }
 
 

@@ -1,6 +1,7 @@
 """The textbook: a numerator and a denominator per user, ties settled by trying every order."""
 
 import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, permutations, product
@@ -31,13 +32,14 @@ class Choices:
     max_grade: float | None = None
     unlabelled: str = "zero"
     ties: str = "expected"
-    tie_tolerance: float = 0.0
+    tie_tolerance: float | str = 0.0
     short_list: str = "k"
     recall_over: str = "relevant"
     ap_over: str = "relevant"
     undefined: str | float = "skip"
     missing_user: str = "zero"
-    recommend_from: float | None = None
+    mean_over: str = "all"
+    recommend_from: float | str | None = None
     threshold: float | None = None
 
 
@@ -57,6 +59,9 @@ def gain(true: float | None, choices: Choices) -> float:
         return float(choices.gain[true])
     if choices.gain == "exponential":
         return float(2.0**true - 1.0)
+    if choices.gain == "exponential_above":
+        assert choices.threshold is not None, "this gain needs a threshold"
+        return 2.0 ** (true - choices.threshold + 1.0) - 1.0 if relevant(true, choices) else 0.0
     return {"linear": float, "binary": lambda t: float(relevant(t, choices))}[choices.gain](true)
 
 
@@ -86,7 +91,15 @@ def kept(rows: Iterable[Row], choices: Choices) -> list[Row]:
 def ranked_by(row: Row, choices: Choices) -> float:
     """The estimate, rounded to the tie tolerance."""
     step = choices.tie_tolerance
+    if step == "float32":
+        return single(row.estimated)
+    assert not isinstance(step, str), "an unknown tolerance"
     return round(row.estimated / step) * step if step > 0 else row.estimated
+
+
+def single(number: float) -> float:
+    """The nearest number of single precision."""
+    return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
 def orders(rows: Sequence[Row], choices: Choices) -> Iterator[list[Row]]:
@@ -139,9 +152,10 @@ def hits_and_places(k: K, order: list[Row], choices: Choices) -> tuple[int, int]
     rel = [relevant(row.true, choices) for row in order]
     places = max(len(order), 1) if k is None else k
     if choices.recommend_from is not None:
-        places = min(
-            places, sum(ranked_by(row, choices) >= choices.recommend_from for row in order)
-        )
+        limit = choices.recommend_from
+        least = choices.threshold if isinstance(limit, str) else limit
+        assert least is not None, "the threshold is not known"
+        places = min(places, sum(ranked_by(row, choices) >= least for row in order))
     elif choices.short_list == "n":
         places = max(min(places, len(order)), 1)
     return sum(rel[:places]), places
@@ -171,6 +185,10 @@ def binary(
         "rr": (1 / hit_ranks[0] if hit_ranks else 0, 1 if n_relevant else 0),
         "ap": (math.fsum(sum(rel[:rank]) / rank for rank in hit_ranks), ap_over),
         "rprecision": (sum(rel[:n_relevant]), n_relevant),
+        "judged": (
+            sum(row.true is not None for row in order[:k]),
+            len(order) if k is None else min(k, len(order)),
+        ),
         "rbp": ((1 - p) * math.fsum(p ** (rank - 1) for rank in hit_ranks), 1),
     }[metric]
 
@@ -224,7 +242,17 @@ def counted(
         rows, others = users.get(user, []), unlisted.get(user, [])
         dropped = choices.short_list == "drop" and k is not None and len(kept(rows, choices)) < k
         skipped = choices.missing_user == "skip" and not rows and bool(others)
-        result[user] = None if dropped or skipped else parts(metric, k, rows, others, choices, p)
+        labels = [row.true for row in rows if row.true is not None] + others
+        outside = {
+            "all": False,
+            "labelled": not labels,
+            "relevant": not any(
+                choices.threshold is not None and true >= choices.threshold for true in labels
+            ),
+        }[choices.mean_over]
+        result[user] = (
+            None if dropped or skipped or outside else parts(metric, k, rows, others, choices, p)
+        )
     return result
 
 

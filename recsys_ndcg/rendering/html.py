@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering.table import cells, remarks
+from recsys_ndcg.rendering.remarks import remarks
+from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import MissingExtraError
-from recsys_ndcg.rendering.table import cells, remarks
+from recsys_ndcg.rendering.remarks import remarks
+from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown

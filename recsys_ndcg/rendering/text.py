@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.rendering.table import cells, remarks
+from recsys_ndcg.rendering.remarks import remarks, signed
+from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown
 
 
 def text(report: Shown) -> str:
-    """Return the summary, the remarks and the first signature."""
+    """Return the summary, the remarks and the signatures."""
     counts = report.counts
     head = f"{counts['users']} users, {counts['ratings']} ratings"
     shown = cells(report)
     shown["metric"] = shown["metric"].str.ljust(shown["metric"].str.len().max())
     table = shown.to_string(index=False)
-    first = report.signature(report.metrics[0])
-    return "\n".join([head, table, *remarks(report), first])
+    return "\n".join([head, table, *remarks(report), *signed(report)])

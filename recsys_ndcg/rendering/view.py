@@ -27,5 +27,9 @@ class Shown(Protocol):
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
 
+    @property
+    def audit(self) -> pd.DataFrame:
+        """What each score is to be read against, one row per metric."""
+
     def signature(self, metric: str) -> str:
         """Return how a metric was computed."""

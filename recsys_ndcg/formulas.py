@@ -1,0 +1,215 @@
+r"""The formulas of a convention, in words and in LaTeX.
+
+In all of them r is a rank from 1, t_r the grade of the item there, n the length of the list, R the
+number of relevant items and \theta the threshold of relevance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.notation import written
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention import Convention
+
+_UNLABELLED = {
+    "zero": "An item without a grade has gain 0 and is not relevant.",
+    "filter": "Items without a grade are removed before ranking.",
+    "raise": "Items without a grade are refused.",
+}
+_TIES = {
+    "expected": "Items with equal estimates: the exact mean over all their orders.",
+    "input": "Items with equal estimates keep the order of the input.",
+    "best": "Items with equal estimates stand in their best order.",
+    "worst": "Items with equal estimates stand in their worst order.",
+    "item_asc": "Items with equal estimates stand by item id, lowest first.",
+    "item_desc": "Items with equal estimates stand by item id, highest first.",
+}
+_GAIN = {
+    "exponential": ("2 to the power of the grade, minus 1", r"g(t) = 2^t - 1"),
+    "linear": ("the grade itself", r"g(t) = t"),
+    "binary": ("1 for a relevant item, else 0", r"g(t) = [t \ge \theta]"),
+    "exponential_above": (
+        "2 to the power of the grade's steps above the threshold, counted from 1, minus 1; "
+        "0 for an irrelevant item",
+        r"g(t) = [t \ge \theta] \left(2^{t - \theta + 1} - 1\right)",
+    ),
+}
+_DISCOUNT = {
+    "log2": ("1 over the binary logarithm of the rank plus 1", r"D(r) = \frac{1}{\log_2(r + 1)}"),
+    "ln": ("1 over the natural logarithm of the rank plus 1", r"D(r) = \frac{1}{\ln(r + 1)}"),
+    "log2_max": (
+        "1 over the binary logarithm of the rank; ranks 1 and 2 weigh 1 both",
+        r"D(r) = \frac{1}{\max(\log_2 r, 1)}",
+    ),
+    "reciprocal": ("1 over the rank", r"D(r) = \frac{1}{r}"),
+}
+_IDEAL = {
+    "global": (
+        "of all the user's labelled items, best first, in the list or not",
+        r"\mathrm{IDCG@}k = \sum_{r=1}^{\min(k, |L|)} g(t^*_r)\,D(r),"
+        r"\quad g(t^*_1) \ge g(t^*_2) \ge \dots \text{ over the grades of all labelled items } L",
+    ),
+    "local": (
+        "of the items in the list, best first",
+        r"\mathrm{IDCG@}k = \sum_{r=1}^{\min(k, n)} g(t^*_r)\,D(r),"
+        r"\quad g(t^*_1) \ge g(t^*_2) \ge \dots \text{ over the grades of the items in the list}",
+    ),
+    "max": (
+        "of the top grade at each of the k places, the same for every user",
+        r"\mathrm{IDCG@}k = \sum_{r=1}^{k} g(t_{\max})\,D(r)",
+    ),
+}
+_PLACES = {
+    "k": ("over k, also where the list is shorter", "k"),
+    "n": ("over k, or over the length of a shorter list", r"\min(k, n)"),
+    "drop": ("over k", "k"),
+}
+_RECALL = {
+    "relevant": ("over all relevant items", "R"),
+    "capped": ("over the relevant items, at most k", r"\min(k, R)"),
+}
+_AP = {
+    "relevant": ("over all relevant items", "R"),
+    "capped": ("over the relevant items, at most k", r"\min(k, R)"),
+    "k": ("over k", "k"),
+    "hits": (
+        "over the relevant items among the first k",
+        r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]",
+    ),
+}
+_UNDEFINED = {
+    "skip": "has no score and stays out of the mean",
+    "0.0": "scores 0",
+    "1.0": "scores 1",
+    "raise": "is refused",
+}
+_MISSING = {
+    "zero": "A labelled user without a list scores as an empty list does.",
+    "skip": "A labelled user without a list is left out.",
+    "raise": "A labelled user without a list is refused.",
+}
+_MEAN_OVER = {
+    "all": "all users",
+    "labelled": "the users with a labelled item",
+    "relevant": "the users with a relevant item",
+}
+_DUPLICATES = {
+    "raise": "is refused",
+    "first": "counts by its first row",
+    "last": "counts by its last row",
+    "max": "counts by its highest values",
+    "mean": "counts by the mean of its values",
+}
+
+
+def explained(convention: Convention) -> str:
+    """Return the formulas of a convention, each in words with its LaTeX below."""
+    parts = [*_lists(convention), *_gains(convention), *_hits(convention), *_users(convention)]
+    return "\n".join(parts)
+
+
+def _lists(convention: Convention) -> list[str]:
+    step = convention.tie_tolerance
+    rounded = "single precision" if step == "float32" else f"steps of {step}"
+    return [
+        "Each user's items are ranked by estimate, highest first.",
+        *([f"Estimates are first rounded to {rounded}."] if step else []),
+        _TIES[convention.ties],
+        _UNLABELLED[convention.unlabelled],
+        f"The same user and item twice {_DUPLICATES[convention.duplicates]}.",
+    ]
+
+
+def _gains(convention: Convention) -> list[str]:
+    gain, discount = convention.gain, convention.discount
+    words, latex = _GAIN[gain] if isinstance(gain, str) else _own(gain, "g")
+    lines = ["", f"Gain of a grade: {words}.", _set(latex)]
+    words, latex = _DISCOUNT[discount] if isinstance(discount, str) else _own(discount, "D")
+    lines += [f"Weight of a rank: {words}.", _set(latex)]
+    lines += [
+        "DCG@k: the weighted gains of the first k items.",
+        _set(r"\mathrm{DCG@}k = \sum_{r=1}^{\min(k, n)} g(t_r)\,D(r)"),
+    ]
+    words, latex = _IDEAL[convention.ideal]
+    top = "" if convention.max_grade is None else rf", \quad t_{{\max}} = {convention.max_grade:g}"
+    return [
+        *lines,
+        f"Ideal DCG@k: that {words}.",
+        _set(latex + (top if convention.ideal == "max" else "")),
+        "NDCG@k: DCG@k over the ideal DCG@k.",
+        _set(r"\mathrm{NDCG@}k = \frac{\mathrm{DCG@}k}{\mathrm{IDCG@}k}"),
+    ]
+
+
+def _hits(convention: Convention) -> list[str]:
+    words, places = _PLACES[convention.short_list]
+    reach, which = r"\min(k, n)", "first k items"
+    least = convention.recommend_from
+    if least is not None:
+        by_threshold = least == "threshold"
+        limit = r"\theta" if by_threshold else f"{least:g}"
+        limit_words = "the threshold" if by_threshold else f"{least:g}"
+        words, places = "over the recommended ones among the first k", r"\min(k, m)"
+        reach, which = r"\min(k, m)", f"first k items that are estimated at least {limit_words}"
+    recall, found = _RECALL[convention.recall_over]
+    average, over = _AP[convention.ap_over]
+    lines = [
+        "",
+        f"Hits: the relevant items among the {which}.",
+        _set(rf"h = \sum_{{r=1}}^{{{reach}}} [t_r \ge \theta]"),
+    ]
+    if least is not None:
+        lines.append(_set(rf"m = |\{{i : \mathrm{{estimated}}_i \ge {limit}\}}|"))
+    return [
+        *lines,
+        f"Precision@k: hits {words}.",
+        _set(rf"\mathrm{{P@}}k = \frac{{h}}{{{places}}}"),
+        f"Recall@k: hits {recall}.",
+        _set(rf"\mathrm{{R@}}k = \frac{{h}}{{{found}}}"),
+        "F1@k: twice the hits over the sum of both denominators.",
+        _set(rf"\mathrm{{F_1@}}k = \frac{{2h}}{{{places} + {found}}}"),
+        f"AP@k: precision at the ranks of the relevant items among the first k, {average}.",
+        _set(
+            rf"\mathrm{{AP@}}k = \frac{{1}}{{{over}}} "
+            r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]\,\mathrm{P@}r,"
+            r"\quad \mathrm{P@}r = \frac{1}{r} \sum_{q=1}^{r} [t_q \ge \theta]"
+        ),
+    ]
+
+
+def _users(convention: Convention) -> list[str]:
+    lines = [
+        "",
+        f"A user whose denominator is 0 {_UNDEFINED[str(convention.undefined)]}.",
+        _MISSING[convention.missing_user],
+    ]
+    if convention.short_list == "drop":
+        lines.append("A user with fewer than k items is left out.")
+    return [
+        *lines,
+        f"Mean: over {_MEAN_OVER[convention.mean_over]} that have a score. "
+        "Pooled: the sum of their numerators over that of their denominators.",
+        _set(
+            r"\mathrm{mean} = \frac{1}{|U|} \sum_{u \in U} \frac{n_u}{d_u},"
+            r"\quad \mathrm{pooled} = \frac{\sum_{u \in U} n_u}{\sum_{u \in U} d_u}"
+        ),
+    ]
+
+
+def _own(rule: object, letter: str) -> tuple[str, str]:
+    """Describe a mapping or a function of the user's."""
+    if isinstance(rule, Mapping):
+        cases = r" \\ ".join(rf"{gain:g} & t = {grade:g}" for grade, gain in rule.items())
+        listed = ", ".join(f"{gain:g} for {grade:g}" for grade, gain in rule.items())
+        return listed, rf"g(t) = \begin{{cases}} {cases} \end{{cases}}"
+    name = written(rule)[len("callable(") : -1]
+    argument = "t" if letter == "g" else "r"
+    words = f"the function {name}, of which nothing more is known here"
+    return words, rf"{letter}({argument}) = \mathrm{{{name}}}({argument})".replace("_", r"\_")
+
+
+def _set(latex: str) -> str:
+    return f"    {latex}"

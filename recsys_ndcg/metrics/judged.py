@@ -1,0 +1,50 @@
+"""Judged: how much of the first k is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from recsys_ndcg.metrics.metric import Metric, register
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.ranking import Ranking
+
+
+@register
+class Judged(Metric):
+    r"""The share of the first k items that have a true value.
+
+    .. math:: judged@k = \frac{1}{\min(k, n)} \sum_{r \le k} [t_r \text{ is known}]
+
+    with n the length of the list.
+
+    Notes
+    -----
+    In [0, 1], no unit. No score of a recommender: where it is low, the other scores rest on few
+    labels. Undefined for an empty list.
+
+    References
+    ----------
+    Sakai (2007), doi:10.1145/1277741.1277756; McSherry & Najork (2008) for tied estimates
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_trec({"ann": {"a": 1}}, {"ann": {"a": 0.9, "b": 0.5}})
+    >>> rn.evaluate(lists, metrics=["judged@1", "judged@10"]).mean.to_dict()
+    {'judged@1': 1.0, 'judged@10': 0.5}
+    """
+
+    name: ClassVar[str] = "judged"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return how many are known."""
+        return np.asarray(ranking.labelled[:, : self.k].sum(axis=1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return how many there are."""
+        places = ranking.n_items if self.k is None else np.minimum(ranking.n_items, self.k)
+        return places.astype(np.float64)

@@ -1,0 +1,102 @@
+"""Choices as text, and back: what a signature and the command line write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
+
+
+def written(value: Any) -> str:
+    """Return a value of a choice as a signature writes it.
+
+    Examples
+    --------
+    >>> written("linear"), written(None), written(1e-9), written({0.0: 0.0, 5.0: 1.0})
+    ('linear', 'none', '1e-09', 'map(0.0=0.0,5.0=1.0)')
+    """
+    if isinstance(value, Mapping):
+        return f"map({','.join(f'{grade}={gain}' for grade, gain in value.items())})"
+    if callable(value):
+        return f"callable({getattr(value, '__name__', type(value).__name__)})"
+    return "none" if value is None else str(value)
+
+
+def parsed(name: str, text: str) -> Any:
+    """Return the value that a text stands for: what `written` wrote, or a number, or the text.
+
+    Raises
+    ------
+    InvalidInputError
+        It names a function, or is a mapping that cannot be read.
+
+    Examples
+    --------
+    >>> parsed("ties", "input"), parsed("undefined", "0.0"), parsed("gain", "map(0=0,5=1)")
+    ('input', 0.0, {0.0: 0.0, 5.0: 1.0})
+    """
+    if text == "none":
+        return None
+    if text.startswith("callable("):
+        msg = (
+            f"{name}:{text} names a function, which cannot be read back from its name. "
+            f"Read the signature with {name} set to one of its words, and pass the function by "
+            f".replace({name}=...)."
+        )
+        raise InvalidInputError(msg)
+    try:
+        if text.startswith("map(") and text.endswith(")"):
+            pairs = (pair.split("=") for pair in text[4:-1].split(","))
+            return {float(grade): float(gain) for grade, gain in pairs}
+        return float(text)
+    except ValueError:
+        if text.startswith("map("):
+            msg = f"{name}:{shown(text)} is not of the form map(0.0=0.0,5.0=31.0)."
+            raise InvalidInputError(msg) from None
+        return text
+
+
+def fields_of(signature: str, known: list[str], beside: list[str]) -> dict[str, str]:
+    """Return the texts of a signature's fields.
+
+    Parameters
+    ----------
+    signature : str
+        ``name:value`` joined by ``|``, after the name of a metric or without.
+    known : list of str
+        The fields that must stand there.
+    beside : list of str
+        What else may: how the numbers of a report came about.
+
+    Raises
+    ------
+    InvalidInputError
+        A part is not of that form, unknown, missing or there twice.
+
+    Examples
+    --------
+    >>> fields_of("ndcg@10|gain:linear|users:3", ["gain"], ["users"])
+    {'gain': 'linear'}
+    """
+    found: dict[str, str] = {}
+    parts = signature.strip().split("|")
+    if ":" not in parts[0] and len(parts) > 1:
+        parts = parts[1:]  # the metric
+    for part in parts:
+        name, colon, text = part.partition(":")
+        if not colon or name not in known + beside or name in found:
+            why = "stands there twice" if name in found else "is not name:value of a known choice"
+            close = nearest(name, known)
+            hint = f"{close} " if close.startswith("Did") and name not in found else ""
+            msg = f"{shown(part)} {why}, in the signature {shown(signature)}. {hint}{_HINT}"
+            raise InvalidInputError(msg)
+        found[name] = text
+    missing = [name for name in known if name not in found]
+    if missing:
+        msg = f"The signature {shown(signature)} lacks {', '.join(missing)}. {_HINT}"
+        raise InvalidInputError(msg)
+    return {name: found[name] for name in known}
+
+
+_HINT = "Copy the whole line that report.signature(metric) or convention.signature printed."

@@ -1,0 +1,98 @@
+"""What a reader should know before trusting the numbers: a plain sentence each, if it matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.rendering.table import number
+
+if TYPE_CHECKING:
+    from recsys_ndcg.rendering.view import Shown
+
+_HIGH = 0.5  # a chance level that a reader would not expect
+_FEW = 0.01  # fewer users than this do not move a mean
+_OPEN = 0.001  # a tie range this wide changes the third decimal
+
+
+def remarks(report: Shown) -> list[str]:
+    """Return one sentence for each thing that makes the numbers say less than they seem to."""
+    return [*_levels(report), *_users(report), *_ties(report), *_labels(report)]
+
+
+def signed(report: Shown) -> list[str]:
+    """Return the first signature, and what is different in those of the other metrics."""
+    first, *others = report.metrics
+    likewise = [
+        f"{name}|users:{report.signature(name).rpartition('|users:')[2].partition('|')[0]}"
+        for name in others
+    ]
+    same = [f"the same for {', '.join(likewise)}"] if likewise else []
+    return [report.signature(first), *same]
+
+
+def _levels(report: Shown) -> list[str]:
+    audit = report.audit
+    high = audit[audit["chance"] >= _HIGH]
+    high = high[high["best"] <= 1]  # sums such as DCG have no scale
+    lines = [
+        f"Random order would already score {number(row.chance)} in {row.Index}"
+        f" (the worst order {number(row.worst)})."
+        for row in high.itertuples()
+    ]
+    below = audit.index[audit["lift"] < 0].tolist()
+    if below:
+        lines.append(f"Worse than random order: {', '.join(below)}.")
+    return lines
+
+
+def _users(report: Shown) -> list[str]:
+    counts = report.counts
+    said = {
+        "short": "have fewer items than the cutoff (short lists)",
+        "trivial": "score the same in any order (trivial users)",
+        "missing": "have labels but no list",
+        "left_out": "are left out of a metric by the convention",
+    }
+    lines = [
+        f"{counts[key]} of {counts['users']} users {words}."
+        for key, words in said.items()
+        if counts[key] > _FEW * counts["users"]
+    ]
+    scored = report.summary["users"]
+    nobody = scored.index[scored == 0].tolist()
+    if nobody:
+        lines.append(f"Nobody has a score in {', '.join(nobody)}.")
+    some = scored[(scored > 0) & (scored < counts["users"])]
+    if len(some):
+        means = ", ".join(f"{name} over {users}" for name, users in some.items())
+        lines.append(f"Users without a score are left out of the mean: {means} users.")
+    return lines
+
+
+def _ties(report: Shown) -> list[str]:
+    audit = report.audit
+    open_ones = audit[audit["tie_high"] - audit["tie_low"] >= _OPEN]
+    return [
+        f"Ties decide {row.Index} for {row.decided_by_ties:.1%} of the users: "
+        f"it lies between {number(row.tie_low)} and {number(row.tie_high)}."
+        for row in open_ones.itertuples()
+    ]
+
+
+def _labels(report: Shown) -> list[str]:
+    counts, audit = report.counts, report.audit
+    rows = {
+        "unlabelled": "items in the lists have no true value",
+        "unlisted": "labelled items are in no list",
+        "duplicates": "repeated rows were merged",
+    }
+    lines = [f"{counts[key]} {words}." for key, words in rows.items() if counts[key]]
+    partly = audit[(audit["judged"] < 1) & audit["unlabelled_top"].notna()]
+    if len(partly):
+        row = next(partly.itertuples())
+        lines.append(
+            f"Only {row.judged:.1%} of the items that {row.Index} looks at have a true value: were "
+            f"all others irrelevant it would be {number(row.unlabelled_zero)}, were they of the "
+            f"top grade {number(row.unlabelled_top)}."
+        )
+    return lines
