@@ -22,6 +22,7 @@ from recsys_ndcg.one_list import (
 )
 from recsys_ndcg.overlap import jaccard_at_k, rbo
 from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.reconciliation import reconcile
 from recsys_ndcg.report import Report
 from recsys_ndcg.version import __version__
 
@@ -44,6 +45,7 @@ __all__ = [
     "rbo",
     "recall_at_k",
     "reciprocal_rank",
+    "reconcile",
 ]
 
 _CLASSES = {metric.__name__: metric for metric in _metrics.METRICS.values()}

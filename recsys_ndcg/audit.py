@@ -105,7 +105,7 @@ class Audit:
             "trivial": int(((ranges <= _SAME).any(axis=1) & ~(ranges > _SAME).any(axis=1)).sum()),
             "tied": self.n_tied,
             "unlabelled": source.n_unlabelled,
-            "unlisted": len(source.lists.unlisted_true),
+            "unlisted": len(source.given.unlisted_true),
             "missing": int(source.lists.missing.sum()),
             "duplicates": source.lists.merged,
             "left_out": int(scores.left_out.any(axis=1).sum()),

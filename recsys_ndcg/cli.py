@@ -23,7 +23,9 @@ from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
 from recsys_ndcg.evaluation import evaluate as evaluate_data
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.options import convention_from, pairs_from, spread
+from recsys_ndcg.reconciliation import reconcile as reconcile_data
 from recsys_ndcg.rendering import remarks, signed, terminal
+from recsys_ndcg.rendering.reconciled import notes
 
 if TYPE_CHECKING:
     from recsys_ndcg.report import Report
@@ -47,6 +49,9 @@ Choices = Annotated[
     list[str] | None,
     typer.Option("--convention", help="A choice such as gain=linear; may be repeated."),
 ]
+Preset = Annotated[
+    str | None, typer.Option(help="As this library computes it, such as trec_eval or sklearn.")
+]
 Threshold = Annotated[float | None, typer.Option(help="From which true value an item is relevant.")]
 
 
@@ -58,6 +63,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     metrics: Annotated[
         list[str] | None, typer.Option(help="Such as ndcg,precision@5,rr; may be repeated.")
     ] = None,
+    preset: Preset = None,
     convention: Choices = None,
     columns: Columns = "",
     per_user: Annotated[
@@ -67,12 +73,13 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
     with _told():
+        names = [name for name in ",".join(metrics or []).split(",") if name.strip()]
         report = evaluate_data(
             file,
-            metrics=[name for name in ",".join(metrics or []).split(",") if name.strip()] or None,
+            metrics=names or None,
             k=_cutoffs(k),
             threshold=threshold,
-            convention=convention_from(convention or []),
+            convention=convention_from(convention or [], preset, names),
             columns=pairs_from(columns, "--columns"),
         )
         _show(report)
@@ -88,6 +95,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
     user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
     k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,
     threshold: Threshold = None,
+    preset: Preset = None,
     convention: Choices = None,
     columns: Columns = "",
 ) -> None:
@@ -97,12 +105,43 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
             file,
             metrics=[f"ndcg@{k}"],
             threshold=threshold,
-            convention=convention_from(convention or []),
+            convention=convention_from(convention or [], preset),
             columns=pairs_from(columns, "--columns"),
         )
         table = report.explain(_id_as_in(report, user), k)
         out.print(terminal.grid(terminal.written(table), left=2))
         out.print(report.signature(f"ndcg@{k}"), style="dim")
+
+
+@app.command()
+def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: File,
+    metric: Annotated[
+        list[str], typer.Option(help="Such as precision@10; may be repeated.", show_default=False)
+    ],
+    threshold: Threshold = None,
+    reported: Annotated[
+        float | None, typer.Option(help="A number somebody published, to be explained.")
+    ] = None,
+    preset: Preset = None,
+    convention: Choices = None,
+    columns: Columns = "",
+) -> None:
+    """Compute a metric as every library does, and tell what makes the difference."""
+    with _told():
+        table = reconcile_data(
+            file,
+            [name for name in ",".join(metric).split(",") if name.strip()],
+            threshold=threshold,
+            convention=convention_from(convention or [], preset, metric),
+            columns=pairs_from(columns, "--columns"),
+            reported=reported,
+        )
+        for name in table["metric"].unique():
+            rows = table[table["metric"] == name]
+            out.print(terminal.reconciled(rows, reported))
+            for line in notes(rows):
+                out.print(f"- {line}")
 
 
 @app.command()

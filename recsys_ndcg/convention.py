@@ -17,11 +17,12 @@ Floats = NDArray[np.float64]
 Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
 Discount = str | Callable[[Floats], Floats]
 
-_CHOICES: dict[str, tuple[str | float, ...]] = {
+CHOICES: dict[str, tuple[str | float, ...]] = {
     "gain": ("exponential", "linear", "binary", "exponential_above"),
     "discount": ("log2", "ln", "log2_max", "reciprocal"),
     "ideal": ("global", "local", "max"),
     "unlabelled": ("zero", "filter", "raise"),
+    "unlisted": ("count", "ignore"),
     "ties": ("expected", "input", "best", "worst", "item_asc", "item_desc"),
     "short_list": ("k", "n", "drop"),
     "recall_over": ("relevant", "capped"),
@@ -31,7 +32,7 @@ _CHOICES: dict[str, tuple[str | float, ...]] = {
     "mean_over": ("all", "labelled", "relevant"),
     "duplicates": ("raise", "first", "last", "max", "mean"),
 }
-_WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
+WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 _BESIDE = ["threshold", "protocol", "users", "version"]  # what a report's signature adds
 
 
@@ -54,6 +55,9 @@ class Convention:
     unlabelled : {'zero', 'filter', 'raise'}
         An item without a true value has gain 0 and is not relevant, is removed before ranking,
         or is an error.
+    unlisted : {'count', 'ignore'}
+        A labelled item that is not in the user's list: counts for recall, AP and the global
+        ideal, or does not exist, as for libraries that see the lists alone.
     ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc'}
         Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
         of the rows, the best or worst order, or by item id.
@@ -98,6 +102,7 @@ class Convention:
     discount: Discount = "log2"
     ideal: str = "global"
     unlabelled: str = "zero"
+    unlisted: str = "count"
     ties: str = "expected"
     tie_tolerance: float | str = 0.0
     short_list: str = "k"
@@ -122,7 +127,7 @@ class Convention:
 
     def __post_init__(self) -> None:
         """Refuse values that no rule stands behind."""
-        for name, choices in _CHOICES.items():
+        for name, choices in CHOICES.items():
             value = getattr(self, name)
             if name in ("gain", "discount") and callable(value):
                 continue
@@ -204,10 +209,10 @@ class Convention:
 
         Examples
         --------
-        >>> Convention.preset("sklearn").gain
-        'linear'
-        >>> Convention.preset("catboost").undefined, Convention.preset("catboost", "ap@10").undefined
-        (1.0, 0.0)
+        >>> Convention.preset("catboost").undefined
+        1.0
+        >>> Convention.preset("catboost", "ap@10").undefined
+        0.0
         """
         return cls(**presets.choices(name, metric))
 
@@ -254,7 +259,7 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
 
 
 def _finite(name: str, value: float | str | None) -> float | str | None:
-    word = _WORDS.get(name)
+    word = WORDS.get(name)
     if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
         return value
     if value is None or not is_number(value):

@@ -19,6 +19,10 @@ _UNLABELLED = {
     "filter": "Items without a grade are removed before ranking.",
     "raise": "Items without a grade are refused.",
 }
+_UNLISTED = {
+    "count": "A labelled item outside the list counts among the relevant and the ideal ones.",
+    "ignore": "A labelled item outside the list does not exist.",
+}
 _TIES = {
     "expected": "Items with equal estimates: the exact mean over all their orders.",
     "input": "Items with equal estimates keep the order of the input.",
@@ -32,8 +36,7 @@ _GAIN = {
     "linear": ("the grade itself", r"g(t) = t"),
     "binary": ("1 for a relevant item, else 0", r"g(t) = [t \ge \theta]"),
     "exponential_above": (
-        "2 to the power of the grade's steps above the threshold, counted from 1, minus 1; "
-        "0 for an irrelevant item",
+        "2 to the power of the grade's steps above the threshold, from 1, minus 1; else 0",
         r"g(t) = [t \ge \theta] \left(2^{t - \theta + 1} - 1\right)",
     ),
 }
@@ -46,16 +49,18 @@ _DISCOUNT = {
     ),
     "reciprocal": ("1 over the rank", r"D(r) = \frac{1}{r}"),
 }
+_BEST = (
+    r"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{{last}}} g(t^*_r)\,D(r),"
+    r"\quad g(t^*_1) \ge g(t^*_2) \ge \dots \text{{ over the grades of {which}"
+)
 _IDEAL = {
     "global": (
-        "of all the user's labelled items, best first, in the list or not",
-        r"\mathrm{IDCG@}k = \sum_{r=1}^{\min(k, |L|)} g(t^*_r)\,D(r),"
-        r"\quad g(t^*_1) \ge g(t^*_2) \ge \dots \text{ over the grades of all labelled items } L",
+        "of all the user's labelled items, best first",
+        _BEST.format(last=r"\min(k, |L|)", which=r"all labelled items } L"),
     ),
     "local": (
         "of the items in the list, best first",
-        r"\mathrm{IDCG@}k = \sum_{r=1}^{\min(k, n)} g(t^*_r)\,D(r),"
-        r"\quad g(t^*_1) \ge g(t^*_2) \ge \dots \text{ over the grades of the items in the list}",
+        _BEST.format(last=r"\min(k, n)", which="the items in the list}"),
     ),
     "max": (
         "of the top grade at each of the k places, the same for every user",
@@ -80,6 +85,10 @@ _AP = {
         r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]",
     ),
 }
+_PRECISIONS = (
+    r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]\,\mathrm{P@}r,"
+    r"\quad \mathrm{P@}r = \frac{1}{r} \sum_{q=1}^{r} [t_q \ge \theta]"
+)
 _UNDEFINED = {
     "skip": "has no score and stays out of the mean",
     "0.0": "scores 0",
@@ -119,6 +128,7 @@ def _lists(convention: Convention) -> list[str]:
         *([f"Estimates are first rounded to {rounded}."] if step else []),
         _TIES[convention.ties],
         _UNLABELLED[convention.unlabelled],
+        _UNLISTED[convention.unlisted],
         f"The same user and item twice {_DUPLICATES[convention.duplicates]}.",
     ]
 
@@ -172,11 +182,7 @@ def _hits(convention: Convention) -> list[str]:
         "F1@k: twice the hits over the sum of both denominators.",
         _set(rf"\mathrm{{F_1@}}k = \frac{{2h}}{{{places} + {found}}}"),
         f"AP@k: precision at the ranks of the relevant items among the first k, {average}.",
-        _set(
-            rf"\mathrm{{AP@}}k = \frac{{1}}{{{over}}} "
-            r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]\,\mathrm{P@}r,"
-            r"\quad \mathrm{P@}r = \frac{1}{r} \sum_{q=1}^{r} [t_q \ge \theta]"
-        ),
+        _set(rf"\mathrm{{AP@}}k = \frac{{1}}{{{over}}} {_PRECISIONS}"),
     ]
 
 
@@ -190,7 +196,7 @@ def _users(convention: Convention) -> list[str]:
         lines.append("A user with fewer than k items is left out.")
     return [
         *lines,
-        f"Mean: over {_MEAN_OVER[convention.mean_over]} that have a score. "
+        f"Mean: over {_MEAN_OVER[convention.mean_over]} that have a score.",
         "Pooled: the sum of their numerators over that of their denominators.",
         _set(
             r"\mathrm{mean} = \frac{1}{|U|} \sum_{u \in U} \frac{n_u}{d_u},"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg import notation
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.metrics import parse
@@ -70,27 +71,45 @@ def _is_metric(word: str) -> bool:
 _TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
 
 
-def convention_from(choices: Iterable[str]) -> Convention:
-    """Return the convention that ``key=value`` texts describe.
+def convention_from(
+    choices: Iterable[str], preset: str | None = None, metrics: Sequence[str] = ()
+) -> Convention:
+    """Return the convention that ``key=value`` texts describe, on top of a preset for metrics.
 
-    A text may hold several, with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``.
+    A text may hold several, with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it is
+    a signature, which holds every choice.
 
     Examples
     --------
     >>> convention_from(["gain=linear,undefined=0", "tie_tolerance=1e-9"]).undefined
     0.0
     """
+    convention = Convention() if preset is None else _preset(preset, metrics)
     given: dict[str, str] = {}
     for choice in choices:
-        given.update(pairs_from(choice, "--convention") or {})
-    return Convention().replace(**{key: _value(key, text) for key, text in given.items()})
+        if "|" in choice:
+            convention = Convention.from_signature(choice)
+        else:
+            given.update(pairs_from(choice, "--convention") or {})
+    return convention.replace(**{key: _value(key, text) for key, text in given.items()})
 
 
-def _value(key: str, text: str) -> str | float | dict[float, float]:
+def _preset(name: str, metrics: Sequence[str]) -> Convention:
+    """Return the convention that all the metrics have under a preset."""
+    convention, *others = [Convention.preset(name, metric) for metric in metrics or ["ndcg"]]
+    if any(other != convention for other in others):
+        msg = (
+            f"{name} computes {', '.join(metrics)} under different choices: ask for one at a time."
+        )
+        raise InvalidInputError(msg)
+    return convention
+
+
+def _value(key: str, text: str) -> Any:
     try:
         if key == "gain" and ":" in text:
             entries = (entry.split(":") for entry in text.split("/"))
             return {float(grade): float(gain) for grade, gain in entries}
-        return float(text)
+        return notation.parsed(key, text)
     except ValueError:
         return text

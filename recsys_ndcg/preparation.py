@@ -24,7 +24,7 @@ def prepared(
     threshold: float | None = None,
     gains_matter: bool = True,
 ) -> RankedLists:
-    """Apply `unlabelled` and check everything that ranking relies on.
+    """Apply `unlabelled` and `unlisted`, and check everything that ranking relies on.
 
     Raises
     ------
@@ -61,9 +61,17 @@ def prepared(
     if step and np.abs(lists.estimated).max(initial=0) > most:
         msg = f"tie_tolerance={step!r} is too small a step for estimates of this size."
         raise InvalidInputError(msg)
+    if convention.unlisted == "ignore":
+        lists = _without_unlisted(lists)
     if gains_matter:
         _check_gains(lists, convention, threshold)
     return _labelled_only(lists) if convention.unlabelled == "filter" else lists
+
+
+def _without_unlisted(lists: RankedLists) -> RankedLists:
+    """Return the lists without the labels of other items."""
+    nothing = np.zeros_like(lists.unlisted_offsets)
+    return replace(lists, unlisted_offsets=nothing, unlisted_true=lists.unlisted_true[:0])
 
 
 def _labelled_only(lists: RankedLists) -> RankedLists:

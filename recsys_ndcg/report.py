@@ -228,9 +228,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
-        return storage.as_dict(
-            self.scores, self.per_user, self.summary, self.audit, self.counts, self.signatures
-        )
+        by_metric = {"summary": self.summary, "audit": self.audit}
+        return storage.as_dict(self.scores, self.per_user, by_metric, self.counts, self.signatures)
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON."""

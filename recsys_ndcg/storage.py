@@ -55,8 +55,7 @@ class StoredAudit:
 def as_dict(
     scores: Scores,
     per_user: pd.DataFrame,
-    summary: pd.DataFrame,
-    audit: pd.DataFrame,
+    by_metric: dict[str, pd.DataFrame],
     counts: dict[str, int],
     signatures: dict[str, str],
 ) -> dict[str, Any]:
@@ -65,8 +64,7 @@ def as_dict(
         "format": _FORMAT,
         "signatures": signatures,
         "counts": counts,
-        "summary": _rows(summary),
-        "audit": _rows(audit),
+        **{name: _rows(table) for name, table in by_metric.items()},
         "score_of_undefined": _plain(scores.score_of_undefined),
         "per_user": {
             "user": per_user.index.tolist(),

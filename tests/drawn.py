@@ -111,6 +111,7 @@ choices = st.builds(
     ideal=st.sampled_from(["global", "local", "max"]),
     max_grade=st.just(5.0),
     unlabelled=st.sampled_from(["zero", "filter"]),
+    unlisted=st.sampled_from(["count", "ignore"]),
     ties=st.sampled_from(["expected", "input", "best", "worst", "item_asc", "item_desc"]),
     tie_tolerance=st.sampled_from([0.0, 0.5, 1e-9, "float32"]),
     short_list=st.sampled_from(["k", "n", "drop"]),

@@ -44,6 +44,7 @@ LAYERS = [
     "summary",
     "report",
     "evaluation",
+    "reconciliation",
     "one_list",
     "demo",
     "__init__",

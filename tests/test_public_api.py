@@ -30,6 +30,7 @@ NAMES = {
     "rbo",
     "recall_at_k",
     "reciprocal_rank",
+    "reconcile",
 }
 METRIC_NAMES = [
     "judged",
@@ -78,6 +79,7 @@ FIELDS = {
     "discount": "log2",
     "ideal": "global",
     "unlabelled": "zero",
+    "unlisted": "count",
     "ties": "expected",
     "tie_tolerance": 0.0,
     "short_list": "k",

@@ -31,6 +31,7 @@ class Choices:
     ideal: str = "global"
     max_grade: float | None = None
     unlabelled: str = "zero"
+    unlisted: str = "count"
     ties: str = "expected"
     tie_tolerance: float | str = 0.0
     short_list: str = "k"
@@ -86,6 +87,11 @@ def discounted(gains: Sequence[float], choices: Choices) -> float:
 def kept(rows: Iterable[Row], choices: Choices) -> list[Row]:
     """The list as it is ranked: without the unlabelled rows under "filter"."""
     return [row for row in rows if row.true is not None or choices.unlabelled != "filter"]
+
+
+def known(unlisted: list[float], choices: Choices) -> list[float]:
+    """The labels outside the list, as far as they exist."""
+    return unlisted if choices.unlisted == "count" else []
 
 
 def ranked_by(row: Row, choices: Choices) -> float:
@@ -215,7 +221,7 @@ def parts(
     metric: str, k: K, rows: list[Row], unlisted: list[float], choices: Choices, p: float = 0.8
 ) -> Parts:
     """(numerator, denominator) of one user."""
-    return across(orders(rows, choices), metric, k, unlisted, choices, p)
+    return across(orders(rows, choices), metric, k, known(unlisted, choices), choices, p)
 
 
 def chance(
@@ -223,7 +229,9 @@ def chance(
 ) -> Parts:
     """The mean over all n! orders; the estimates still say how many places are recommended."""
     shuffled = map(list, permutations(kept(rows, choices)))
-    return across(shuffled, metric, k, unlisted, replace(choices, ties="expected"), p)
+    return across(
+        shuffled, metric, k, known(unlisted, choices), replace(choices, ties="expected"), p
+    )
 
 
 def value(metric: str, numerator: float, denominator: float, choices: Choices) -> float:
@@ -242,7 +250,7 @@ def counted(
         rows, others = users.get(user, []), unlisted.get(user, [])
         dropped = choices.short_list == "drop" and k is not None and len(kept(rows, choices)) < k
         skipped = choices.missing_user == "skip" and not rows and bool(others)
-        labels = [row.true for row in rows if row.true is not None] + others
+        labels = [row.true for row in rows if row.true is not None] + known(others, choices)
         outside = {
             "all": False,
             "labelled": not labels,

@@ -35,9 +35,9 @@ def _levels(report: Shown) -> list[str]:
     high = audit[audit["chance"] >= _HIGH]
     high = high[high["best"] <= 1]  # sums such as DCG have no scale
     lines = [
-        f"Random order would already score {number(row.chance)} in {row.Index}"
-        f" (the worst order {number(row.worst)})."
-        for row in high.itertuples()
+        f"Random order would already score {number(row['chance'])} in {name}"
+        f" (the worst order {number(row['worst'])})."
+        for name, row in high.to_dict("index").items()
     ]
     below = audit.index[audit["lift"] < 0].tolist()
     if below:
@@ -73,9 +73,9 @@ def _ties(report: Shown) -> list[str]:
     audit = report.audit
     open_ones = audit[audit["tie_high"] - audit["tie_low"] >= _OPEN]
     return [
-        f"Ties decide {row.Index} for {row.decided_by_ties:.1%} of the users: "
-        f"it lies between {number(row.tie_low)} and {number(row.tie_high)}."
-        for row in open_ones.itertuples()
+        f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
+        f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
+        for name, row in open_ones.to_dict("index").items()
     ]
 
 
@@ -89,10 +89,10 @@ def _labels(report: Shown) -> list[str]:
     lines = [f"{counts[key]} {words}." for key, words in rows.items() if counts[key]]
     partly = audit[(audit["judged"] < 1) & audit["unlabelled_top"].notna()]
     if len(partly):
-        row = next(partly.itertuples())
+        name, row = next(iter(partly.to_dict("index").items()))
         lines.append(
-            f"Only {row.judged:.1%} of the items that {row.Index} looks at have a true value: were "
-            f"all others irrelevant it would be {number(row.unlabelled_zero)}, were they of the "
-            f"top grade {number(row.unlabelled_top)}."
+            f"Only {row['judged']:.1%} of the items that {name} looks at have a true value: were "
+            f"all others irrelevant it would be {number(row['unlabelled_zero'])}, were they of the "
+            f"top grade {number(row['unlabelled_top'])}."
         )
     return lines

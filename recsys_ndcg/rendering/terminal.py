@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
+from recsys_ndcg.rendering.reconciled import grouped
 from recsys_ndcg.rendering.table import cells, number
 
 if TYPE_CHECKING:
@@ -71,6 +72,20 @@ def models(reports: Mapping[str, Shown]) -> Table:
             }
         )
     return grid(pd.DataFrame(rows))
+
+
+def reconciled(rows: pd.DataFrame, reported: float | None) -> Table:
+    """Return one metric under every preset; the names and the changes break where they must."""
+    frame = grouped(rows, reported)
+    goal = f", reported {reported}" if reported is not None else ""
+    title = f"{rows['metric'].iloc[0]}: yours {number(rows['yours'].iloc[0])}{goal}"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in frame:
+        numeric = column in {"value", "difference", "gap"}
+        table.add_column(str(column), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in frame.itertuples(index=False):
+        table.add_row(*row)
+    return table
 
 
 def written(frame: pd.DataFrame) -> pd.DataFrame:

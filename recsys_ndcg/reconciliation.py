@@ -1,0 +1,226 @@
+"""One metric under every preset, and which choices make the difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.convention import CHOICES, WORDS, Convention
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.evaluation import source_of
+from recsys_ndcg.notation import written
+from recsys_ndcg.presets import PRESETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.ranked_lists import RankedLists
+
+_SAME = 1e-12
+_SHOWN = 5e-5  # what four decimals show
+_CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
+_NEAREST = 5  # changes of one's own choices that are told
+_TRIED = {
+    name: [value for value in values if value != "raise"]
+    for name, values in {
+        **CHOICES,
+        "tie_tolerance": (0.0, WORDS["tie_tolerance"]),
+        "recommend_from": (None, WORDS["recommend_from"]),
+    }.items()
+    if name != "duplicates"  # settled when the data was read
+}
+
+
+def reconcile(  # noqa: PLR0913 - those of evaluate
+    data: Any,
+    metrics: Iterable[str | Metric] | str | Metric | None = None,
+    *,
+    k: int | Iterable[int | None] | None = 10,
+    threshold: float | None = None,
+    convention: Convention | None = None,
+    columns: Mapping[str, str] | None = None,
+    reported: float | None = None,
+) -> pd.DataFrame:
+    """Return each metric as every preset computes it, and which choices make the difference.
+
+    Parameters
+    ----------
+    data, metrics, k, threshold, convention, columns
+        As in `evaluate`; the convention is yours, which the presets are held against.
+    reported : float, optional
+        A number that somebody published, of the one metric asked for: rows come in the order of
+        how close they are to it, and the changes of one or two of your choices that come closest
+        stand among them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per metric and preset: metric, preset, value (the mean over users), yours,
+        difference (value - yours), causes, changes and note. ``causes`` maps choices to how much
+        each moved the number when your choices became theirs one after the other, in the order
+        of the signature: the amounts add up to the difference. ``changes`` says the same in
+        words, with shares. ``note`` says what the library does otherwise, or why there is no
+        value. With `reported` also gap (value - reported), and rows without a preset.
+
+    Raises
+    ------
+    InvalidInputError
+        The data or an option cannot be used, or `reported` comes with several metrics.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rows = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4)]
+    >>> table = rn.reconcile(rows, "precision@10", threshold=4).set_index("preset")
+    >>> table.loc[["ranx", "lenskit"], ["value", "difference", "changes"]].round(3)
+             value  difference                          changes
+    preset
+    ranx      0.10        0.00
+    lenskit   0.75        0.65  short_list=n +0.6500 (100%)
+    """
+    mine = Convention() if convention is None else convention
+    source = source_of(data, metrics, k, threshold, mine, columns)
+    source.measured()  # what is wrong with one's own choices is an error, not a note
+    numbers = _Numbers(source.given, source.metrics, threshold, mine)
+    names = [str(metric) for metric in source.metrics]
+    rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
+    if reported is None:
+        return pd.DataFrame(rows)
+    if not is_number(reported) or len(names) != 1:
+        msg = (
+            "reported must be a number that somebody gave for the one metric asked for; got "
+            f"{shown(reported)} for {', '.join(names)}."
+        )
+        raise InvalidInputError(msg)
+    table = pd.DataFrame(rows + _nearest_changes(numbers, names[0], reported))
+    table["gap"] = table["value"] - reported
+    return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
+
+
+@dataclass
+class _Numbers:
+    """The means of the same lists under any choices, each measured once."""
+
+    lists: RankedLists
+    metrics: Sequence[Metric]
+    threshold: float | None
+    mine: Convention
+    known: dict[Convention, dict[str, float | str]] = field(default_factory=dict)
+
+    def after(self, changes: Mapping[str, Any], metric: str) -> float | str:
+        """Return the mean after some changes of one's choices, or why there is none."""
+        try:
+            convention = self.mine.replace(**changes)
+        except InvalidInputError as error:
+            return str(error)
+        if convention not in self.known:
+            self.known[convention] = self._measured(convention, self.metrics)
+        return self.known[convention][metric]
+
+    def _measured(
+        self, convention: Convention, metrics: Sequence[Metric]
+    ) -> dict[str, float | str]:
+        try:
+            source = source_of(self.lists, metrics, None, self.threshold, convention)
+            means = source.measured().scores.mean.tolist()
+        except InvalidInputError as error:
+            if len(metrics) == 1:
+                return {str(metrics[0]): str(error)}
+            alone = [self._measured(convention, [metric]) for metric in metrics]
+            return {name: value for one in alone for name, value in one.items()}
+        return dict(zip(map(str, metrics), means, strict=True))
+
+
+def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
+    """Return what a preset makes of a metric."""
+    theirs, mine = Convention.preset(preset, metric), numbers.mine
+    # what was merged is merged, and the top of the scale is a fact of the data
+    kept = {"duplicates", "max_grade"}
+    changes = {
+        one.name: getattr(theirs, one.name)
+        for one in fields(Convention)
+        if one.name not in kept and getattr(theirs, one.name) != getattr(mine, one.name)
+    }
+    row = _compared(numbers, metric, preset, changes)
+    notes = [PRESETS[preset].note(metric), row["note"]]
+    return row | {"note": " ".join(filter(None, notes))}
+
+
+def _compared(
+    numbers: _Numbers, metric: str, preset: str | None, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the value after some changes, and what each of them does."""
+    yours, value = numbers.after({}, metric), numbers.after(changes, metric)
+    row = {"metric": metric, "preset": preset, "value": np.nan, "yours": yours}
+    if isinstance(value, str):
+        return row | {"difference": np.nan, "causes": {}, "changes": "", "note": value}
+    causes = _causes(numbers, metric, changes)
+    difference = value - float(yours)
+    told = [
+        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {moved:+.4f} "
+        f"({moved / difference:.0%})"
+        for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
+        if abs(moved) >= _SHOWN
+    ]
+    return row | {
+        "value": value,
+        "difference": difference,
+        "causes": {"+".join(names): moved for names, moved in causes.items()},
+        "changes": ", ".join(told),
+        "note": "",
+    }
+
+
+def _causes(
+    numbers: _Numbers, metric: str, changes: Mapping[str, Any]
+) -> dict[tuple[str, ...], float]:
+    """Return how much each choice moves the number, changed one after the other.
+
+    Choices that are impossible by themselves, such as the ideal of a top grade without that
+    grade, move it together with the next one.
+    """
+    causes: dict[tuple[str, ...], float] = {}
+    changed: dict[str, Any] = {}
+    waiting: list[str] = []
+    before = float(numbers.after({}, metric))
+    for name, theirs in changes.items():
+        changed[name] = theirs
+        waiting.append(name)
+        after = numbers.after(changed, metric)
+        if isinstance(after, str):
+            continue
+        if not abs(after - before) <= _SAME:
+            causes[tuple(waiting)] = after - before
+        before, waiting = after, []
+    return causes
+
+
+def _nearest_changes(numbers: _Numbers, metric: str, reported: float) -> list[dict[str, Any]]:
+    """Return the changes of one or two choices that come closest to a number."""
+    mine = numbers.mine
+    single = [
+        {name: value}
+        for name, values in _TRIED.items()
+        for value in values
+        if value != getattr(mine, name)
+    ]
+    own = numbers.after({}, metric)
+    moving = [one for one in single if numbers.after(one, metric) != own]
+
+    def gap(changes: Mapping[str, Any]) -> float:
+        value = numbers.after(changes, metric)
+        return np.inf if isinstance(value, str) or np.isnan(value) else abs(value - reported)
+
+    pairs = [
+        one | other
+        for one, other in combinations(moving, 2)
+        if one.keys() != other.keys()
+        and gap(one | other) < min(gap(one), gap(other), gap({})) - _CLOSER
+    ]
+    found = sorted([{}, *moving, *pairs], key=gap)
+    return [_compared(numbers, metric, None, one) for one in found[:_NEAREST]]

@@ -1,0 +1,49 @@
+"""A reconciliation for reading: presets with the same number stand together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.rendering.table import number
+
+_YOURS, _CHANGED = "(yours)", "(yours, changed)"
+_MOST = 10  # rows that are told when a reported number is looked for
+
+
+def grouped(rows: pd.DataFrame, reported: float | None = None) -> pd.DataFrame:
+    """Return the rows of one metric as text, one for each number and what leads to it.
+
+    The highest value comes first, or what is closest to the reported number.
+    """
+    name = rows["preset"].where(rows["preset"].notna(), _CHANGED)
+    if reported is None:
+        own = {"preset": _YOURS, "value": rows["yours"].iloc[0], "difference": 0.0, "changes": ""}
+        rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
+        rows = rows.sort_values("value", ascending=False, kind="stable")
+        name = rows["preset"]
+    cells = pd.DataFrame(
+        {
+            "value": [number(value) for value in rows["value"]],
+            "difference": [_signed(value) for value in rows["difference"]],
+            **({} if reported is None else {"gap": [_signed(value) for value in rows["gap"]]}),
+            "what moves yours there": rows["changes"],
+        }
+    )
+    keys = [*cells]
+    cells.insert(len(keys) - 1, "computed by", name)
+    found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()
+    return found[[*cells]].head(len(found) if reported is None else _MOST)
+
+
+def notes(rows: pd.DataFrame) -> list[str]:
+    """Return what is to be known of some presets, those of the same note together."""
+    told = rows[rows["note"] != ""]
+    return [
+        f"{', '.join(filter(None, presets))}: {note}"
+        for note, presets in told.groupby("note", sort=False)["preset"]
+    ]
+
+
+def _signed(value: float) -> str:
+    return "-" if np.isnan(value) else f"{round(value, 4) + 0.0:+.4f}"  # without -0.0000

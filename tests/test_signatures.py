@@ -1,0 +1,167 @@
+"""Signatures: complete, stable, read back, and the same formulas in words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import recsys_ndcg as rn
+from recsys_ndcg.convention import CHOICES
+from tests import drawn
+from tests.refusal import refused
+from tests.textbook import Choices
+
+ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2)]
+OTHER = {
+    "tie_tolerance": (0.0, 1e-9, 0.5, 1 / 3, "float32"),
+    "recommend_from": (None, 3.5, -1e-7, "threshold"),
+    "max_grade": (None, 5.0, 1e16),
+}
+MAPPINGS = ({0: 0, 1: 1}, {0.1: 1 / 3, -2.5: 1e-300, 5: 1e21})
+EVERY = [(name, value) for name, values in (CHOICES | OTHER).items() for value in values]
+
+
+@pytest.mark.parametrize(("name", "value"), [*EVERY, *(("gain", one) for one in MAPPINGS)])
+def test_a_signature_gives_the_convention_back(name: str, value: object) -> None:
+    """Whatever value a field has, to the last digit; also from a report's signature."""
+    given = {"max_grade": 5.0} if (name, value) == ("ideal", "max") else {}
+    convention = rn.Convention(**{name: value, **given})
+    for text in (
+        convention.signature,
+        f"ndcg@10|{convention.signature}|threshold:4.0|protocol:rated|users:943|version:0.1.0",
+    ):
+        assert rn.Convention.from_signature(text) == convention
+        assert rn.Convention.from_signature(f" {text}\n") == convention
+
+
+@settings(max_examples=200, deadline=None)
+@given(chosen=drawn.choices)
+def test_any_combination_is_read_back(chosen: Choices) -> None:
+    """Functions apart, of which only the name is known."""
+    convention = drawn.convention_of(chosen)
+    plain = {
+        name: rule
+        for name, rule in (("gain", "linear"), ("discount", "ln"))
+        if callable(getattr(convention, name))
+    }
+    convention = convention.replace(**plain)
+    assert rn.Convention.from_signature(convention.signature) == convention
+
+
+def test_every_field_is_tried_and_moves_the_signature() -> None:
+    """A new field cannot be forgotten here; two different conventions never look the same."""
+    assert {one.name for one in fields(rn.Convention)} == set(CHOICES) | set(OTHER)
+    top = rn.Convention(max_grade=4.0)
+    seen = [top.replace(**{name: value}).signature for name, value in EVERY]
+    different = {(name, str(value)) for name, value in EVERY if getattr(top, name) != value}
+    assert len(set(seen)) == len(different) + 1
+
+
+def test_a_report_stands_by_its_signature() -> None:
+    """What is read back computes the same number."""
+    convention = rn.Convention(gain="linear", ties="input", undefined=0.0)
+    report = rn.evaluate(ROWS, threshold=2, convention=convention)
+    again = rn.Convention.from_signature(report.signature("precision@10"))
+    assert again == convention
+    pd_mean = rn.evaluate(ROWS, threshold=2, convention=again).mean
+    assert (pd_mean == report.mean).all()
+
+
+def test_functions_of_one_name_have_different_signatures() -> None:
+    """Of a report, where it is known what they give; the same function has the same one."""
+    gains = [lambda grades: grades, lambda grades: grades**2]
+    weights = [lambda ranks: 1 / ranks, lambda ranks: 1 / ranks**2]
+    signatures = [
+        rn.evaluate(ROWS, convention=rn.Convention(gain=gain, discount=weight)).signature("ndcg@10")
+        for gain in gains
+        for weight in [*weights, weights[0]]
+    ]
+    assert len(set(signatures)) == 4
+    assert signatures[0] == signatures[2]
+    assert re.search(r"\|gain:callable\(<lambda>#[0-9a-f]{8}\)\|discount:callable", signatures[0])
+
+
+def test_a_function_cannot_be_read_back() -> None:
+    """Only its name is known."""
+    convention = rn.Convention(gain=np.sqrt)
+    for text in (
+        convention.signature,
+        rn.evaluate(ROWS, convention=convention).signature("ndcg@10"),
+    ):
+        with refused("gain:callable.*names a function.*replace"):
+            rn.Convention.from_signature(text)
+
+
+FULL = rn.Convention().signature
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is not name:value"),
+        ("gain", "'gain' is not name:value"),
+        ("gain:linear", "lacks discount, ideal"),
+        (FULL.replace("|ties:expected", ""), "lacks ties"),
+        (FULL + "|ties:expected", "'ties:expected' stands there twice"),
+        (FULL.replace("ties:", "tie:"), "Did you mean 'ties'"),
+        (FULL.replace("expected", "expectd"), "Did you mean 'expected'"),
+        (FULL.replace("tie_tolerance:0.0", "tie_tolerance:x"), "tie_tolerance .*'x'"),
+        (FULL.replace("gain:exponential", "gain:map(1=)"), r"form map\(0.0=0.0"),
+        (FULL.replace("gain:exponential", "gain:map(1=2=3)"), r"form map\(0.0=0.0"),
+        (FULL.replace("ideal:global", "ideal:max"), "needs the top grade"),
+        (FULL.replace("|", ","), "lacks discount"),
+        (f"ndcg@10|{FULL}|seed:3", "'seed:3' is not name:value"),
+        (3, "A signature is text, not 3"),
+    ],
+)
+def test_a_malformed_signature_is_refused(text: object, message: str) -> None:
+    """What was found and what to do."""
+    with refused(message):
+        rn.Convention.from_signature(text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "value"), [*EVERY, *(("gain", one) for one in MAPPINGS)])
+def test_every_value_has_its_own_formula_or_sentence(name: str, value: object) -> None:
+    """And LaTeX whose braces close."""
+    top = rn.Convention(max_grade=4.0)
+    text = top.replace(**{name: value}).explain()
+    if getattr(top, name) != value and (name, value) != ("max_grade", None) and name != "max_grade":
+        assert text != top.explain()
+    for line in text.splitlines():
+        assert line.count("{") == line.count("}")
+        assert line.startswith("    ") or "\\" not in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "formula"),
+    [
+        ({}, r"g(t) = 2^t - 1"),
+        ({"gain": "linear"}, r"g(t) = t"),
+        ({"gain": "binary"}, r"g(t) = [t \ge \theta]"),
+        ({}, r"D(r) = \frac{1}{\log_2(r + 1)}"),
+        ({"discount": "ln"}, r"D(r) = \frac{1}{\ln(r + 1)}"),
+        ({"discount": "reciprocal"}, r"D(r) = \frac{1}{r}"),
+        ({}, r"\mathrm{P@}k = \frac{h}{k}"),
+        ({"short_list": "n"}, r"\mathrm{P@}k = \frac{h}{\min(k, n)}"),
+        ({"recommend_from": 3.5}, r"m = |\{i : \mathrm{estimated}_i \ge 3.5\}|"),
+        ({}, r"\mathrm{R@}k = \frac{h}{R}"),
+        ({"recall_over": "capped"}, r"\mathrm{R@}k = \frac{h}{\min(k, R)}"),
+        ({"short_list": "n"}, r"\mathrm{F_1@}k = \frac{2h}{\min(k, n) + R}"),
+    ],
+)
+def test_the_formulas_are_those_of_the_convention(changes: dict[str, Any], formula: str) -> None:
+    """In LaTeX, to be put into a paper."""
+    assert f"    {formula}\n" in rn.Convention(**changes).explain()
+
+
+def test_a_function_and_a_top_grade_are_explained() -> None:
+    """As far as they are known."""
+    text = rn.Convention(gain=np.sqrt, ideal="max", max_grade=5).explain()
+    assert r"g(t) = \mathrm{sqrt}(t)" in text
+    assert r"t_{\max} = 5" in text
+    assert "0 for 1, 3 for 5" in rn.Convention(gain={1: 0, 5: 3}).explain()
