@@ -28,7 +28,7 @@ print("RR of a first hit at ranks 1 to 20:", *(f"{value:.3f}" for value in falli
 
 print("\nGraded labels, the same grades in two orders:")
 graded = {"A": ranked(5, 2, 4, 0, 1), "B": ranked(2, 0, 5, 1, 4)}
-linear = rn.Convention(gain="linear")
+linear = rn.Convention.preset("evaluation_for_ir")
 report = rn.evaluate(graded, metrics=["cg", "dcg", "ndcg"], k=5, convention=linear)
 print(report.per_user.round(6).to_string())
 for model in graded:

@@ -27,7 +27,7 @@ results = pd.DataFrame(
 changed = results.replace({"doc_id": {1122: 2511}})
 columns = {"user": "query_id", "item": "doc_id", "true": "grade"}
 lists = rn.RankedLists.from_labels(labels, results, columns=columns)
-zero = rn.Convention(discount="ln", unlabelled="zero")
+zero = rn.Convention.preset("real_life_ndcg")
 drop = zero.replace(unlabelled="filter")
 
 

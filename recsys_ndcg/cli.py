@@ -38,7 +38,9 @@ app = typer.Typer(
     help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
 )
 # a pipe has no width, so nothing is cut there
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+out = Console(
+    highlight=False, markup=False, soft_wrap=True, width=None if sys.stdout.isatty() else 500
+)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 File = Annotated[Path, typer.Argument(help="CSV with a heading, or Parquet.", show_default=False)]
@@ -166,7 +168,15 @@ def demo(
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
         names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
-        reports = _reports(experiment, names, limit)
+        running = track(
+            experiment.run(),
+            "Training",
+            total=len(experiments.MODELS),
+            console=err,
+            transient=True,
+            disable=not err.is_terminal,
+        )
+        reports = experiments.reports(running, names, limit)
         source = "sample ratings" if ratings is None else str(ratings)
         out.print(
             f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
@@ -184,28 +194,6 @@ def main() -> None:
             raise
         err.print(f"error: {error.format_message()} (--help tells more)", markup=False)
         sys.exit(2)
-
-
-def _reports(
-    experiment: experiments.Experiment, names: list[str], threshold: float
-) -> dict[str, Report]:
-    """Evaluate each model as it is trained; a warning of some of them says of which."""
-    reports = {}
-    said: dict[str, list[str]] = {}
-    total, quiet = len(experiments.MODELS), not err.is_terminal
-    running = track(
-        experiment.run(), "Training", total=total, console=err, transient=True, disable=quiet
-    )
-    for model, lists in running:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DataWarning)
-            reports[model] = evaluate_data(lists, metrics=names, threshold=threshold)
-        for one in caught:
-            said.setdefault(str(one.message), []).append(model)
-    for message, models in said.items():
-        whose = "" if len(models) == total else f"{', '.join(models)}: "
-        warnings.warn(whose + message, DataWarning, stacklevel=2)
-    return reports
 
 
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:

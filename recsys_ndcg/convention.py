@@ -219,14 +219,14 @@ class Convention:
     @staticmethod
     def presets() -> dict[str, str]:
         """Return the names of the presets, and what each reproduces."""
-        return {name: one.reproduces for name, one in presets.PRESETS.items()}
+        return {name: str(one) for name, one in presets.PRESETS.items()}
 
     def explain(self) -> str:
         r"""Return the formulas of exactly this convention, in words and in LaTeX.
 
         Examples
         --------
-        >>> print("\n".join(Convention(gain="linear").explain().splitlines()[5:9]))
+        >>> print("\n".join(Convention(gain="linear").explain().splitlines()[6:10]))
         Gain of a grade: the grade itself.
             g(t) = t
         Weight of a rank: 1 over the binary logarithm of the rank plus 1.

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, MissingExtraError
+from recsys_ndcg.errors import DataWarning, InvalidInputError, MissingExtraError
+from recsys_ndcg.evaluation import evaluate
 from recsys_ndcg.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
+
+    from recsys_ndcg.report import Report
 
 MODELS = ("SVD", "KNNBaseline", "BaselineOnly", "NormalPredictor")
 _FEWEST = 50
@@ -86,6 +90,24 @@ class Experiment:
         if name == "BaselineOnly":
             return surprise.BaselineOnly(verbose=False)
         return surprise.NormalPredictor()
+
+
+def reports(
+    runs: Iterable[tuple[str, RankedLists]], metrics: Sequence[str], threshold: float
+) -> dict[str, Report]:
+    """Evaluate each model as it comes; a warning of some of them says of which."""
+    found = {}
+    said: dict[str, list[str]] = {}
+    for model, lists in runs:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
+            found[model] = evaluate(lists, metrics=metrics, threshold=threshold)
+        for one in caught:
+            said.setdefault(str(one.message), []).append(model)
+    for message, models in said.items():
+        whose = "" if len(models) == len(found) else f"{', '.join(models)}: "
+        warnings.warn(whose + message, DataWarning, stacklevel=2)
+    return found
 
 
 def _surprise() -> Any:

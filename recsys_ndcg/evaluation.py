@@ -82,10 +82,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
     (np.float64(0.924), np.float64(0.944))
     """
-    if convention is not None and not isinstance(convention, Convention):
-        msg = f"convention must be a Convention(...), not {shown(convention)}."
-        raise InvalidInputError(msg)
-    source = source_of(data, metrics, k, threshold, convention or Convention(), columns)
+    source = source_of(data, metrics, k, threshold, convention, columns)
     measured = source.measured()
     audit = Audit(source, measured)
     _warn_of_data(source.lists)
@@ -98,10 +95,18 @@ def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
     metrics: Iterable[str | Metric] | str | Metric | None,
     k: int | Iterable[int | None] | None,
     threshold: float | None,
-    convention: Convention,
+    convention: Convention | None,
     columns: Mapping[str, str] | None = None,
 ) -> Source:
     """Read the data and settle the choices of `evaluate`, whose parameters these are."""
+    if convention is None:
+        convention = Convention()
+    elif not isinstance(convention, Convention):
+        msg = (
+            f"convention must be a Convention(...), not {shown(convention)}. "
+            "That of a library is Convention.preset('sklearn'), for instance."
+        )
+        raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=convention.duplicates)
     chosen = _resolved(metrics, k, has_threshold=threshold is not None)
     threshold = _threshold(lists, chosen, convention, threshold)

@@ -56,16 +56,22 @@ def prepared(
             "Give both the same rule."
         )
         raise InvalidInputError(msg)
+    _check_size(lists, convention)
+    if convention.unlisted == "ignore":
+        lists = _without_unlisted(lists)
+    if convention.unlabelled == "filter":
+        lists = _labelled_only(lists)
+    if gains_matter:
+        _check_gains(lists, convention, threshold)
+    return lists
+
+
+def _check_size(lists: RankedLists, convention: Convention) -> None:
     step = convention.tie_tolerance
     most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
     if step and np.abs(lists.estimated).max(initial=0) > most:
         msg = f"tie_tolerance={step!r} is too small a step for estimates of this size."
         raise InvalidInputError(msg)
-    if convention.unlisted == "ignore":
-        lists = _without_unlisted(lists)
-    if gains_matter:
-        _check_gains(lists, convention, threshold)
-    return _labelled_only(lists) if convention.unlabelled == "filter" else lists
 
 
 def _without_unlisted(lists: RankedLists) -> RankedLists:

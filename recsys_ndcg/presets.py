@@ -1,6 +1,6 @@
 """How other libraries compute their numbers, as choices of a Convention.
 
-Each is proved against the library itself, or worked by hand from its formula, in tests/peers.
+Each is held against the library itself, or against its formula worked by hand, in tests/peers.
 """
 
 from __future__ import annotations
@@ -20,24 +20,42 @@ class Preset:
 
     Parameters
     ----------
-    reproduces : str
-        The library, its version and what of it.
+    library : str
+        Its name and the version compared with.
+    metrics : str
+        Those it has and we reproduce, by our names.
     choices : mapping
-        Where the library differs from our defaults.
+        Where it differs from our defaults.
     by_metric : mapping, optional
-        Further choices of single metrics, by the name without a cutoff.
+        Further choices of single metrics: of ``"rr"``, or of ``"rr@"`` with a cutoff.
     not_reproduced : mapping, optional
-        What our number does not equal and why, by metric.
+        By metric, what the library computes that has the name alone, and why it is not imitated.
+    caveat : str, optional
+        Where the library's own number is another one, or none.
     """
 
-    reproduces: str
+    library: str
+    metrics: str
     choices: Choices
     by_metric: Mapping[str, Choices] = field(default_factory=dict)
     not_reproduced: Mapping[str, str] = field(default_factory=dict)
+    caveat: str = ""
+
+    def __str__(self) -> str:
+        """Return what the preset reproduces, in a sentence."""
+        parts = [f"{self.library}: {self.metrics.replace(' ', ', ')}", self.caveat]
+        parts += [f"not {name}: {why}" for name, why in self.not_reproduced.items()]
+        return "; ".join(filter(None, parts))
+
+    def has(self, metric: str) -> bool:
+        """Tell whether the library computes a metric, and so do we."""
+        return _bare(metric) in self.metrics.split()
 
     def note(self, metric: str) -> str:
-        """Return what is not reproduced of a metric, or nothing."""
-        return self.not_reproduced.get(_bare(metric), "")
+        """Return what the library calls by the name of a metric, if it is something else."""
+        name = _bare(metric)
+        other = self.not_reproduced.get(name)
+        return f"not its {name}: {other}" if other else ""
 
 
 def choices(name: str, metric: str | None = None) -> dict[str, Any]:
@@ -57,7 +75,11 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
     if one is None:
         msg = f"No preset is named {shown(name)}. {nearest(str(name), PRESETS)}"
         raise InvalidInputError(msg)
-    return {**one.choices, **one.by_metric.get(_bare(metric or "ndcg"), {})}
+    bare = _bare(metric or "ndcg")
+    further = one.by_metric.get(bare, {})
+    if metric and "@" in str(metric):
+        further = one.by_metric.get(f"{bare}@", further)
+    return {**one.choices, **further}
 
 
 def _bare(metric: str) -> str:
@@ -65,97 +87,167 @@ def _bare(metric: str) -> str:
     return str(metric).lower().split("@")[0].split("(")[0].strip()
 
 
-_TREC = {
+_BINARY = "ndcg precision recall ap rr hit"
+_TREC: Choices = {
     "gain": "linear",
     "ties": "item_desc",
     "tie_tolerance": "float32",
     "undefined": 0.0,
+    "missing_user": "skip",
     "mean_over": "labelled",
 }
-_RANX = {"gain": "linear", "undefined": 0.0, "mean_over": "labelled"}
-# only what is in a truth table is relevant, and only its users count
-_TRUTH = {"gain": "binary", "mean_over": "relevant", "ties": "input"}
-# what is not in a given list, or has none, does not exist
-_GIVEN_LISTS = {"ideal": "local", "unlisted": "ignore", "missing_user": "skip"}
-_CATBOOST = {**_GIVEN_LISTS, "ties": "worst", "short_list": "n", "undefined": 1.0}
+_WHOLE = "fractional grades are refused or truncated there"
+_RANX: Choices = {"gain": "linear", "ties": "input", "undefined": 0.0, "mean_over": "labelled"}
+_RANX_TIES = "ties in lists of 16 items and more stand as an unstable sort leaves them"
+# graders of given lists: what is not in a list, or has none, does not exist
+_LISTS: Choices = {"ideal": "local", "unlisted": "ignore", "missing_user": "skip"}
+_CATBOOST: Choices = {
+    **_LISTS,
+    "ties": "worst",
+    "short_list": "n",
+    "ap_over": "capped",
+    "undefined": 1.0,
+}
+_CATBOOST_ZERO = {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}}
+_BORDER = "its border is strict: relevant is above it"
+# tables of relevant items: only their users count, all of them the same
+_TRUTH: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
+_OF_BOTH: Choices = {"missing_user": "skip"}
 
 PRESETS: dict[str, Preset] = {
-    "trec_eval": Preset("trec_eval 9.0.8", {**_TREC, "missing_user": "skip"}),
-    "pytrec_eval": Preset("pytrec_eval-terrier 0.5.11", {**_TREC, "missing_user": "skip"}),
-    "ir_measures": Preset("ir_measures 0.4.3", _TREC),
-    "ranx": Preset("ranx 0.3.21", _RANX),
-    "ranx_burges": Preset("ranx 0.3.21", {**_RANX, "gain": "exponential"}),
-    "sklearn": Preset("scikit-learn 1.9.1", {**_GIVEN_LISTS, "gain": "linear", "undefined": 0.0}),
-    "catboost": Preset(
-        "CatBoost 1.2.10",
-        {**_CATBOOST, "gain": "linear", "ap_over": "capped"},
-        {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}},
+    "trec_eval": Preset(
+        "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision f1", _TREC,
+        caveat="-c is missing_user='zero'; version 10 holds scores in double precision; "
+        "grades are truncated",
     ),
-    "catboost_exp": Preset("CatBoost 1.2.10", {**_CATBOOST, "gain": "exponential"}),
+    "pytrec_eval": Preset(
+        "pytrec_eval-terrier 0.5.11", "ndcg precision recall ap rr hit rprecision f1", _TREC,
+        caveat=_WHOLE,
+    ),
+    "ir_measures": Preset(
+        "ir_measures 0.4.3", "ndcg precision recall ap rr hit rprecision f1",
+        {**_TREC, "missing_user": "zero"},
+        {"rr@": {"ties": "item_asc", "tie_tolerance": 0.0}},
+        caveat=f"with the providers it picks itself; {_WHOLE}",
+    ),
+    "ranx": Preset(
+        "ranx 0.3.21", "ndcg dcg precision recall f1 ap rr hit rprecision", _RANX,
+        caveat=f"of objects, with make_comparable; {_RANX_TIES}; {_WHOLE}",
+    ),
+    "ranx_burges": Preset(
+        "ranx 0.3.21", "ndcg dcg", {**_RANX, "gain": "exponential"},
+        caveat=f"ndcg_burges and dcg_burges; {_RANX_TIES}",
+    ),
+    "sklearn": Preset(
+        "scikit-learn 1.9.1", "ndcg dcg", {**_LISTS, "gain": "linear", "undefined": 0.0},
+        caveat="lists of one item are refused there",
+    ),
+    "catboost": Preset(
+        "CatBoost 1.2.10", "ndcg dcg precision recall ap rr", {**_CATBOOST, "gain": "linear"},
+        _CATBOOST_ZERO, caveat=_BORDER,
+    ),
+    "catboost_exp": Preset(
+        "CatBoost 1.2.10", "ndcg dcg precision recall ap rr", _CATBOOST, _CATBOOST_ZERO,
+        caveat=f"type=Exp; {_BORDER}",
+    ),
     "lightgbm": Preset(
-        "LightGBM 4",
-        {**_GIVEN_LISTS, "ties": "input", "ap_over": "capped", "undefined": 1.0},
+        "LightGBM 4.7.0", "ndcg ap",
+        {**_LISTS, "ties": "input", "ap_over": "capped", "undefined": 1.0},
+        caveat="label_gain has to be given for half stars",
     ),
     "xgboost": Preset(
-        "XGBoost 3",
-        {
-            **_GIVEN_LISTS,
-            "ties": "input",
-            "tie_tolerance": "float32",
-            "short_list": "n",
-            "ap_over": "capped",
-            "undefined": 1.0,
-        },
+        "XGBoost 3.2.0", "ndcg precision ap",
+        {**_LISTS, "ties": "input", "tie_tolerance": "float32", "short_list": "n",
+         "ap_over": "capped", "undefined": 1.0},
+        caveat="without @k it cuts at 32; half stars are refused there",
     ),
     "torchmetrics": Preset(
-        "torchmetrics 1.9",
-        {
-            **_GIVEN_LISTS,
-            "gain": "linear",
-            "tie_tolerance": "float32",
-            "ap_over": "hits",
-            "undefined": 0.0,
-        },
-        {name: {"ties": "input"} for name in ("ap", "precision", "recall", "hit", "rr")},
+        "torchmetrics 1.9.0", _BINARY,
+        {**_LISTS, "gain": "linear", "tie_tolerance": "float32", "ap_over": "hits",
+         "undefined": 0.0},
+        {name: {"ties": "input"} for name in ("precision", "recall", "ap", "rr", "hit")},
+        caveat="values in single precision; equal scores have no stable order but in ndcg; items "
+        "scored 0 or less count as irrelevant in precision, recall, ap and rr",
     ),
     "tensorflow_ranking": Preset(
-        "TF-Ranking 0.5", {**_GIVEN_LISTS, "short_list": "n", "undefined": 0.0}
+        "TF-Ranking 0.5.5", f"{_BINARY} dcg",
+        {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0},
+        caveat="values in single precision; it shuffles ties, which are averaged here",
     ),
     "recommenders": Preset(
-        "recommenders 1.2.1",
+        "recommenders 1.2.1", "ndcg precision recall ap",
         {**_TRUTH, "discount": "ln", "ap_over": "capped"},
-        {name: {"missing_user": "skip"} for name in ("precision", "recall", "ap")},
+        {"precision": _OF_BOTH, "recall": _OF_BOTH, "ap": _OF_BOTH},
+        caveat="ap is map_at_k; a user without a list scores 0 in ndcg and is left out elsewhere",
     ),
-    "recommenders_map": Preset("recommenders 1.2.1", {**_TRUTH, "missing_user": "skip"}),
-    "rectools": Preset("RecTools 0.19.0", {**_TRUTH, "ideal": "max"}),
-    "replay": Preset("RePlay 0.22.0", {**_TRUTH, "ties": "item_desc", "ap_over": "capped"}),
+    "recommenders_map": Preset(
+        "recommenders 1.2.1", "ap", {**_TRUTH, "discount": "ln", **_OF_BOTH}, caveat="ap is map",
+    ),
+    "rectools": Preset(
+        "RecTools 0.19.0", f"{_BINARY} f1", {**_TRUTH, "ideal": "max"},
+        caveat="of the ranks that it is given",
+    ),
+    "replay": Preset(
+        "RePlay 0.22.0", _BINARY, {**_TRUTH, "ties": "item_desc", "ap_over": "capped"},
+        caveat="of data frames",
+    ),
+    "replay_dict": Preset(
+        "RePlay 0.22.0", _BINARY, {**_TRUTH, "ap_over": "capped"}, caveat="of dictionaries",
+    ),
     "lenskit": Preset(
-        "LensKit 2025",
-        {
-            **_TRUTH,
-            "discount": "log2_max",
-            "short_list": "n",
-            "recall_over": "capped",
-            "ap_over": "capped",
-            "missing_user": "skip",
-            "mean_over": "all",
-            "undefined": 0.0,
-        },
+        "LensKit 2025.8.1", f"{_BINARY} dcg",
+        {"gain": "binary", "ties": "input", "discount": "log2_max", "short_list": "n",
+         "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
+        caveat="as list_metrics() fills gaps; ap fails there for users with nothing relevant",
     ),
-    "implicit": Preset("implicit 0.7.3", {**_TRUTH, "recall_over": "capped", "ap_over": "capped"}),
-    "replay_dict": Preset("RePlay 0.22.0", {**_TRUTH, "ap_over": "capped"}),
-    "recbole": Preset("RecBole 1.2.1", {**_TRUTH, "ap_over": "capped"}),
-    "elliot": Preset("elliot", {**_TRUTH, "gain": "exponential_above", "missing_user": "skip"}),
-    "recpack": Preset("RecPack 0.3.6", {**_TRUTH, "recall_over": "relevant"}),
-    "cornac": Preset("Cornac 3", {**_TRUTH, "missing_user": "skip"}),
+    "implicit": Preset(
+        "implicit 0.7.3", "ndcg ap", {**_TRUTH, "recall_over": "capped", "ap_over": "capped"},
+        not_reproduced={
+            "precision": "what it calls so is the pooled recall@k of this preset, "
+            "report.pooled['recall@10']",
+        },
+        caveat="of models that recommend in a stable order",
+    ),
+    "recbole": Preset(
+        "RecBole 1.2.1", _BINARY, {**_TRUTH, "ap_over": "capped"},
+        caveat="means rounded to four decimals",
+    ),
+    "elliot": Preset(
+        "Elliot 0.3.1", "ndcg precision recall",
+        {**_TRUTH, "gain": "exponential_above", "missing_user": "skip"},
+        not_reproduced={"ap": "what it calls so is the mean of precision@1 to precision@k"},
+    ),
+    "recpack": Preset(
+        "RecPack 0.3.6", "ndcg dcg precision recall rr", _TRUTH,
+        not_reproduced={"hit": "what it calls so is the mean number of hits"},
+        caveat="of 0/1 labels and no ties; CalibratedRecallK is recall_over='capped'",
+    ),
+    "cornac": Preset(
+        "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_TRUTH, "missing_user": "skip"},
+        caveat="rr fails there for users without a hit",
+    ),
     "evidently": Preset(
-        "evidently 0.7",
-        {"gain": "linear", "ideal": "local", "short_list": "n", "mean_over": "relevant"},
+        "evidently 0.7.23", "ndcg precision recall hit rr",
+        {**_LISTS, "gain": "linear", "short_list": "n", "mean_over": "relevant"},
+        {"ndcg": {"mean_over": "all"}},
+        not_reproduced={
+            "ap": "what it calls so depends on the order of the rows and can exceed 1",
+            "f1": "what it calls so is the F1 of mean precision and mean recall",
+        },
+        caveat="without ties, to all of which it gives one rank",
     ),
     "surprise_faq": Preset(
-        "Surprise", {"ties": "input", "recommend_from": "threshold", "undefined": 0.0}
+        "Surprise 1.1.5, the FAQ's example", "precision recall",
+        {"ties": "input", "undefined": 0.0, "recommend_from": "threshold"},
     ),
-    "surprise_walkthrough": Preset("the walkthrough", {"ties": "input"}),
-    "real_life_ndcg": Preset("the notebook", {"discount": "ln"}),
-    "evaluation_for_ir": Preset("the notebook", {"gain": "linear"}),
-}
+    "surprise_walkthrough": Preset(
+        "the walkthrough of Surprise and NDCG", "ndcg dcg", {"ties": "input"},
+    ),
+    "real_life_ndcg": Preset(
+        "the notebook Real life NDCG", "ndcg dcg", {"discount": "ln"},
+        caveat="DCG-f is unlabelled='filter', the other ideals are 'local' and 'max'",
+    ),
+    "evaluation_for_ir": Preset(
+        "the notebook Evaluation for IR", "ndcg dcg cg", {"gain": "linear"},
+    ),
+}  # fmt: skip

@@ -83,10 +83,9 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     ranx      0.10        0.00
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
-    mine = Convention() if convention is None else convention
-    source = source_of(data, metrics, k, threshold, mine, columns)
+    source = source_of(data, metrics, k, threshold, convention, columns)
     source.measured()  # what is wrong with one's own choices is an error, not a note
-    numbers = _Numbers(source.given, source.metrics, threshold, mine)
+    numbers = _Numbers(source.given, source.metrics, threshold, source.convention)
     names = [str(metric) for metric in source.metrics]
     rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
     if reported is None:
@@ -148,7 +147,9 @@ def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
     }
     row = _compared(numbers, metric, preset, changes)
     notes = [PRESETS[preset].note(metric), row["note"]]
-    return row | {"note": " ".join(filter(None, notes))}
+    if not PRESETS[preset].has(metric) and not notes[0]:
+        notes[0] = "it has no such metric; its other choices make this of it"
+    return row | {"note": "; ".join(filter(None, notes))}
 
 
 def _compared(
@@ -156,14 +157,23 @@ def _compared(
 ) -> dict[str, Any]:
     """Return the value after some changes, and what each of them does."""
     yours, value = numbers.after({}, metric), numbers.after(changes, metric)
-    row = {"metric": metric, "preset": preset, "value": np.nan, "yours": yours}
+    row: dict[str, Any] = {
+        "metric": metric,
+        "preset": preset,
+        "value": np.nan,
+        "yours": yours,
+        "difference": np.nan,
+        "causes": {},
+        "changes": "",
+        "note": value,
+    }
     if isinstance(value, str):
-        return row | {"difference": np.nan, "causes": {}, "changes": "", "note": value}
-    causes = _causes(numbers, metric, changes)
+        return row
     difference = value - float(yours)
+    causes = _causes(numbers, metric, changes)
     told = [
-        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {moved:+.4f} "
-        f"({moved / difference:.0%})"
+        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {moved:+.4f}"
+        + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
         for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
         if abs(moved) >= _SHOWN
     ]
@@ -172,7 +182,7 @@ def _compared(
         "difference": difference,
         "causes": {"+".join(names): moved for names, moved in causes.items()},
         "changes": ", ".join(told),
-        "note": "",
+        "note": "nobody has a score" if np.isnan(value) else "",
     }
 
 
@@ -181,21 +191,22 @@ def _causes(
 ) -> dict[tuple[str, ...], float]:
     """Return how much each choice moves the number, changed one after the other.
 
-    Choices that are impossible by themselves, such as the ideal of a top grade without that
+    Choices that leave no number by themselves, such as the ideal of a top grade without that
     grade, move it together with the next one.
     """
     causes: dict[tuple[str, ...], float] = {}
     changed: dict[str, Any] = {}
     waiting: list[str] = []
-    before = float(numbers.after({}, metric))
+    before = numbers.after({}, metric)
     for name, theirs in changes.items():
         changed[name] = theirs
         waiting.append(name)
         after = numbers.after(changed, metric)
-        if isinstance(after, str):
+        if isinstance(after, str) or np.isnan(after):
             continue
-        if not abs(after - before) <= _SAME:
-            causes[tuple(waiting)] = after - before
+        moved = after - float(before)
+        if abs(moved) > _SAME:
+            causes[tuple(waiting)] = moved
         before, waiting = after, []
     return causes
 

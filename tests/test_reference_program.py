@@ -39,7 +39,7 @@ def test_every_printed_number_is_ours(qrels: str, printed: str, level: int) -> N
         metrics=list(NAMES.values()),
         k=None,
         threshold=level,
-        convention=rn.Convention(gain="linear", ties="item_desc", undefined=0.0),
+        convention=rn.Convention.preset("trec_eval"),
     )
     compared = 0
     for line in (folder / printed).read_text().splitlines():

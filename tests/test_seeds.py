@@ -45,8 +45,8 @@ RESULTS = pd.DataFrame(
     }
 )
 COLUMNS = {"user": "query_id", "item": "doc_id", "true": "grade"}
-ZERO = rn.Convention(discount="ln", unlabelled="zero")
-FILTER = rn.Convention(discount="ln", unlabelled="filter")
+ZERO = rn.Convention.preset("real_life_ndcg")
+FILTER = ZERO.replace(unlabelled="filter")
 LOCAL = FILTER.replace(ideal="local")
 MAX = FILTER.replace(ideal="max", max_grade=1.0)
 
@@ -241,7 +241,7 @@ PAIRS += [(3.5, 3), (3.5, 4), (5.5, 5), (4.5, 5), (4.5, 4)]
 SORTED = [(5.5, 5), (4.5, 4), (4.5, 5), (4.5, 5), (4.5, 4)]
 SORTED += [(3.5, 3), (3.5, 4), (2.5, 3), (1.5, 1), (1.5, 2)]
 THREE = [(0.5, 1), (3.5, 3), (4.5, 5)]
-INPUT = rn.Convention(ties="input")
+INPUT = rn.Convention.preset("surprise_walkthrough")
 
 
 @expects_ties
@@ -333,7 +333,7 @@ def test_a_user_with_three_ratings_is_left_out_at_ten_under_drop() -> None:
 
 # Evaluation for information retrieval: what sees the order, and what the length
 
-LINEAR = rn.Convention(gain="linear")
+LINEAR = rn.Convention.preset("evaluation_for_ir")
 
 
 @pytest.mark.parametrize("labels", [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.convention import CHOICES
 from tests import drawn
 from tests.refusal import refused
-from tests.textbook import Choices
+
+if TYPE_CHECKING:
+    from tests.textbook import Choices
 
 ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2)]
 OTHER = {
@@ -27,9 +29,9 @@ EVERY = [(name, value) for name, values in (CHOICES | OTHER).items() for value i
 
 
 @pytest.mark.parametrize(("name", "value"), [*EVERY, *(("gain", one) for one in MAPPINGS)])
-def test_a_signature_gives_the_convention_back(name: str, value: object) -> None:
+def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
     """Whatever value a field has, to the last digit; also from a report's signature."""
-    given = {"max_grade": 5.0} if (name, value) == ("ideal", "max") else {}
+    given: dict[str, Any] = {"max_grade": 5.0} if (name, value) == ("ideal", "max") else {}
     convention = rn.Convention(**{name: value, **given})
     for text in (
         convention.signature,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.presets import PRESETS
 from recsys_ndcg.rendering.table import number
 
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
@@ -14,14 +15,16 @@ _MOST = 10  # rows that are told when a reported number is looked for
 def grouped(rows: pd.DataFrame, reported: float | None = None) -> pd.DataFrame:
     """Return the rows of one metric as text, one for each number and what leads to it.
 
-    The highest value comes first, or what is closest to the reported number.
+    The highest value comes first, or what is closest to the reported number. A library that has
+    no such metric stands in brackets.
     """
-    name = rows["preset"].where(rows["preset"].notna(), _CHANGED)
+    metric = rows["metric"].iloc[0]
+    names = [_CHANGED if pd.isna(one) else _named(one, metric) for one in rows["preset"]]
+    rows = rows.assign(preset=names)
     if reported is None:
         own = {"preset": _YOURS, "value": rows["yours"].iloc[0], "difference": 0.0, "changes": ""}
         rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
         rows = rows.sort_values("value", ascending=False, kind="stable")
-        name = rows["preset"]
     cells = pd.DataFrame(
         {
             "value": [number(value) for value in rows["value"]],
@@ -31,18 +34,29 @@ def grouped(rows: pd.DataFrame, reported: float | None = None) -> pd.DataFrame:
         }
     )
     keys = [*cells]
-    cells.insert(len(keys) - 1, "computed by", name)
+    cells.insert(len(keys) - 1, "computed by", rows["preset"])
     found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()
     return found[[*cells]].head(len(found) if reported is None else _MOST)
 
 
 def notes(rows: pd.DataFrame) -> list[str]:
-    """Return what is to be known of some presets, those of the same note together."""
-    told = rows[rows["note"] != ""]
-    return [
-        f"{', '.join(filter(None, presets))}: {note}"
-        for note, presets in told.groupby("note", sort=False)["preset"]
+    """Return what is to be known of some presets."""
+    metric = rows["metric"].iloc[0]
+    named = rows[rows["preset"].notna()]
+    lines = [
+        f"{preset}: {reason}"
+        for preset, value, note in zip(named["preset"], named["value"], named["note"], strict=True)
+        if (reason := note if np.isnan(value) else PRESETS[preset].note(metric))
     ]
+    if not all(PRESETS[preset].has(metric) for preset in named["preset"]):
+        lines.append(
+            f"in brackets: libraries without {metric}, whose other choices make this of it"
+        )
+    return lines
+
+
+def _named(preset: str, metric: str) -> str:
+    return preset if PRESETS[preset].has(metric) else f"[{preset}]"
 
 
 def _signed(value: float) -> str:

@@ -1,0 +1,72 @@
+"""Build the environments of the real libraries, run them, and write or check the golden files.
+
+``python tests/peers/build.py`` builds all; with names of libraries, some; with ``--live`` those
+that CI builds. ``--check`` compares what they say now with the golden files, to 1e-12.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+ENVIRONMENTS = ROOT / ".peers"
+TOLERANCE = 1e-12
+
+
+def python_of(name: str, requirements: list[str]) -> Path:
+    """Return the interpreter of an environment that has the requirements."""
+    home = ENVIRONMENTS / name
+    python = home / "bin" / "python"
+    installed = home / "requirements.txt"
+    wanted = "\n".join(requirements)
+    if not installed.exists() or installed.read_text() != wanted:
+        venv.create(home, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *requirements], check=True)
+        installed.write_text(wanted)
+    return python
+
+
+def same(now: Any, before: Any) -> bool:
+    """Tell whether two answers agree, numbers to the tolerance."""
+    if isinstance(now, dict) and isinstance(before, dict):
+        return now.keys() == before.keys() and all(same(now[key], before[key]) for key in now)
+    if isinstance(now, float) and isinstance(before, float):
+        return abs(now - before) <= TOLERANCE * max(1.0, abs(before))
+    return bool(now == before)
+
+
+def main() -> None:
+    """Write or check the golden files of the libraries that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("libraries", nargs="*", help="all without any")
+    parser.add_argument("--live", action="store_true", help="those that CI builds")
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    options = parser.parse_args()
+    environments = tomllib.loads((HERE / "environments.toml").read_text())
+    different = []
+    for name, one in environments.items():
+        for library in one["libraries"]:
+            if library not in (options.libraries or [library]) or options.live > one["live"]:
+                continue
+            command = [python_of(name, one["requirements"]), "-m", "tests.peers.run", library]
+            said = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+            path, now = HERE / "golden" / f"{library}.json", json.loads(said.stdout)
+            if not options.check:
+                path.write_text(said.stdout)
+            elif not same(now["answers"], json.loads(path.read_text())["answers"]):
+                different.append(library)
+            "differs" if library in different else f"{len(now['answers'])} answers"
+    if different:
+        sys.exit(f"Not what the golden files hold: {', '.join(different)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""cornac: the metrics of its ranking evaluation, user by user, for users with something relevant.
+
+Its loop visits the users of the test set, passes over those without a rating from the threshold
+on, and has a model rank every item of the training set for each. Here `pd_rank` is the user's
+list alone, best first and equal scores in the order of the input, as a model's order of them is
+not stable; users without a list are refused, for whom its models fall back on a default score.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from cornac.metrics import MRR, NDCG, FMeasure, HitRatio, Precision, Recall
+
+if TYPE_CHECKING:
+    from tests.peers.cases import Case
+
+DISTRIBUTION = "cornac"
+METRICS = {"ndcg": NDCG, "precision": Precision, "recall": Recall, "f1": FMeasure, "hit": HitRatio}
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+    metrics = {f"{name}@{case.k}": metric(k=case.k) for name, metric in METRICS.items()}
+    metrics["rr"] = MRR()
+    answers: dict[str, Any] = {name: {"per_user": {}, "refused": {}} for name in metrics}
+    for user, labels in case.labels.items():
+        liked = np.array([item for item, grade in labels.items() if grade >= case.threshold])
+        if not len(liked):
+            continue
+        own = case.run.get(user)
+        for name, metric in metrics.items():
+            if own is None:
+                answers[name]["refused"][user] = "it has no users without a list"
+                continue
+            ranked = np.array(sorted(own, key=own.__getitem__, reverse=True))
+            try:
+                value = metric.compute(gt_pos=liked, pd_rank=ranked)
+            except ValueError as error:
+                answers[name]["refused"][user] = str(error)
+            else:
+                answers[name]["per_user"][user] = float(value)
+    return {"cornac": answers}

@@ -1,0 +1,63 @@
+"""recpack: its metrics on the matrices that its pipeline would compare, y_true being 0 or 1.
+
+The pipeline evaluates binary values, so y_true holds the labels from the threshold on. Its order
+of equal scores is what a partition leaves: users with any are left out. `HitK` is missing here,
+since its value is the mean number of hits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recpack.metrics import DCGK, NDCGK, PrecisionK, RecallK, ReciprocalRankK
+from scipy.sparse import csr_matrix, lil_matrix
+
+if TYPE_CHECKING:
+    from tests.peers.cases import Case
+
+DISTRIBUTION = "recpack"
+METRICS = {
+    "ndcg": NDCGK,
+    "dcg": DCGK,
+    "precision": PrecisionK,
+    "recall": RecallK,
+    "rr": ReciprocalRankK,
+}
+
+
+def _matrix(cells: dict[str, dict[str, float]], users: list[str], items: list[str]) -> csr_matrix:
+    """Return users by items, what is not given being absent."""
+    matrix = lil_matrix((len(users), len(items)))
+    for user, own in cells.items():
+        for item, value in own.items():
+            matrix[users.index(user), items.index(item)] = value
+    return matrix.tocsr()
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+    users = sorted(case.labels | case.run)
+    lists = [*case.labels.values(), *case.run.values()]
+    items = sorted({item for own in lists for item in own})
+    liked = {
+        user: {item: 1.0 for item, grade in own.items() if grade >= case.threshold}
+        for user, own in case.labels.items()
+    }
+    true, predicted = _matrix(liked, users, items), _matrix(case.run, users, items)
+    tied = {user for user, own in case.run.items() if len(set(own.values())) < len(own)}
+    answers = {}
+    for name, metric in METRICS.items():
+        asked = metric(K=case.k)
+        asked.calculate(true, predicted)
+        table = asked.results
+        values = {
+            users[int(row)]: float(score)
+            for row, score in zip(table["user_id"], table["score"], strict=True)
+        }
+        answers[f"{name}@{case.k}"] = {
+            "per_user": {user: value for user, value in values.items() if user not in tied},
+            "refused": {
+                user: "its order of equal scores is not stable" for user in values if user in tied
+            },
+        }
+    return {"recpack": answers}

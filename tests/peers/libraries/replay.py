@@ -1,0 +1,55 @@
+"""RePlay: the per-user values of its metrics.
+
+Any row of the truth counts as relevant, so it is given the labels from the threshold on. It
+orders equal scores by what holds them: data frames are the preset's, as its documentation's
+examples are, dictionaries those of the preset replay_dict.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from replay.metrics import MAP, MRR, NDCG, HitRate, PerUser, Precision, Recall
+
+if TYPE_CHECKING:
+    from tests.peers.cases import Case
+
+DISTRIBUTION = "replay-rec"
+METRICS = {
+    "ndcg": NDCG,
+    "precision": Precision,
+    "recall": Recall,
+    "ap": MAP,
+    "hit": HitRate,
+    "rr": MRR,
+}
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {}}}}."""
+    truth = {
+        user: [item for item, grade in own.items() if grade >= case.threshold]
+        for user, own in case.labels.items()
+    }
+    truth = {user: items for user, items in truth.items() if items}
+    lists = {user: list(own.items()) for user, own in case.run.items()}
+    frames = (
+        pd.DataFrame(
+            [(user, item, score) for user, own in lists.items() for item, score in own],
+            columns=["query_id", "item_id", "rating"],
+        ),
+        pd.DataFrame(
+            [(user, item) for user, own in truth.items() for item in own],
+            columns=["query_id", "item_id"],
+        ),
+    )
+    answers: dict[str, dict[str, Any]] = {"replay": {}, "replay_dict": {}}
+    for name, metric in METRICS.items():
+        for preset, given in (("replay", frames), ("replay_dict", (lists, truth))):
+            (values,) = metric(case.k, mode=PerUser())(*given).values()
+            answers[preset][f"{name}@{case.k}"] = {
+                "per_user": {user: float(value) for user, value in values.items()},
+                "refused": {},
+            }
+    return answers

@@ -1,0 +1,30 @@
+"""scikit-learn: dcg_score and ndcg_score, one list at a time.
+
+It knows the given list alone, and all of it needs a grade: unlabelled items get 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.metrics import dcg_score, ndcg_score
+
+if TYPE_CHECKING:
+    from tests.peers.cases import Case
+
+DISTRIBUTION = "scikit-learn"
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+    answers: dict[str, Any] = {}
+    for name, function in (("dcg", dcg_score), ("ndcg", ndcg_score)):
+        values, refused = {}, {}
+        for user, own in case.run.items():
+            true = [[case.labels.get(user, {}).get(item, 0.0) for item in own]]
+            try:
+                values[user] = float(function(true, [list(own.values())], k=case.k))
+            except ValueError as error:
+                refused[user] = str(error)
+        answers[f"{name}@{case.k}"] = {"per_user": values, "refused": refused}
+    return {"sklearn": answers}

@@ -1,0 +1,67 @@
+"""torchmetrics: its retrieval metrics, all users in one update, with every default.
+
+It knows the given lists alone, in the order of the input: unlabelled items get 0, NDCG takes
+the grades and the others whether an item reaches the threshold. Its `aggregation` is handed the
+values of the users, in their order, so that it serves here to see them instead of their mean.
+It holds scores as float32 and, but for NDCG, orders equal ones by sorts that are not stable, even
+the one that groups the rows by user: users with equal scores are left out there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torchmetrics.retrieval import (
+    RetrievalHitRate,
+    RetrievalMAP,
+    RetrievalMRR,
+    RetrievalNormalizedDCG,
+    RetrievalPrecision,
+    RetrievalRecall,
+)
+
+if TYPE_CHECKING:
+    from tests.peers.cases import Case
+
+DISTRIBUTION = "torchmetrics"
+METRICS = {
+    "ndcg": RetrievalNormalizedDCG,
+    "precision": RetrievalPrecision,
+    "recall": RetrievalRecall,
+    "ap": RetrievalMAP,
+    "hit": RetrievalHitRate,
+    "rr": RetrievalMRR,
+}
+
+
+def _values(values: torch.Tensor, dim: int | None = None) -> torch.Tensor:  # noqa: ARG001
+    """Aggregate nothing."""
+    return values
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+    rows = [
+        (place, score, case.labels.get(user, {}).get(item, 0.0))
+        for place, (user, own) in enumerate(case.run.items())
+        for item, score in own.items()
+    ]
+    indexes, estimates, grades = (torch.tensor(column) for column in zip(*rows, strict=True))
+    tied = {
+        user: "its order of equal scores is not stable"
+        for user, own in case.run.items()
+        if len(torch.tensor(list(own.values())).unique()) < len(own)
+    }
+    answers = {}
+    for name, metric in METRICS.items():
+        target = grades if name == "ndcg" else grades >= case.threshold
+        asked = metric(top_k=case.k, aggregation=_values)
+        asked.update(estimates, target, indexes=indexes)
+        refused = {} if name == "ndcg" else tied
+        values = dict(zip(case.run, asked.compute().tolist(), strict=True))
+        answers[f"{name}@{case.k}"] = {
+            "per_user": {user: value for user, value in values.items() if user not in refused},
+            "refused": refused,
+        }
+    return {"torchmetrics": answers}

@@ -1,0 +1,56 @@
+"""XGBoost: the scores are the ``base_margin`` of an untrained booster, which evaluates these.
+
+One list at a time, so that its mean over lists is that one's value. It knows the given list
+alone, and all of it needs a whole grade: unlabelled items get 0. ``map`` and ``pre`` take binary
+labels alone, so they are given the relevance. Without ``@k`` XGBoost cuts at 32; it is not asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xgboost import Booster, DMatrix
+from xgboost.core import XGBoostError
+
+if TYPE_CHECKING:
+    from tests.peers.cases import Case
+
+DISTRIBUTION = "xgboost"
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+    grades = {
+        user: [case.labels.get(user, {}).get(item, 0.0) for item in own]
+        for user, own in case.run.items()
+    }
+    relevance = {
+        user: [float(grade >= case.threshold) for grade in own] for user, own in grades.items()
+    }
+    answers: dict[str, Any] = {}
+    for metric, name, labels in (
+        (f"ndcg@{case.k}", f"ndcg@{case.k}", grades),
+        (f"precision@{case.k}", f"pre@{case.k}", relevance),
+        (f"ap@{case.k}", f"map@{case.k}", relevance),
+    ):
+        try:
+            answers[metric] = {
+                "per_user": {
+                    user: _value(name, labels[user], list(own.values()))
+                    for user, own in case.run.items()
+                },
+                "refused": {},
+            }
+        except XGBoostError as error:  # a stack trace follows its message
+            answers[metric] = {"refused": str(error).splitlines()[0].rsplit(": ", 1)[1]}
+    return {"xgboost": answers}
+
+
+def _value(name: str, labels: list[float], values: list[float]) -> float:
+    """Return a metric of one list."""
+    data = DMatrix(
+        np.zeros((len(labels), 1)), labels, group=[len(labels)], base_margin=values, nthread=1
+    )
+    booster = Booster({"objective": "rank:ndcg", "eval_metric": name, "nthread": 1}, [data])
+    return float(booster.eval(data).rsplit(":", 1)[1])

@@ -1,0 +1,34 @@
+"""Run one library on all cases and print what it says, with the versions: its golden file.
+
+``python -m tests.peers.run scikit_learn``, where scikit-learn is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib import import_module
+from importlib.metadata import version
+
+from tests.peers.cases import cases
+
+
+def golden(library: str) -> str:
+    """Return a library's answers as JSON, one line per preset, case and metric."""
+    adapter = import_module(f"tests.peers.libraries.{library}")
+    answers = {}
+    for case in cases():
+        for preset, metrics in adapter.scores(case).items():
+            for metric, answer in metrics.items():
+                answers[f"{preset} {case.name} {metric}"] = json.dumps(answer)
+    head = {
+        "library": adapter.DISTRIBUTION,
+        "version": version(adapter.DISTRIBUTION),
+        "python": platform.python_version(),
+    }
+    lines = ",\n".join(f'  "{key}": {answer}' for key, answer in answers.items())
+    return f'{json.dumps(head)[:-1]},\n "answers": {{\n{lines}\n}}}}\n'
+
+
+if __name__ == "__main__":
+    pass

@@ -1,0 +1,191 @@
+"""Presets by name, by metric, by formula where no library can be run, and what they need."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.presets import PRESETS
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+NAMES = {
+    "trec_eval", "pytrec_eval", "ir_measures", "ranx", "ranx_burges", "sklearn", "catboost",
+    "catboost_exp", "lightgbm", "xgboost", "torchmetrics", "tensorflow_ranking", "recommenders",
+    "rectools", "replay", "lenskit", "implicit", "recbole", "elliot", "recpack", "cornac",
+    "evidently", "surprise_faq",
+    "recommenders_map", "replay_dict",
+    "surprise_walkthrough", "real_life_ndcg", "evaluation_for_ir",
+}  # fmt: skip
+ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 5), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 4)]
+Pairs = dict[int, list[tuple[float, float]]]
+
+
+def test_the_presets_are_these() -> None:
+    """Each with a sentence that names the library, its version and its metrics."""
+    told = rn.Convention.presets()
+    assert set(told) == NAMES
+    for name, text in told.items():
+        assert re.match(r".+: [a-z0-9]+(, [a-z0-9]+)*($|;)", text), name
+        assert set(PRESETS[name].metrics.split()) <= METRICS.keys()
+        assert not set(PRESETS[name].metrics.split()) & PRESETS[name].not_reproduced.keys()
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_preset_is_a_convention_that_its_signature_gives_back(name: str) -> None:
+    """For every metric, in any spelling of it."""
+    for metric in METRICS:
+        convention = rn.Convention.preset(name, metric)
+        assert rn.Convention.from_signature(convention.signature) == convention
+        for spelling in (f"{metric.upper()}@10", f" {metric}@5"):
+            assert rn.Convention.preset(name, spelling) in {
+                convention,
+                rn.Convention.preset(name, f"{metric}@1"),
+            }
+    assert rn.Convention.preset(name) == rn.Convention.preset(name, "ndcg@10")
+
+
+def test_a_library_may_treat_its_metrics_differently() -> None:
+    """CatBoost's AP is 0 where its NDCG is 1; ir_measures breaks ties of RR@k the other way."""
+    assert rn.Convention.preset("catboost", "ndcg@5").undefined == 1.0
+    assert rn.Convention.preset("catboost", "ap@5").undefined == 0.0
+    assert rn.Convention.preset("ir_measures", "rr").ties == "item_desc"
+    assert rn.Convention.preset("ir_measures", "rr@5").ties == "item_asc"
+    assert rn.Convention.preset("recommenders", "ndcg@5").missing_user == "zero"
+    assert rn.Convention.preset("recommenders", "recall@5").missing_user == "skip"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("scikit-learn", "No preset is named 'scikit-learn'"),
+        ("treceval", "Did you mean 'trec_eval'"),
+        ("", "There are: catboost"),
+        (None, "No preset is named None"),
+        (["sklearn"], r"No preset is named \['sklearn'\]"),
+    ],
+)
+def test_an_unknown_preset_is_refused_with_the_nearest(name: Any, message: str) -> None:
+    """Or all that there are."""
+    with refused(message):
+        rn.Convention.preset(name)
+
+
+def test_a_preset_says_what_the_data_lacks() -> None:
+    """Item ids where ties go by id, a threshold, the top of the scale."""
+    pairs = {"ann": [(3.0, 5), (3.0, 1)]}
+    with refused("ties='item_desc' orders by item, but the data has no item ids"):
+        rn.evaluate(pairs, convention=rn.Convention.preset("trec_eval"))
+    with refused("gain='binary', mean_over='relevant' needs to know .* pass threshold"):
+        rn.evaluate(ROWS, convention=rn.Convention.preset("replay"))
+    with refused("ideal='max' needs the top grade"):
+        rn.Convention.preset("rectools").replace(gain="linear")
+
+
+lists = st.dictionaries(
+    st.integers(0, 5),
+    st.lists(st.tuples(st.sampled_from([1.0, 2.5, 3.0, 4.0, 4.5]), st.integers(1, 5)), min_size=1,
+             max_size=7),
+    min_size=1,
+)  # fmt: skip
+
+
+def _distinct(users: dict[int, list[tuple[float, int]]]) -> Pairs:
+    """Return the lists without ties."""
+    return {
+        user: [(estimated + place / 100, true) for place, (estimated, true) in enumerate(own)]
+        for user, own in users.items()
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _equals(users: Pairs, preset: str, metric: str, expected: float) -> None:
+    rows = [
+        (user, place, estimated, true)
+        for user, own in users.items()
+        for place, (estimated, true) in enumerate(own)
+    ]
+    convention = rn.Convention.preset(preset, metric)
+    ours = rn.evaluate(rows, metrics=metric, threshold=4, convention=convention).mean.iloc[0]
+    assert math.isclose(ours, expected, abs_tol=1e-12)
+
+
+def _usable(users: Pairs) -> bool:
+    trues = {true for own in users.values() for _, true in own}
+    return len(trues) > 1 and max(trues) >= 4
+
+
+@settings(max_examples=200, deadline=None)
+@given(users=lists, k=st.integers(1, 8))
+def test_the_example_of_surprises_faq(users: Pairs, k: int) -> None:
+    """Hits over what is estimated at 4 or more in the first k, 0 where that is nothing."""
+    assume(_usable(users))
+
+    def of(own: list[tuple[float, float]]) -> tuple[float, float]:
+        first = sorted(own, key=lambda pair: pair[0], reverse=True)[:k]
+        recommended = [pair for pair in first if pair[0] >= 4]
+        hits = sum(true >= 4 for _, true in recommended)
+        relevant = sum(true >= 4 for _, true in own)
+        precision = hits / len(recommended) if recommended else 0.0
+        return precision, hits / relevant if relevant else 0.0
+
+    values = [of(own) for own in users.values()]
+    _equals(users, "surprise_faq", f"precision@{k}", _mean([p for p, _ in values]))
+    _equals(users, "surprise_faq", f"recall@{k}", _mean([r for _, r in values]))
+
+
+def _elliot(users: Pairs, k: int, metric: Callable[[list[float], list[float]], float]) -> float:
+    """Average over the users with something relevant, best estimates first."""
+    values = []
+    for own in users.values():
+        ranked = [true for _, true in sorted(own, key=lambda pair: -pair[0])][:k]
+        every = [true for _, true in own]
+        if max(every) >= 4:
+            values.append(metric(ranked, every))
+    return _mean(values)
+
+
+@settings(max_examples=200, deadline=None)
+@given(users=lists.map(_distinct), k=st.integers(1, 8))
+def test_elliots_metrics(users: Pairs, k: int) -> None:
+    """Gains from the threshold up: 2^(grade - 4 + 1) - 1, so that a 4 is worth 1 and a 5 three."""
+    assume(_usable(users))
+
+    def gain(true: float) -> float:
+        return {4: 1.0, 5: 3.0}.get(int(true), 0.0)
+
+    def dcg(trues: list[float]) -> float:
+        return sum(gain(true) / math.log2(place + 2) for place, true in enumerate(trues))
+
+    def ndcg(ranked: list[float], every: list[float]) -> float:
+        return dcg(ranked) / dcg(sorted(every, reverse=True)[:k])
+
+    def hits(trues: list[float]) -> int:
+        return sum(true >= 4 for true in trues)
+
+    _equals(users, "elliot", f"ndcg@{k}", _elliot(users, k, ndcg))
+    _equals(users, "elliot", f"precision@{k}", _elliot(users, k, lambda top, _: hits(top) / k))
+    _equals(
+        users, "elliot", f"recall@{k}", _elliot(users, k, lambda top, all_: hits(top) / hits(all_))
+    )
+
+
+def test_what_implicit_calls_precision_is_the_pooled_recall_of_its_preset() -> None:
+    """Hits over the places that could have been hits, over all users at once."""
+    rows = {"ann": [(3.0, 1), (2.0, 0), (1.0, 1)], "bob": [(2.0, 0), (1.0, 1)]}
+    preset = rn.Convention.preset("implicit")
+    report = rn.evaluate(rows, metrics="recall@2", convention=preset)
+    assert report.pooled["recall@2"] == (1 + 1) / (2 + 1)
