@@ -116,7 +116,7 @@ _OF_BOTH: Choices = {"missing_user": "skip"}
 
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
-        "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision f1", _TREC,
+        "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision", _TREC,
         caveat="-c is missing_user='zero'; version 10 holds scores in double precision; "
         "grades are truncated",
     ),
@@ -147,8 +147,7 @@ PRESETS: dict[str, Preset] = {
         _CATBOOST_ZERO, caveat=_BORDER,
     ),
     "catboost_exp": Preset(
-        "CatBoost 1.2.10", "ndcg dcg precision recall ap rr", _CATBOOST, _CATBOOST_ZERO,
-        caveat=f"type=Exp; {_BORDER}",
+        "CatBoost 1.2.10", "ndcg dcg", _CATBOOST, _CATBOOST_ZERO, caveat="type=Exp",
     ),
     "lightgbm": Preset(
         "LightGBM 4.7.0", "ndcg ap",
@@ -213,7 +212,7 @@ PRESETS: dict[str, Preset] = {
         caveat="means rounded to four decimals",
     ),
     "elliot": Preset(
-        "Elliot 0.3.1", "ndcg precision recall",
+        "Elliot", "ndcg precision recall",
         {**_TRUTH, "gain": "exponential_above", "missing_user": "skip"},
         not_reproduced={"ap": "what it calls so is the mean of precision@1 to precision@k"},
     ),
@@ -224,7 +223,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "cornac": Preset(
         "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_TRUTH, "missing_user": "skip"},
-        caveat="rr fails there for users without a hit",
+        caveat="rr fails there for users without a hit; users without a list get default scores",
     ),
     "evidently": Preset(
         "evidently 0.7.23", "ndcg precision recall hit rr",

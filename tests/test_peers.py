@@ -85,7 +85,7 @@ def test_metrics_equal_pytrec_eval_per_user(steps: int) -> None:
         metrics=list(PYTREC_EVAL),
         k=None,
         threshold=3,
-        convention=rn.Convention(gain="linear", ties="item_desc", undefined=0.0),
+        convention=rn.Convention.preset("pytrec_eval"),
     )
     assert len(results) > 190
     for user, scores in results.items():
@@ -94,11 +94,12 @@ def test_metrics_equal_pytrec_eval_per_user(steps: int) -> None:
             assert value == pytest.approx(scores[name], abs=1e-12), (user, ours)
 
 
-def test_ndcg_equals_catboost_where_nothing_is_tied() -> None:
-    """The mean over groups, exponential gains; CatBoost scores a group of zeros 1."""
+@pytest.mark.parametrize("steps", [None, 4, 1])
+def test_ndcg_equals_catboost(steps: int | None) -> None:
+    """The mean over groups, exponential gains, ties in their worst order."""
     catboost = pytest.importorskip("catboost.utils")
-    frame = _ratings(3).sort_values("user", kind="stable")
-    convention = rn.Convention(undefined=1.0)
+    frame = _ratings(3, steps=steps).sort_values("user", kind="stable")
+    convention = rn.Convention.preset("catboost_exp")
     for k in (1, 5, 10):
         theirs = catboost.eval_metric(
             frame["true"].to_numpy(),

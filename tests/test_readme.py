@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.peers.table import table
+
 README = Path(__file__).parent.parent / "README.md"
+EXAMPLE = str(README.parent / "examples" / "presets.py")
+
+
+def _printed(*command: str) -> str:
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, *command], capture_output=True, text=True, check=True
+    )
+    return done.stdout
 
 
 def _block(name: str) -> str:
@@ -23,9 +34,39 @@ def _block(name: str) -> str:
 def test_the_demo_prints_what_the_first_screen_shows() -> None:
     """To the last digit: the sample and the models are drawn from a seed."""
     pytest.importorskip("surprise")
-    command = [sys.executable, "-c", "from recsys_ndcg.cli import main; main()", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ours
-    assert done.stdout == _block("demo")
+    assert _printed("-c", "from recsys_ndcg.cli import main; main()", "demo") == _block("demo")
+
+
+def test_the_table_of_presets_is_what_the_example_prints() -> None:
+    """One prediction file under all of them."""
+    assert _printed(EXAMPLE) == _block("presets")
+
+
+@pytest.mark.skipif("RECSYS_NDCG_DATA" not in os.environ, reason="RECSYS_NDCG_DATA is not set")
+def test_the_extremes_on_real_ratings_are_what_the_example_prints() -> None:
+    """The first screen quotes them, too."""
+    ratings = Path(os.environ["RECSYS_NDCG_DATA"]) / "movietweetings-100k" / "ratings.dat"
+    rows = {
+        line.split()[0]: line.split()
+        for line in _printed(EXAMPLE, str(ratings), "8").splitlines()
+        if line
+    }
+    text = README.read_text(encoding="utf-8")
+    ndcg, precision = ((rows["lowest"][at], rows["highest"][at]) for at in (1, 2))
+    assert "precision@10 from {} to {}".format(*precision) in text
+    assert "NDCG@10 from {} to {}".format(*ndcg) in text
+    for name in ("trec_eval", "recommenders", "xgboost", "evidently"):
+        assert f"{float(rows[name][2]):.2f}" in text.split("## Use it")[0]
+    assert f"{float(rows['surprise_faq'][2]):.2f}" in text.split("## Use it")[0]
+
+
+def test_the_table_of_parity_is_what_was_compared() -> None:
+    """From the golden files."""
+    found = re.search(
+        r"<!-- parity:.*?-->\n(.*?)\n<!-- end -->", README.read_text("utf-8"), re.DOTALL
+    )
+    assert found
+    assert found[1] == table()
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

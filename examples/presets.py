@@ -1,0 +1,46 @@
+"""One file of predictions, one metric's name: how many numbers? As many as there are libraries.
+
+Ratings are predicted from the means of user and item, and evaluated as each library would. Give
+a file of user, item, rating (CSV or '::'-separated) and a threshold to see it on your own.
+"""
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+
+import recsys_ndcg as rn
+from recsys_ndcg.adapters.files import read_ratings
+from recsys_ndcg.datasets import sample_ratings
+
+METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
+# short lists and ties are what libraries differ in
+warnings.filterwarnings("ignore", category=rn.DataWarning)
+
+
+def predictions(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Predict a fifth of the ratings by the means in the rest."""
+    test = np.random.default_rng(0).random(len(ratings)) < 0.2
+    train, rest = ratings[~test], ratings[test]
+    overall = train["rating"].mean()
+    users, items = (train.groupby(key)["rating"].mean() - overall for key in ("user", "item"))
+    biases = rest["user"].map(users).fillna(0) + rest["item"].map(items).fillna(0)
+    columns = {"rating": "true"}
+    low, high = ratings["rating"].min(), ratings["rating"].max()
+    return rest.rename(columns=columns).assign(estimated=(overall + biases).clip(low, high))
+
+
+ratings = read_ratings(sys.argv[1]) if len(sys.argv) > 1 else sample_ratings()
+threshold = float(sys.argv[2]) if len(sys.argv) > 2 else 4.0
+table = rn.reconcile(predictions(ratings), METRICS, threshold=threshold)
+
+own = table.groupby("metric")["yours"].first()
+computed = table[table["note"] == ""]  # by the libraries that have the metric
+values = computed.pivot_table(index="preset", columns="metric", values="value", sort=False)[METRICS]
+values.loc["(by default here)"] = own
+values.loc["lowest"], values.loc["highest"] = values.min(), values.max()
+print(values.to_string(float_format="{:.4f}".format, na_rep="-", header=METRICS, index_names=False))
+
+causes = computed[computed["preset"] == "evidently"].set_index("metric")["changes"]
+print("\nWhy precision@10 is so high in evidently:", causes["precision@10"])

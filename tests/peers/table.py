@@ -1,0 +1,55 @@
+"""Print, as Markdown, how far each preset is held against its library, by metric.
+
+``python -m tests.peers.table``, from the golden files and the presets themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from recsys_ndcg.presets import PRESETS
+
+GOLDEN = Path(__file__).parent / "golden"
+METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "ap", "rr", "hit", "rprecision"]
+KINDS = {"per_user": "user", "mean": "mean"}
+#: held against the four decimals that the program prints for its own test files
+PRINTED = "trec_eval"
+
+
+def kinds() -> dict[tuple[str, str], str]:
+    """Return what was compared, by preset and metric."""
+    found = {}
+    for path in GOLDEN.glob("*.json"):
+        for key, answer in json.loads(path.read_text())["answers"].items():
+            preset, _, metric = key.split()
+            for form, kind in KINDS.items():
+                if answer.get(form):
+                    found[preset, metric.partition("@")[0]] = kind
+    return found
+
+
+def table() -> str:
+    """Return the table."""
+    compared = kinds()
+
+    def cell(preset: str, metric: str) -> str:
+        one = PRESETS[preset]
+        if metric in one.not_reproduced:
+            return "no"
+        if not one.has(metric):
+            return ""
+        return "user" if preset == PRINTED else compared.get((preset, metric), "formula")
+
+    lines = [f"| preset | {' | '.join(METRICS)} | of, and what to know |"]
+    lines.append("|" + "---|" * (len(METRICS) + 2))
+    for name, one in PRESETS.items():
+        reasons = [f"{metric}: {why}" for metric, why in one.not_reproduced.items()]
+        text = "; ".join(filter(None, [one.library, one.caveat, *reasons]))
+        cells = " | ".join(cell(name, metric) for metric in METRICS)
+        lines.append(f"| `{name}` | {cells} | {text} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
