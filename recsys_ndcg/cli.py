@@ -131,11 +131,13 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Compute a metric as every library does, and tell what makes the difference."""
     with _told():
+        names = [name for name in ",".join(metric).split(",") if name.strip()]
+        mine = convention_from(convention or [], preset, names)
         table = reconcile_data(
             file,
-            [name for name in ",".join(metric).split(",") if name.strip()],
+            names,
             threshold=threshold,
-            convention=convention_from(convention or [], preset, metric),
+            convention=mine,
             columns=pairs_from(columns, "--columns"),
             reported=reported,
         )
@@ -143,7 +145,8 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
             rows = table[table["metric"] == name]
             out.print(terminal.reconciled(rows, reported))
             for line in notes(rows):
-                out.print(f"- {line}")
+                out.print(f"- {line}", soft_wrap=False)
+        out.print(f"yours: {mine.signature}", style="dim")
 
 
 @app.command()

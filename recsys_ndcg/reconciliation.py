@@ -14,6 +14,7 @@ from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.evaluation import source_of
 from recsys_ndcg.notation import written
 from recsys_ndcg.presets import PRESETS
+from recsys_ndcg.signature import signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -61,11 +62,11 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     -------
     pandas.DataFrame
         A row per metric and preset: metric, preset, value (the mean over users), yours,
-        difference (value - yours), causes, changes and note. ``causes`` maps choices to how much
-        each moved the number when your choices became theirs one after the other, in the order
-        of the signature: the amounts add up to the difference. ``changes`` says the same in
-        words, with shares. ``note`` says what the library does otherwise, or why there is no
-        value. With `reported` also gap (value - reported), and rows without a preset.
+        difference (value - yours), causes, changes, note and signature. ``causes`` maps choices
+        to how much each moved the number when your choices became theirs one after the other,
+        in the order of the signature: the amounts add up to the difference. ``changes`` says the
+        same in words, with shares. ``note`` says what the library does otherwise, or why there
+        is no value. With `reported` also gap (value - reported), and rows without a preset.
 
     Raises
     ------
@@ -101,6 +102,15 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
 
 
+@dataclass(frozen=True)
+class _Number:
+    """A mean, NaN if there is none, and how it was computed or why it could not be."""
+
+    value: float
+    signature: str = ""
+    reason: str = ""
+
+
 @dataclass
 class _Numbers:
     """The means of the same lists under any choices, each measured once."""
@@ -109,30 +119,32 @@ class _Numbers:
     metrics: Sequence[Metric]
     threshold: float | None
     mine: Convention
-    known: dict[Convention, dict[str, float | str]] = field(default_factory=dict)
+    known: dict[Convention, dict[str, _Number]] = field(default_factory=dict)
 
-    def after(self, changes: Mapping[str, Any], metric: str) -> float | str:
-        """Return the mean after some changes of one's choices, or why there is none."""
+    def after(self, changes: Mapping[str, Any], metric: str) -> _Number:
+        """Return the mean after some changes of one's choices."""
         try:
             convention = self.mine.replace(**changes)
         except InvalidInputError as error:
-            return str(error)
+            return _Number(np.nan, reason=str(error))
         if convention not in self.known:
             self.known[convention] = self._measured(convention, self.metrics)
         return self.known[convention][metric]
 
-    def _measured(
-        self, convention: Convention, metrics: Sequence[Metric]
-    ) -> dict[str, float | str]:
+    def _measured(self, convention: Convention, metrics: Sequence[Metric]) -> dict[str, _Number]:
         try:
             source = source_of(self.lists, metrics, None, self.threshold, convention)
-            means = source.measured().scores.mean.tolist()
+            scores = source.measured().scores
         except InvalidInputError as error:
             if len(metrics) == 1:
-                return {str(metrics[0]): str(error)}
+                return {str(metrics[0]): _Number(np.nan, reason=str(error))}
             alone = [self._measured(convention, [metric]) for metric in metrics]
-            return {name: value for one in alone for name, value in one.items()}
-        return dict(zip(map(str, metrics), means, strict=True))
+            return {name: number for one in alone for name, number in one.items()}
+        signed = signatures(source, scores)
+        return {
+            name: _Number(mean, signed[name], "nobody has a score" if np.isnan(mean) else "")
+            for name, mean in zip(signed, scores.mean.tolist(), strict=True)
+        }
 
 
 def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
@@ -156,33 +168,25 @@ def _compared(
     numbers: _Numbers, metric: str, preset: str | None, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the value after some changes, and what each of them does."""
-    yours, value = numbers.after({}, metric), numbers.after(changes, metric)
-    row: dict[str, Any] = {
-        "metric": metric,
-        "preset": preset,
-        "value": np.nan,
-        "yours": yours,
-        "difference": np.nan,
-        "causes": {},
-        "changes": "",
-        "note": value,
-    }
-    if isinstance(value, str):
-        return row
-    difference = value - float(yours)
-    causes = _causes(numbers, metric, changes)
+    yours, number = numbers.after({}, metric), numbers.after(changes, metric)
+    difference = number.value - yours.value
+    causes = {} if np.isnan(difference) else _causes(numbers, metric, changes)
     told = [
         f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {moved:+.4f}"
         + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
         for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
         if abs(moved) >= _SHOWN
     ]
-    return row | {
-        "value": value,
+    return {
+        "metric": metric,
+        "preset": preset,
+        "value": number.value,
+        "yours": yours.value,
         "difference": difference,
         "causes": {"+".join(names): moved for names, moved in causes.items()},
         "changes": ", ".join(told),
-        "note": "nobody has a score" if np.isnan(value) else "",
+        "note": number.reason,
+        "signature": number.signature,
     }
 
 
@@ -197,35 +201,33 @@ def _causes(
     causes: dict[tuple[str, ...], float] = {}
     changed: dict[str, Any] = {}
     waiting: list[str] = []
-    before = numbers.after({}, metric)
+    before = numbers.after({}, metric).value
     for name, theirs in changes.items():
         changed[name] = theirs
         waiting.append(name)
-        after = numbers.after(changed, metric)
-        if isinstance(after, str) or np.isnan(after):
+        after = numbers.after(changed, metric).value
+        if np.isnan(after):
             continue
-        moved = after - float(before)
-        if abs(moved) > _SAME:
-            causes[tuple(waiting)] = moved
+        if abs(after - before) > _SAME:
+            causes[tuple(waiting)] = after - before
         before, waiting = after, []
     return causes
 
 
 def _nearest_changes(numbers: _Numbers, metric: str, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
-    mine = numbers.mine
+    mine, own = numbers.mine, numbers.after({}, metric).value
     single = [
         {name: value}
         for name, values in _TRIED.items()
         for value in values
         if value != getattr(mine, name)
     ]
-    own = numbers.after({}, metric)
-    moving = [one for one in single if numbers.after(one, metric) != own]
+    moving = [one for one in single if numbers.after(one, metric).value != own]
 
     def gap(changes: Mapping[str, Any]) -> float:
-        value = numbers.after(changes, metric)
-        return np.inf if isinstance(value, str) or np.isnan(value) else abs(value - reported)
+        value = numbers.after(changes, metric).value
+        return np.inf if np.isnan(value) else abs(value - reported)
 
     pairs = [
         one | other

@@ -143,15 +143,15 @@ def measure(
         tied = bool((block.first_tie <= block.width).any())
         tables = [_parts(metrics, Ranking(block, rule)) for rule in rules[: 3 if tied else 1]]
         relevant = np.full(len(block.n_items), np.nan) if threshold is None else block.n_relevant
-        return tables if tied else tables * 3, relevant, block.n_labelled, block.first_tie
+        counted = block.n_labelled if convention.mean_over == "labelled" else relevant
+        return tables if tied else tables * 3, relevant, counted, block.first_tie
 
     width = lists.n_items + lists.n_unlisted
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
     tables, *by_user = zip(*in_threads(of, blocks), strict=True)
-    n_relevant, n_labelled, first_tie = map(np.concatenate, by_user)
+    n_relevant, counted, first_tie = map(np.concatenate, by_user)
     left_out = _left_out(lists, metrics, convention)
     if convention.mean_over != "all":
-        counted = n_labelled if convention.mean_over == "labelled" else n_relevant
         left_out |= (counted == 0)[:, None]
     undefined = convention.undefined if isinstance(convention.undefined, float) else np.nan
     by_rule = [

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-COLUMNS = ["metric", "preset", "value", "yours", "difference", "causes", "changes", "note"]
+COLUMNS = [
+    "metric",
+    "preset",
+    "value",
+    "yours",
+    "difference",
+    "causes",
+    "changes",
+    "note",
+    "signature",
+]
 METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
 
 
@@ -69,6 +79,7 @@ def test_a_value_is_what_evaluate_gives_under_the_preset(table: pd.DataFrame) ->
         convention = rn.Convention.preset(row["preset"], row["metric"])
         report = rn.evaluate(ROWS, metrics=[row["metric"]], threshold=4, convention=convention)
         assert row["value"] == pytest.approx(report.mean.iloc[0], abs=1e-14)
+        assert row["signature"] == report.signature(row["metric"])
         assert row["yours"] == pytest.approx(own[row["metric"]], abs=1e-14)
         assert row["difference"] == row["value"] - row["yours"]
 
@@ -147,7 +158,8 @@ def test_ones_own_top_grade_and_duplicates_stay(table: pd.DataFrame) -> None:
     twice = pd.concat([ROWS, ROWS.iloc[:5]])
     mine = rn.Convention(duplicates="last", max_grade=5.0)
     other = rn.reconcile(twice, METRICS, threshold=4, convention=mine)
-    pd.testing.assert_frame_equal(other, table)
+    assert other["signature"].str.contains("duplicates:last.*max_grade:5.0").all()
+    pd.testing.assert_frame_equal(other.drop(columns="signature"), table.drop(columns="signature"))
 
 
 def test_what_a_library_does_not_compute_is_noted(table: pd.DataFrame) -> None:
@@ -236,7 +248,8 @@ def test_the_command_prints_a_table_for_reading(path: Any) -> None:
     own = rn.evaluate(ROWS, metrics="precision@10", threshold=4).mean.iloc[0]
     assert title.strip() == f"precision@10: yours {own:.4f}"
     assert heading.split()[:2] == ["value", "difference"]
-    table = [line.split() for line in lines if not line.startswith("- ")]
+    assert lines[-1] == f"yours: {rn.Convention().signature}"
+    table = [line.split() for line in lines[:-1] if not line.startswith("- ")]
     values = [float(cells[0]) for cells in table]
     assert values == sorted(values, reverse=True)
     (mine,) = [line for line in lines if "(yours)" in line]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.remarks import remarks
-from recsys_ndcg.rendering.table import cells
+from recsys_ndcg.rendering.table import audit_cells, cells
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown
@@ -37,14 +37,15 @@ code {{ font-size: .8rem; overflow-wrap: anywhere; }}
 
 
 def fragment(report: Shown) -> str:
-    """Return the table, the remarks and the signatures, for a notebook or a page."""
+    """Return the table, the remarks, the audit and the signatures, for a notebook or a page."""
     counts = report.counts
     lines = "".join(f"<li>{escape(line)}</li>\n" for line in remarks(report))
     codes = "<br>\n".join(escape(report.signature(name)) for name in report.metrics)
     return (
         f"<p>{counts['users']} users, {counts['ratings']} ratings</p>\n"
         f"{cells(report).to_html(index=False, border=0)}\n"
-        f"<ul>\n{lines}</ul>\n<p><code>{codes}</code></p>"
+        f"<ul>\n{lines}</ul>\n"
+        f"{audit_cells(report).to_html(index=False, border=0)}\n<p><code>{codes}</code></p>"
     )
 
 

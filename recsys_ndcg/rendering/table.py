@@ -29,6 +29,13 @@ def cells(report: Shown) -> pd.DataFrame:
     )
 
 
+def audit_cells(report: Shown) -> pd.DataFrame:
+    """Return the audit as text, one column per metric."""
+    audit = report.audit.T.map(number)
+    audit.index = audit.index.str.replace("_", " ")
+    return audit.rename_axis("audit").reset_index()
+
+
 def number(value: float) -> str:
     """Return four decimals, or a dash where there is no number."""
     return "-" if np.isnan(value) else f"{value:.4f}"
