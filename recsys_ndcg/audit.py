@@ -162,12 +162,7 @@ class Audit:
         """The share of the first k items that have a label, for each metric's own k."""
         source = self._source
         metrics = [Judged(metric.k) for metric in source.metrics]
-        return (
-            replace(source, metrics=metrics)
-            .with_unlabelled_as(None)
-            .measured("expected")
-            .scores.mean
-        )
+        return replace(source, metrics=metrics).with_unlabelled_as(None).scores("expected").mean
 
     def _if_unlabelled_were(self, grade: float | None) -> Floats:
         """Return the means if all unlabelled items were of this grade, or irrelevant."""
@@ -184,7 +179,7 @@ class Audit:
         means = np.full(len(known), np.nan)
         if metrics:
             other = replace(source, metrics=metrics).with_unlabelled_as(grade)
-            means[known] = other.measured().scores.mean
+            means[known] = other.scores().mean
         return means
 
 

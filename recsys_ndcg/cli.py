@@ -133,14 +133,15 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
     with _told():
         names = [name for name in ",".join(metric).split(",") if name.strip()]
         mine = convention_from(convention or [], preset, names)
-        table = reconcile_data(
-            file,
-            names,
-            threshold=threshold,
-            convention=mine,
-            columns=pairs_from(columns, "--columns"),
-            reported=reported,
-        )
+        with err.status("Computing it as every library does"):
+            table = reconcile_data(
+                file,
+                names,
+                threshold=threshold,
+                convention=mine,
+                columns=pairs_from(columns, "--columns"),
+                reported=reported,
+            )
         for name in table["metric"].unique():
             rows = table[table["metric"] == name]
             out.print(terminal.reconciled(rows, reported))

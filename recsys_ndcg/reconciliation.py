@@ -85,7 +85,7 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     source = source_of(data, metrics, k, threshold, convention, columns)
-    source.measured()  # what is wrong with one's own choices is an error, not a note
+    source.scores()  # what is wrong with one's own choices is an error, not a note
     numbers = _Numbers(source.given, source.metrics, threshold, source.convention)
     names = [str(metric) for metric in source.metrics]
     rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
@@ -134,7 +134,7 @@ class _Numbers:
     def _measured(self, convention: Convention, metrics: Sequence[Metric]) -> dict[str, _Number]:
         try:
             source = source_of(self.lists, metrics, None, self.threshold, convention)
-            scores = source.measured().scores
+            scores = source.scores()
         except InvalidInputError as error:
             if len(metrics) == 1:
                 return {str(metrics[0]): _Number(np.nan, reason=str(error))}

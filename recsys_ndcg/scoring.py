@@ -107,13 +107,14 @@ class Measured:
     first_tie: Floats
 
 
-def measure(
+def measure(  # noqa: PLR0913 - what is measured, and how
     lists: RankedLists,
     metrics: Sequence[Metric],
     convention: Convention,
     *,
     threshold: float | None,
     blind: bool = False,
+    tie_range: bool = True,
 ) -> Measured:
     """Rank prepared lists block by block, and take the metrics of each block.
 
@@ -126,6 +127,8 @@ def measure(
     blind : bool
         Treat all estimates of a list as equal: the expected, worst and best scores are then those
         of random order, the worst and the best possible order.
+    tie_range : bool
+        Without it the worst and best scores are not worked out, but those of the rule for ties.
 
     Raises
     ------
@@ -141,18 +144,17 @@ def measure(
             lists.between(*users), convention, depth=depth, threshold=threshold, blind=blind
         )
         tied = bool((block.first_tie <= block.width).any())
-        tables = [_parts(metrics, Ranking(block, rule)) for rule in rules[: 3 if tied else 1]]
+        asked = rules if tied and tie_range else rules[:1]
+        tables = [_parts(metrics, Ranking(block, rule)) for rule in asked]
         relevant = np.full(len(block.n_items), np.nan) if threshold is None else block.n_relevant
         counted = block.n_labelled if convention.mean_over == "labelled" else relevant
-        return tables if tied else tables * 3, relevant, counted, block.first_tie
+        return tables * (3 // len(asked)), relevant, counted, block.first_tie
 
     width = lists.n_items + lists.n_unlisted
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
     tables, *by_user = zip(*in_threads(of, blocks), strict=True)
     n_relevant, counted, first_tie = map(np.concatenate, by_user)
-    left_out = _left_out(lists, metrics, convention)
-    if convention.mean_over != "all":
-        left_out |= (counted == 0)[:, None]
+    left_out = _left_out(lists, metrics, convention, counted)
     undefined = convention.undefined if isinstance(convention.undefined, float) else np.nan
     by_rule = [
         np.concatenate(tables_of_rule, axis=1) for tables_of_rule in zip(*tables, strict=True)
@@ -178,9 +180,12 @@ def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:
 
 
 def _left_out(
-    lists: RankedLists, metrics: Sequence[Metric], convention: Convention
+    lists: RankedLists, metrics: Sequence[Metric], convention: Convention, counted: Floats
 ) -> NDArray[np.bool_]:
+    """Tell whom to leave out; `counted` are the items that `mean_over` asks for."""
     left_out = np.zeros((len(lists), len(metrics)), dtype=bool)
+    if convention.mean_over != "all":
+        left_out |= (counted == 0)[:, None]
     if convention.missing_user == "skip":
         left_out |= lists.missing[:, None]
     if convention.short_list == "drop":

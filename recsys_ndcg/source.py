@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.preparation import prepared
-from recsys_ndcg.scoring import Measured, measure
+from recsys_ndcg.scoring import Measured, Scores, measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,3 +92,10 @@ class Source:
         """
         convention = self.convention if ties is None else self.convention.replace(ties=ties)
         return measure(self.lists, self.metrics, convention, threshold=self.threshold, blind=blind)
+
+    def scores(self, ties: str | None = None) -> Scores:
+        """Return the scores alone, without the range that ties leave open, which costs more."""
+        convention = self.convention if ties is None else self.convention.replace(ties=ties)
+        return measure(
+            self.lists, self.metrics, convention, threshold=self.threshold, tie_range=False
+        ).scores
