@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.scoring import mean_over_users
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.source import Source
 
 _SAME = 1e-12
-_TIES_MATTER = 0.001  # a range this wide changes the third decimal
+TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
 
 class Audit:
@@ -82,12 +84,12 @@ class Audit:
     def widest_tie_range(self) -> tuple[str, float, float] | None:
         """Return the metric that ties leave open furthest, and its range, if it matters."""
         metrics = self._source.metrics
-        if self.n_tied < _TIES_MATTER * len(self._source.lists):
+        if self.n_tied < TIES_MATTER * len(self._source.lists):
             return None
         low, high = self.tie_range
         width = np.where([metric.bounded for metric in metrics], high - low, 0.0)
         widest = int(np.nan_to_num(width).argmax())
-        if not width[widest] >= _TIES_MATTER:
+        if not width[widest] >= TIES_MATTER:
             return None
         return str(metrics[widest]), float(low[widest]), float(high[widest])
 
@@ -160,36 +162,27 @@ class Audit:
     @property
     def _judged(self) -> Floats:
         """The share of the first k items that have a label, for each metric's own k."""
-        source = self._source
-        metrics = [Judged(metric.k) for metric in source.metrics]
-        return replace(source, metrics=metrics).with_unlabelled_as(None).scores("expected").mean
+        # an empty list has no such share, whatever its score is
+        convention = self._source.convention.replace(undefined="skip")
+        metrics = [Judged(metric.k) for metric in self._source.metrics]
+        known = replace(self._source, metrics=metrics, convention=convention)
+        return known.with_unlabelled_as(None).measured("expected", tie_range=False).scores.mean
 
     def _if_unlabelled_were(self, grade: float | None) -> Floats:
         """Return the means if all unlabelled items were of this grade, or irrelevant."""
         source = self._source
-        means = self._measured.scores.mean
         if not source.n_unlabelled:
-            return means
-        convention = source.convention
-        known = [
-            metric.orders and (convention.ties != "expected" or metric.has_expectation(convention))
-            for metric in source.metrics
-        ]
-        metrics = [metric for metric, one in zip(source.metrics, known, strict=True) if one]
-        means = np.full(len(known), np.nan)
-        if metrics:
-            other = replace(source, metrics=metrics).with_unlabelled_as(grade)
-            means[known] = other.scores().mean
+            return self._measured.scores.mean
+        means = np.full(len(source.metrics), np.nan)
+        for place, metric in enumerate(source.metrics):
+            if metric.orders:
+                # no such number: the grade has no gain, or new ties have no exact value
+                with suppress(InvalidInputError):
+                    other = replace(source, metrics=[metric]).with_unlabelled_as(grade)
+                    means[place] = other.measured(tie_range=False).scores.mean[0]
         return means
 
 
 def _share(which: NDArray[np.bool_], scored: NDArray[np.bool_]) -> Floats:
     """Return the share of each metric's scored users for whom something holds."""
-    n_scored = scored.sum(axis=0)
-    share: Floats = np.divide(
-        (which & scored).sum(axis=0),
-        n_scored,
-        where=n_scored > 0,
-        out=np.full(len(n_scored), np.nan),
-    )
-    return share
+    return mean_over_users(np.where(scored, which, np.nan))

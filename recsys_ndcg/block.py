@@ -75,6 +75,13 @@ class Block:
         return descending(self._rounded, self.lists.offsets)
 
     @lazy
+    def item_text_order(self) -> Floats:
+        """The place of each row's item among all items here, compared as text."""
+        items = np.asarray(self.lists.items)
+        _, place = np.unique(items.astype(str), return_inverse=True)
+        return place.astype(np.float64)
+
+    @lazy
     def groups(self) -> TieGroups:
         """The runs of equal estimates among the sorted rows."""
         values = np.zeros(len(self.order)) if self._blind else self._rounded[self.order]

@@ -17,14 +17,15 @@ except ImportError:
     sys.exit("The command line needs: pip install 'recsys-ndcg[cli]'")
 
 from recsys_ndcg import demo as experiments
+from recsys_ndcg import options
 from recsys_ndcg.adapters.files import read_ratings
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
+from recsys_ndcg.evaluation import default_metrics
 from recsys_ndcg.evaluation import evaluate as evaluate_data
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.options import convention_from, pairs_from, spread
 from recsys_ndcg.reconciliation import reconcile as reconcile_data
-from recsys_ndcg.rendering import remarks, signed, terminal
+from recsys_ndcg.rendering import remarks, signature_lines, terminal
 from recsys_ndcg.rendering.reconciled import notes
 
 if TYPE_CHECKING:
@@ -75,14 +76,15 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
     with _told():
-        names = [name for name in ",".join(metrics or []).split(",") if name.strip()]
+        threshold = options.threshold_of(convention or []) if threshold is None else threshold
+        names = options.names_of(metrics or default_metrics(has_threshold=threshold is not None))
         report = evaluate_data(
             file,
-            metrics=names or None,
-            k=_cutoffs(k),
+            metrics=names,
+            k=options.cutoffs(k),
             threshold=threshold,
-            convention=convention_from(convention or [], preset, names),
-            columns=pairs_from(columns, "--columns"),
+            convention=options.convention_from(convention or [], preset, names),
+            columns=options.pairs_from(columns, "--columns"),
         )
         _show(report)
         if per_user is not None:
@@ -106,9 +108,9 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
         report = evaluate_data(
             file,
             metrics=[f"ndcg@{k}"],
-            threshold=threshold,
-            convention=convention_from(convention or [], preset),
-            columns=pairs_from(columns, "--columns"),
+            threshold=options.threshold_of(convention or []) if threshold is None else threshold,
+            convention=options.convention_from(convention or [], preset),
+            columns=options.pairs_from(columns, "--columns"),
         )
         table = report.explain(_id_as_in(report, user), k)
         out.print(terminal.grid(terminal.written(table), left=2))
@@ -131,15 +133,16 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Compute a metric as every library does, and tell what makes the difference."""
     with _told():
-        names = [name for name in ",".join(metric).split(",") if name.strip()]
-        mine = convention_from(convention or [], preset, names)
+        threshold = options.threshold_of(convention or []) if threshold is None else threshold
+        names = options.names_of(metric)
+        mine = options.convention_from(convention or [], preset, names)
         with err.status("Computing it as every library does"):
             table = reconcile_data(
                 file,
                 names,
                 threshold=threshold,
                 convention=mine,
-                columns=pairs_from(columns, "--columns"),
+                columns=options.pairs_from(columns, "--columns"),
                 reported=reported,
             )
         for name in table["metric"].unique():
@@ -192,7 +195,7 @@ def demo(
 def main() -> None:
     """Run the command line; a wrong call is told in one line, like wrong data."""
     try:
-        sys.exit(app(spread(sys.argv[1:]) or ["--help"], standalone_mode=False))
+        sys.exit(app(options.spread(sys.argv[1:]) or ["--help"], standalone_mode=False))
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
@@ -217,16 +220,8 @@ def _show(report: Report) -> None:
     out.print(terminal.summary(report))
     for line in remarks(report):
         out.print(f"- {line}")
-    for line in signed(report):
+    for line in signature_lines(report):
         out.print(line, style="dim")
-
-
-def _cutoffs(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
-        raise InvalidInputError(msg) from None
 
 
 def _id_as_in(report: Report, user: str) -> Any:

@@ -23,7 +23,16 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     "ideal": ("global", "local", "max"),
     "unlabelled": ("zero", "filter", "raise"),
     "unlisted": ("count", "ignore"),
-    "ties": ("expected", "input", "best", "worst", "item_asc", "item_desc"),
+    "ties": (
+        "expected",
+        "input",
+        "best",
+        "worst",
+        "item_asc",
+        "item_desc",
+        "text_asc",
+        "text_desc",
+    ),
     "short_list": ("k", "n", "drop"),
     "recall_over": ("relevant", "capped"),
     "ap_over": ("relevant", "capped", "k", "hits"),
@@ -33,7 +42,13 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     "duplicates": ("raise", "first", "last", "max", "mean"),
 }
 WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
-_BESIDE = ["threshold", "protocol", "users", "version"]  # what a report's signature adds
+_BESIDE = [
+    "threshold",
+    "short_below",
+    "protocol",
+    "users",
+    "version",
+]  # what a report's signature adds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +60,7 @@ class Convention:
     gain : {'exponential', 'linear', 'binary', 'exponential_above'}, mapping or callable
         What a grade t is worth: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
         1 if relevant, 2^(t - threshold + 1) - 1 if relevant; ``{grade: gain}``; or a function of
-        an array of grades.
+        an array of grades, element by element.
     discount : {'log2', 'ln', 'log2_max', 'reciprocal'} or callable
         Weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
         an array of ranks that never increases.
@@ -58,9 +73,10 @@ class Convention:
     unlisted : {'count', 'ignore'}
         A labelled item that is not in the user's list: counts for recall, AP and the global
         ideal, or does not exist, as for libraries that see the lists alone.
-    ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc'}
+    ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc', 'text_asc', 'text_desc'}
         Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
-        of the rows, the best or worst order, or by item id.
+        of the rows, the best or worst order, by item id, or by item id as text: as TREC tools
+        compare them, so that 10 comes before 9.
     tie_tolerance : float or 'float32'
         A step; estimates are rounded to it before ranking, or to single precision, as trec_eval
         holds them. 0 compares exactly.
@@ -242,7 +258,8 @@ def _names() -> list[str]:
 def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     """Return the mapping with float keys in ascending order."""
     try:
-        clean = {float(grade): float(gains[grade]) for grade in sorted(gains)}
+        # adding 0.0 makes -0.0 the same as 0.0, in the signature too
+        clean = {float(grade) + 0.0: float(gains[grade]) + 0.0 for grade in sorted(gains)}
     except (TypeError, ValueError):
         msg = (
             f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from recsys_ndcg.audit import Audit
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown, warn
+from recsys_ndcg.gains import BY_THRESHOLD
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.ranked_lists import RankedLists
 from recsys_ndcg.report import Report
@@ -18,7 +19,6 @@ from recsys_ndcg.source import Source
 _DEFAULT_METRICS = ("ndcg", "precision", "recall")
 _MOST = 0.5
 _FEW_ROWS = 10
-_NEED_THRESHOLD = ("binary", "exponential_above")
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -114,6 +114,11 @@ def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
     return Source.of(lists, chosen, convention, threshold)
 
 
+def default_metrics(*, has_threshold: bool) -> Sequence[str]:
+    """Return what is measured where nothing is asked for."""
+    return _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
+
+
 def _resolved(
     metrics: Iterable[str | Metric] | str | Metric | None,
     k: int | Iterable[int | None] | None,
@@ -122,7 +127,7 @@ def _resolved(
 ) -> list[Metric]:
     """Return the metrics once each, in the order they were asked for."""
     if metrics is None:
-        metrics = _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
+        metrics = default_metrics(has_threshold=has_threshold)
     elif isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
@@ -149,7 +154,7 @@ def _threshold(
             raise InvalidInputError(msg)
         return float(threshold)
     needing = [str(metric) for metric in metrics if metric.needs_threshold]
-    if any(metric.uses_gains for metric in metrics) and convention.gain in _NEED_THRESHOLD:
+    if any(metric.uses_gains for metric in metrics) and convention.gain in BY_THRESHOLD:
         needing.append(f"gain={convention.gain!r}")
     if convention.mean_over == "relevant":
         needing.append("mean_over='relevant'")

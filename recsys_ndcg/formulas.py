@@ -30,14 +30,16 @@ _TIES = {
     "worst": "Items with equal estimates stand in their worst order.",
     "item_asc": "Items with equal estimates stand by item id, lowest first.",
     "item_desc": "Items with equal estimates stand by item id, highest first.",
+    "text_asc": "Items with equal estimates stand by item id as text, first in the alphabet first.",
+    "text_desc": "Items with equal estimates stand by item id as text, last in the alphabet first.",
 }
 _GAIN = {
     "exponential": ("2 to the power of the grade, minus 1", r"g(t) = 2^t - 1"),
     "linear": ("the grade itself", r"g(t) = t"),
-    "binary": ("1 for a relevant item, else 0", r"g(t) = [t \ge \theta]"),
+    "binary": ("1 for a relevant item, else 0", r"g(t) = [t \geq \theta]"),
     "exponential_above": (
         "2 to the power of the grade's steps above the threshold, from 1, minus 1; else 0",
-        r"g(t) = [t \ge \theta] \left(2^{t - \theta + 1} - 1\right)",
+        r"g(t) = [t \geq \theta] \left(2^{t - \theta + 1} - 1\right)",
     ),
 }
 _DISCOUNT = {
@@ -49,18 +51,15 @@ _DISCOUNT = {
     ),
     "reciprocal": ("1 over the rank", r"D(r) = \frac{1}{r}"),
 }
-_BEST = (
-    r"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{{last}}} g(t^*_r)\,D(r),"
-    r"\quad g(t^*_1) \ge g(t^*_2) \ge \dots \text{{ over the grades of {which}"
-)
+_BEST_FIRST = r"g(t^*_r)\,D(r), \quad g(t^*_1) \geq g(t^*_2) \geq \dots"
 _IDEAL = {
     "global": (
-        "of all the user's labelled items, best first",
-        _BEST.format(last=r"\min(k, |L|)", which=r"all labelled items } L"),
+        "of all the user's labelled items L, best first",
+        rf"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{\min(k, |L|)}} {_BEST_FIRST} \text{{ of all }} L",
     ),
     "local": (
-        "of the items in the list, best first",
-        _BEST.format(last=r"\min(k, n)", which="the items in the list}"),
+        "of the items in the list, best first (for an empty one of all labelled items)",
+        rf"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{\min(k, n)}} {_BEST_FIRST} \text{{ of the list}}",
     ),
     "max": (
         "of the top grade at each of the k places, the same for every user",
@@ -69,7 +68,7 @@ _IDEAL = {
 }
 _PLACES = {
     "k": ("over k, also where the list is shorter", "k"),
-    "n": ("over k, or over the length of a shorter list", r"\min(k, n)"),
+    "n": ("over k, or over the length of a shorter list (an empty one scores 0)", r"\min(k, n)"),
     "drop": ("over k", "k"),
 }
 _RECALL = {
@@ -82,12 +81,12 @@ _AP = {
     "k": ("over k", "k"),
     "hits": (
         "over the relevant items among the first k",
-        r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]",
+        r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]",
     ),
 }
 _PRECISIONS = (
-    r"\sum_{r=1}^{\min(k, n)} [t_r \ge \theta]\,\mathrm{P@}r,"
-    r"\quad \mathrm{P@}r = \frac{1}{r} \sum_{q=1}^{r} [t_q \ge \theta]"
+    r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]\,\mathrm{P@}r,"
+    r"\quad \mathrm{P@}r = \frac{1}{r} \sum_{q=1}^{r} [t_q \geq \theta]"
 )
 _UNDEFINED = {
     "skip": "has no score and stays out of the mean",
@@ -144,7 +143,9 @@ def _gains(convention: Convention) -> list[str]:
         _set(r"\mathrm{DCG@}k = \sum_{r=1}^{\min(k, n)} g(t_r)\,D(r)"),
     ]
     words, latex = _IDEAL[convention.ideal]
-    top = "" if convention.max_grade is None else rf", \quad t_{{\max}} = {convention.max_grade:g}"
+    top = (
+        "" if convention.max_grade is None else rf", \quad t_{{\max}} = {convention.max_grade:.15g}"
+    )
     return [
         *lines,
         f"Ideal DCG@k: that {words}.",
@@ -160,8 +161,8 @@ def _hits(convention: Convention) -> list[str]:
     least = convention.recommend_from
     if least is not None:
         by_threshold = least == "threshold"
-        limit = r"\theta" if by_threshold else f"{least:g}"
-        limit_words = "the threshold" if by_threshold else f"{least:g}"
+        limit = r"\theta" if by_threshold else f"{least:.15g}"
+        limit_words = "the threshold" if by_threshold else f"{least:.15g}"
         words, places = "over the recommended ones among the first k", r"\min(k, m)"
         reach, which = r"\min(k, m)", f"first k items that are estimated at least {limit_words}"
     recall, found = _RECALL[convention.recall_over]
@@ -169,10 +170,10 @@ def _hits(convention: Convention) -> list[str]:
     lines = [
         "",
         f"Hits: the relevant items among the {which}.",
-        _set(rf"h = \sum_{{r=1}}^{{{reach}}} [t_r \ge \theta]"),
+        _set(rf"h = \sum_{{r=1}}^{{{reach}}} [t_r \geq \theta]"),
     ]
     if least is not None:
-        lines.append(_set(rf"m = |\{{i : \mathrm{{estimated}}_i \ge {limit}\}}|"))
+        lines.append(_set(rf"m = |\{{i : \mathrm{{estimated}}_i \geq {limit}\}}|"))
     return [
         *lines,
         f"Precision@k: hits {words}.",
@@ -183,6 +184,11 @@ def _hits(convention: Convention) -> list[str]:
         _set(rf"\mathrm{{F_1@}}k = \frac{{2h}}{{{places} + {found}}}"),
         f"AP@k: precision at the ranks of the relevant items among the first k, {average}.",
         _set(rf"\mathrm{{AP@}}k = \frac{{1}}{{{over}}} {_PRECISIONS}"),
+        "RR@k and hit@k: from the first relevant item; undefined, as recall, where there is none.",
+        _set(
+            r"\mathrm{RR@}k = \max_{r \leq \min(k, n)} \frac{[t_r \geq \theta]}{r},"
+            r"\quad \mathrm{hit@}k = \max_{r \leq \min(k, n)} [t_r \geq \theta]"
+        ),
     ]
 
 
@@ -208,8 +214,8 @@ def _users(convention: Convention) -> list[str]:
 def _own(rule: object, letter: str) -> tuple[str, str]:
     """Describe a mapping or a function of the user's."""
     if isinstance(rule, Mapping):
-        cases = r" \\ ".join(rf"{gain:g} & t = {grade:g}" for grade, gain in rule.items())
-        listed = ", ".join(f"{gain:g} for {grade:g}" for grade, gain in rule.items())
+        cases = r" \\ ".join(rf"{gain:.15g} & t = {grade:.15g}" for grade, gain in rule.items())
+        listed = ", ".join(f"{gain:.15g} for {grade:.15g}" for grade, gain in rule.items())
         return listed, rf"g(t) = \begin{{cases}} {cases} \end{{cases}}"
     name = written(rule)[len("callable(") : -1]
     argument = "t" if letter == "g" else "r"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
 
+BY_THRESHOLD = ("binary", "exponential_above")  # what these are worth depends on the threshold
+
 _GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
 _DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),

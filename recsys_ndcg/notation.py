@@ -80,7 +80,7 @@ def fields_of(signature: str, known: list[str], beside: list[str]) -> dict[str, 
     {'gain': 'linear'}
     """
     found: dict[str, str] = {}
-    parts = signature.strip().split("|")
+    parts = "".join(signature.split()).strip("`%").split("|")  # as copied from a page
     if ":" not in parts[0] and len(parts) > 1:
         parts = parts[1:]  # the metric
     for part in parts:

@@ -46,9 +46,7 @@ def prepared(
             "Recommend for them, or choose missing_user='zero' or 'skip'."
         )
         raise InvalidInputError(msg)
-    if convention.ties in ("item_asc", "item_desc") and lists.item_codes is None:
-        msg = f"ties={convention.ties!r} orders by item, but the data has no item ids."
-        raise InvalidInputError(msg)
+    _check_items(lists, convention)
     if lists.merged and lists.duplicates != convention.duplicates:
         msg = (
             f"The lists were made with duplicates={lists.duplicates!r}, which merged "
@@ -64,6 +62,16 @@ def prepared(
     if gains_matter:
         _check_gains(lists, convention, threshold)
     return lists
+
+
+def _check_items(lists: RankedLists, convention: Convention) -> None:
+    by_item = convention.ties.startswith(("item", "text"))
+    if by_item and lists.item_codes is None:
+        msg = (
+            f"ties={convention.ties!r} orders by item, but the data has no item ids. "
+            "Give them, or choose another rule, such as ties='expected'."
+        )
+        raise InvalidInputError(msg)
 
 
 def _check_size(lists: RankedLists, convention: Convention) -> None:

@@ -1,6 +1,6 @@
 """How other libraries compute their numbers, as choices of a Convention.
 
-Each is held against the library itself, or against its formula worked by hand, in tests/peers.
+Each is held against the library itself (tests/peers), or against its formula worked by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Preset:
     Parameters
     ----------
     library : str
-        Its name and the version compared with.
+        Its name, and the version compared with if it was run.
     metrics : str
         Those it has and we reproduce, by our names.
     choices : mapping
@@ -43,9 +43,9 @@ class Preset:
 
     def __str__(self) -> str:
         """Return what the preset reproduces, in a sentence."""
-        parts = [f"{self.library}: {self.metrics.replace(' ', ', ')}", self.caveat]
-        parts += [f"not {name}: {why}" for name, why in self.not_reproduced.items()]
-        return "; ".join(filter(None, parts))
+        metrics = self.metrics.replace(" ", ", ")
+        notes = [self.note(name) for name in self.not_reproduced]
+        return "; ".join(filter(None, [f"{self.library}: {metrics}", self.caveat, *notes]))
 
     def has(self, metric: str) -> bool:
         """Tell whether the library computes a metric, and so do we."""
@@ -55,7 +55,7 @@ class Preset:
         """Return what the library calls by the name of a metric, if it is something else."""
         name = _bare(metric)
         other = self.not_reproduced.get(name)
-        return f"not its {name}: {other}" if other else ""
+        return f"what it calls {name} is {other}" if other else ""
 
 
 def choices(name: str, metric: str | None = None) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """
     one = PRESETS.get(name) if isinstance(name, str) else None
     if one is None:
-        msg = f"No preset is named {shown(name)}. {nearest(str(name), PRESETS)}"
+        msg = f"No preset is named {shown(name)}. {nearest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
     bare = _bare(metric or "ndcg")
     further = one.by_metric.get(bare, {})
@@ -90,7 +90,7 @@ def _bare(metric: str) -> str:
 _BINARY = "ndcg precision recall ap rr hit"
 _TREC: Choices = {
     "gain": "linear",
-    "ties": "item_desc",
+    "ties": "text_desc",
     "tie_tolerance": "float32",
     "undefined": 0.0,
     "missing_user": "skip",
@@ -99,7 +99,8 @@ _TREC: Choices = {
 _WHOLE = "fractional grades are refused or truncated there"
 _RANX: Choices = {"gain": "linear", "ties": "input", "undefined": 0.0, "mean_over": "labelled"}
 _RANX_TIES = "ties in lists of 16 items and more stand as an unstable sort leaves them"
-# graders of given lists: what is not in a list, or has none, does not exist
+# graders of given lists: what is not in a list, or has none, does not exist; so the ideal is that
+# of the list either way, and "local" says so
 _LISTS: Choices = {"ideal": "local", "unlisted": "ignore", "missing_user": "skip"}
 _CATBOOST: Choices = {
     **_LISTS,
@@ -127,7 +128,7 @@ PRESETS: dict[str, Preset] = {
     "ir_measures": Preset(
         "ir_measures 0.4.3", "ndcg precision recall ap rr hit rprecision f1",
         {**_TREC, "missing_user": "zero"},
-        {"rr@": {"ties": "item_asc", "tie_tolerance": 0.0}},
+        {"rr@": {"ties": "text_asc", "tie_tolerance": 0.0}},
         caveat=f"with the providers it picks itself; {_WHOLE}",
     ),
     "ranx": Preset(
@@ -147,7 +148,7 @@ PRESETS: dict[str, Preset] = {
         _CATBOOST_ZERO, caveat=_BORDER,
     ),
     "catboost_exp": Preset(
-        "CatBoost 1.2.10", "ndcg dcg", _CATBOOST, _CATBOOST_ZERO, caveat="type=Exp",
+        "CatBoost 1.2.10", "ndcg dcg", _CATBOOST, caveat="type=Exp",
     ),
     "lightgbm": Preset(
         "LightGBM 4.7.0", "ndcg ap",
@@ -202,7 +203,7 @@ PRESETS: dict[str, Preset] = {
     "implicit": Preset(
         "implicit 0.7.3", "ndcg ap", {**_TRUTH, "recall_over": "capped", "ap_over": "capped"},
         not_reproduced={
-            "precision": "what it calls so is the pooled recall@k of this preset, "
+            "precision": "the pooled recall@k of this preset, "
             "report.pooled['recall@10']",
         },
         caveat="of models that recommend in a stable order",
@@ -214,11 +215,11 @@ PRESETS: dict[str, Preset] = {
     "elliot": Preset(
         "Elliot", "ndcg precision recall",
         {**_TRUTH, "gain": "exponential_above", "missing_user": "skip"},
-        not_reproduced={"ap": "what it calls so is the mean of precision@1 to precision@k"},
+        not_reproduced={"ap": "the mean of precision@1 to precision@k"},
     ),
     "recpack": Preset(
         "RecPack 0.3.6", "ndcg dcg precision recall rr", _TRUTH,
-        not_reproduced={"hit": "what it calls so is the mean number of hits"},
+        not_reproduced={"hit": "the mean number of hits"},
         caveat="of 0/1 labels and no ties; CalibratedRecallK is recall_over='capped'",
     ),
     "cornac": Preset(
@@ -230,8 +231,8 @@ PRESETS: dict[str, Preset] = {
         {**_LISTS, "gain": "linear", "short_list": "n", "mean_over": "relevant"},
         {"ndcg": {"mean_over": "all"}},
         not_reproduced={
-            "ap": "what it calls so depends on the order of the rows and can exceed 1",
-            "f1": "what it calls so is the F1 of mean precision and mean recall",
+            "ap": "a number that depends on the order of the rows and can exceed 1",
+            "f1": "the F1 of mean precision and mean recall",
         },
         caveat="without ties, to all of which it gives one rank",
     ),

@@ -103,7 +103,7 @@ class Ranking:
 
     @property
     def top_gain(self) -> float:
-        """The gain of ``max_grade``."""
+        """The gain of the top grade; binary gains need not be told which that is."""
         return self._block.top_gain
 
     @lazy
@@ -206,6 +206,8 @@ class Ranking:
             key = np.arange(len(order), dtype=np.float64)
         elif self.ties in ("item_asc", "item_desc"):
             key = np.asarray(self._block.lists.item_codes, dtype=np.float64)
-        if self.ties in ("input", "item_asc", "worst"):
+        elif self.ties in ("text_asc", "text_desc"):
+            key = self._block.item_text_order
+        if self.ties in ("input", "item_asc", "text_asc", "worst"):
             key = -key
         return groups.settled(order, key), TieGroups.alone(len(order))

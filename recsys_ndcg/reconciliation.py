@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,8 +64,9 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
         difference (value - yours), causes, changes, note and signature. ``causes`` maps choices
         to how much each moved the number when your choices became theirs one after the other,
         in the order of the signature: the amounts add up to the difference. ``changes`` says the
-        same in words, with shares. ``note`` says what the library does otherwise, or why there
-        is no value. With `reported` also gap (value - reported), and rows without a preset.
+        same in words, with shares. ``note`` says that the library has no such metric or means
+        something else by the name, or why there is no value. With `reported` also gap
+        (value - reported), and rows without a preset.
 
     Raises
     ------
@@ -85,18 +85,18 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     source = source_of(data, metrics, k, threshold, convention, columns)
-    source.scores()  # what is wrong with one's own choices is an error, not a note
+    source.measured(tie_range=False)  # what is wrong with one's own choices is an error, not a note
     numbers = _Numbers(source.given, source.metrics, threshold, source.convention)
     names = [str(metric) for metric in source.metrics]
-    rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
-    if reported is None:
-        return pd.DataFrame(rows)
-    if not is_number(reported) or len(names) != 1:
+    if reported is not None and (not is_number(reported) or len(names) != 1):
         msg = (
             "reported must be a number that somebody gave for the one metric asked for; got "
             f"{shown(reported)} for {', '.join(names)}."
         )
         raise InvalidInputError(msg)
+    rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
+    if reported is None:
+        return pd.DataFrame(rows)
     table = pd.DataFrame(rows + _nearest_changes(numbers, names[0], reported))
     table["gap"] = table["value"] - reported
     return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
@@ -134,7 +134,7 @@ class _Numbers:
     def _measured(self, convention: Convention, metrics: Sequence[Metric]) -> dict[str, _Number]:
         try:
             source = source_of(self.lists, metrics, None, self.threshold, convention)
-            scores = source.scores()
+            scores = source.measured(tie_range=False).scores
         except InvalidInputError as error:
             if len(metrics) == 1:
                 return {str(metrics[0]): _Number(np.nan, reason=str(error))}
@@ -158,10 +158,10 @@ def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
         if one.name not in kept and getattr(theirs, one.name) != getattr(mine, one.name)
     }
     row = _compared(numbers, metric, preset, changes)
-    notes = [PRESETS[preset].note(metric), row["note"]]
-    if not PRESETS[preset].has(metric) and not notes[0]:
-        notes[0] = "it has no such metric; its other choices make this of it"
-    return row | {"note": "; ".join(filter(None, notes))}
+    note = row["note"] or PRESETS[preset].note(metric)
+    if not note and not PRESETS[preset].has(metric):
+        note = "it has no such metric; its other choices make this of it"
+    return row | {"note": note}
 
 
 def _compared(
@@ -195,22 +195,25 @@ def _causes(
 ) -> dict[tuple[str, ...], float]:
     """Return how much each choice moves the number, changed one after the other.
 
-    Choices that leave no number by themselves, such as the ideal of a top grade without that
-    grade, move it together with the next one.
+    One that leaves no number, such as the ideal of a top grade without that grade, waits until
+    others are changed; what leaves none to the end counts together.
     """
     causes: dict[tuple[str, ...], float] = {}
     changed: dict[str, Any] = {}
-    waiting: list[str] = []
     before = numbers.after({}, metric).value
-    for name, theirs in changes.items():
-        changed[name] = theirs
-        waiting.append(name)
+    while len(changed) < len(changes):
+        waiting = [name for name in changes if name not in changed]
+        possible = (
+            (name,)
+            for name in waiting
+            if not np.isnan(numbers.after({**changed, name: changes[name]}, metric).value)
+        )
+        names = next(possible, tuple(waiting))
+        changed.update({name: changes[name] for name in names})
         after = numbers.after(changed, metric).value
-        if np.isnan(after):
-            continue
         if abs(after - before) > _SAME:
-            causes[tuple(waiting)] = after - before
-        before, waiting = after, []
+            causes[names] = after - before
+        before = after
     return causes
 
 
@@ -229,11 +232,11 @@ def _nearest_changes(numbers: _Numbers, metric: str, reported: float) -> list[di
         value = numbers.after(changes, metric).value
         return np.inf if np.isnan(value) else abs(value - reported)
 
-    pairs = [
-        one | other
-        for one, other in combinations(moving, 2)
-        if one.keys() != other.keys()
-        and gap(one | other) < min(gap(one), gap(other), gap({})) - _CLOSER
-    ]
-    found = sorted([{}, *moving, *pairs], key=gap)
+    pairs = {
+        frozenset((one | other).items()): one | other
+        for one in moving
+        for other in single
+        if gap(one | other) < min(gap(one), gap(other), gap({})) - _CLOSER
+    }
+    found = sorted([{}, *moving, *pairs.values()], key=gap)
     return [_compared(numbers, metric, None, one) for one in found[:_NEAREST]]

@@ -189,11 +189,17 @@ def _left_out(
     if convention.missing_user == "skip":
         left_out |= lists.missing[:, None]
     if convention.short_list == "drop":
-        cutoffs = [metric.k for metric in metrics if metric.k is not None]
-        # a metric without a cutoff goes with the shortest one asked for
-        least = [metric.k or min(cutoffs, default=0) for metric in metrics]
-        left_out |= lists.n_items[:, None] < np.array(least)
+        left_out |= lists.n_items[:, None] < np.array(short_below(metrics))
     return left_out
+
+
+def short_below(metrics: Sequence[Metric]) -> list[int]:
+    """Return how long a list must be for each metric, where short ones are left out.
+
+    A metric without a cutoff goes with the smallest one asked for.
+    """
+    cutoffs = [metric.k for metric in metrics if metric.k is not None]
+    return [metric.k or min(cutoffs, default=0) for metric in metrics]
 
 
 def _refuse_undefined(lists: RankedLists, scores: Scores) -> None:
@@ -203,7 +209,7 @@ def _refuse_undefined(lists: RankedLists, scores: Scores) -> None:
     users = ", ".join(repr(one) for one in lists.users[scores.undefined[:, column]][:3].tolist())
     msg = (
         f"{scores.metrics[column]} is undefined for {int(scores.undefined[:, column].sum())} "
-        f"users, the first {users}: they have nothing relevant. "
+        f"users, the first {users}: nothing is relevant, recommended or listed there. "
         "Choose undefined='skip', 0.0 or 1.0."
     )
     raise InvalidInputError(msg)

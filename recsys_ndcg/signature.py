@@ -10,10 +10,12 @@ import pandas as pd
 
 from recsys_ndcg.gains import discounts, gains
 from recsys_ndcg.notation import written
+from recsys_ndcg.scoring import short_below
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Floats
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Scores
     from recsys_ndcg.source import Source
 
@@ -21,28 +23,32 @@ if TYPE_CHECKING:
 def signatures(source: Source, scores: Scores) -> dict[str, str]:
     """Return the signature of every metric: its name, all choices, and over how many users."""
     users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
-    choices = _told_apart(source)
     threshold = "none" if source.threshold is None else source.threshold
-    return {
-        str(metric): f"{metric}|{choices}|threshold:{threshold}|"
-        f"protocol:{source.lists.protocol}|users:{number}|version:{__version__}"
-        for metric, number in zip(source.metrics, users, strict=True)
-    }
+    found = {}
+    for place, metric in enumerate(source.metrics):
+        others = ""
+        if source.convention.short_list == "drop" and metric.k is None:
+            others = f"|short_below:{short_below(source.metrics)[place]}"
+        found[str(metric)] = (
+            f"{metric}|{_told_apart(source, metric)}|threshold:{threshold}{others}|"
+            f"protocol:{source.lists.protocol}|users:{users[place]}|version:{__version__}"
+        )
+    return found
 
 
-def _told_apart(source: Source) -> str:
+def _told_apart(source: Source, metric: Metric) -> str:
     """Return the choices, with what a function of the user's gives: two may share a name."""
     convention, lists = source.convention, source.lists
     text = convention.signature
     given = {}
     if callable(convention.gain):
-        true = np.concatenate([lists.true, lists.unlisted_true])
+        top = [] if convention.max_grade is None else [convention.max_grade]
+        true = np.concatenate([lists.true, lists.unlisted_true, top])
         grades = np.sort(pd.unique(true[~np.isnan(true)]))
         given["gain"] = gains(grades, convention, source.threshold)
     if callable(convention.discount):
-        depths = [metric.depth or int((lists.n_items + lists.n_unlisted).max(initial=1))
-                  for metric in source.metrics]  # fmt: skip
-        given["discount"] = discounts(max(depths), convention)
+        longest = int((lists.n_items + lists.n_unlisted).max(initial=1))
+        given["discount"] = discounts(metric.depth or longest, convention)
     for name, values in given.items():
         choice = f"{name}:{written(getattr(convention, name))}"
         text = text.replace(choice, f"{choice[:-1]}#{_fingerprint(values)})")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.preparation import prepared
-from recsys_ndcg.scoring import Measured, Scores, measure
+from recsys_ndcg.scoring import Measured, measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,31 +71,43 @@ class Source:
 
     @property
     def top_grade(self) -> float:
-        """The top of the scale: `max_grade`, or the highest grade there is."""
+        """The top of the scale: `max_grade`, or the highest grade there is or is relevant."""
         if self.convention.max_grade is not None:
             return self.convention.max_grade
-        return float(np.nanmax(np.concatenate([self.given.true, self.given.unlisted_true])))
+        known = np.concatenate([self.given.true, self.given.unlisted_true])
+        highest = float(np.nanmax(known))
+        return highest if self.threshold is None else max(highest, self.threshold)
 
     def with_unlabelled_as(self, grade: float | None) -> Source:
-        """Return the source as it were if the unlabelled items had this grade, or gain 0."""
+        """Return the source as it were if the unlabelled items had this grade, or gain 0.
+
+        Raises
+        ------
+        InvalidInputError
+            The grade has no usable gain.
+        """
         lists, true = self.given, self.given.true
         if grade is not None:
             lists = replace(lists, true=np.where(np.isnan(true), grade, true))
-        convention = self.convention.replace(unlabelled="zero")
+        undefined = "skip" if self.convention.undefined == "raise" else self.convention.undefined
+        convention = self.convention.replace(unlabelled="zero", undefined=undefined)
         return Source.of(lists, self.metrics, convention, self.threshold)
 
-    def measured(self, ties: str | None = None, *, blind: bool = False) -> Measured:
+    def measured(
+        self, ties: str | None = None, *, blind: bool = False, tie_range: bool = True
+    ) -> Measured:
         """Return the scores under the convention's rule for ties, or under another.
 
         With `blind`, all estimates of a list count as equal: ``expected``, ``worst`` and
-        ``best`` are then random order and the two extremes.
+        ``best`` are then random order and the two extremes. Without `tie_range` these extremes,
+        which cost more, are not worked out.
         """
         convention = self.convention if ties is None else self.convention.replace(ties=ties)
-        return measure(self.lists, self.metrics, convention, threshold=self.threshold, blind=blind)
-
-    def scores(self, ties: str | None = None) -> Scores:
-        """Return the scores alone, without the range that ties leave open, which costs more."""
-        convention = self.convention if ties is None else self.convention.replace(ties=ties)
         return measure(
-            self.lists, self.metrics, convention, threshold=self.threshold, tie_range=False
-        ).scores
+            self.lists,
+            self.metrics,
+            convention,
+            threshold=self.threshold,
+            blind=blind,
+            tie_range=tie_range,
+        )

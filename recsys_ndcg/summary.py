@@ -36,7 +36,7 @@ def summarised(scores: Scores, levels: pd.DataFrame) -> pd.DataFrame:
             "median": by_user.median(),
             "users": by_user.notna().sum(),
             "undefined": scores.undefined.sum(axis=0),
-            **levels[["chance", "lift", "tie_low", "tie_high"]],
+            **levels,
         },
         index=pd.Index(names, name="metric"),
     )

@@ -84,7 +84,7 @@ def data(draw: Callable[[Any], Any], most: int = 5) -> Drawn:
                 st.tuples(st.sampled_from(ESTIMATES), grade), min_size=not joined, max_size=most
             )
         )
-        items = draw(st.permutations(range(len(pairs))))
+        items = draw(st.permutations(range(8, 8 + len(pairs))))  # 10 stands before 9 as text
         users[user] = [Row(e, t, i) for (e, t), i in zip(pairs, items, strict=True)]
         unlisted[user] = draw(st.lists(st.sampled_from(GRADES), max_size=3)) if joined else []
     users = {user: one for user, one in users.items() if one or unlisted[user]}
@@ -112,7 +112,9 @@ choices = st.builds(
     max_grade=st.just(5.0),
     unlabelled=st.sampled_from(["zero", "filter"]),
     unlisted=st.sampled_from(["count", "ignore"]),
-    ties=st.sampled_from(["expected", "input", "best", "worst", "item_asc", "item_desc"]),
+    ties=st.sampled_from(
+        ["expected", "input", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"]
+    ),
     tie_tolerance=st.sampled_from([0.0, 0.5, 1e-9, "float32"]),
     short_list=st.sampled_from(["k", "n", "drop"]),
     recall_over=st.sampled_from(["relevant", "capped"]),
@@ -120,7 +122,7 @@ choices = st.builds(
     undefined=st.sampled_from(["skip", 0.0, 1.0]),
     missing_user=st.sampled_from(["zero", "skip"]),
     mean_over=st.sampled_from(["all", "labelled", "relevant"]),
-    recommend_from=st.sampled_from([None, 2.0, 0.2, "threshold"]),
+    recommend_from=st.sampled_from([None, 2.0, 0.2, 0.3, "threshold"]),
     threshold=st.sampled_from([0.0, 1.0, 3.0]),
 )
 

@@ -92,7 +92,7 @@ def test_every_column_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: 
         assert _same(row["unlabelled_zero"], _mean([*table(zero).values()]))
         assert _same(row["unlabelled_top"], _mean([*table(zero, filled).values()]))
         judged = textbook.table(
-            "judged", k, data.users, data.unlisted, replace(zero, ties="expected")
+            "judged", k, data.users, data.unlisted, replace(zero, ties="expected", undefined="skip")
         )
         assert _same(row["judged"], _mean([*judged.values()]))
 
@@ -177,11 +177,12 @@ def test_what_matters_is_said_in_plain_sentences(constructed: rn.Report) -> None
             f"Random order would already score {chance:.4f} in {name} "
             f"(the worst order {worst:.4f})." in text
         )
-    assert "in precision@2" not in text
+    assert "score 0.3750 in precision@2" not in text
     assert "1 of 4 users have fewer items than the cutoff (short lists)." in text
     assert "Ties decide ndcg@2 for 25.0% of the users: it lies between" in text
     assert "Users without a score are left out of the mean: recall@2 over 3 users." in text
-    assert "1 items in the lists have no true value." in text
+    assert "Items in the lists without a true value: 1." in text
+    assert "Any order scores the same in precision@2 for 75.0% of users (trivial users)." in text
 
 
 def test_nothing_is_said_where_nothing_matters() -> None:
@@ -212,7 +213,7 @@ def test_few_labels_are_told_with_what_they_leave_open() -> None:
     report = rn.evaluate(lists, metrics=["ndcg@4"])
     row = report.audit.iloc[0]
     assert row["judged"] == 0.5
-    (line,) = [line for line in remarks(report) if line.startswith("Only 50.0%")]
+    (line,) = [line for line in remarks(report) if "looks at, 50.0% have a true value" in line]
     assert f"irrelevant it would be {row['unlabelled_zero']:.4f}" in line
     assert f"of the top grade {row['unlabelled_top']:.4f}." in line
 
@@ -240,3 +241,48 @@ def test_on_real_ratings_random_order_scores_above_nine_tenths() -> None:
     chance, worst = (float(word.rstrip(").")) for word in line.split() if word[0] == "0")
     assert chance > 0.9
     assert chance > worst > 0.8
+
+
+RAISING = rn.Convention(undefined="raise")
+EMPTY = ({"ann": {"a": 1, "b": 0}, "bob": {"a": 1}}, {"ann": {"a": 2, "b": 1}})
+
+
+@pytest.mark.parametrize(
+    "convention",
+    [
+        RAISING,
+        rn.Convention(undefined="raise", unlabelled="filter", short_list="drop"),
+        rn.Convention(undefined=0.0),
+        rn.Convention(undefined=1.0),
+    ],
+)
+def test_an_empty_list_has_no_share_of_labels(convention: rn.Convention) -> None:
+    """Whatever an undefined score is taken for; and the audit refuses nothing."""
+    report = rn.evaluate(
+        rn.RankedLists.from_trec(*EMPTY), metrics=["precision@2"], convention=convention
+    )
+    assert report.audit["judged"].iloc[0] == 1
+    assert "have a true value" not in str(report)
+
+
+@pytest.mark.parametrize(
+    "convention",
+    [
+        rn.Convention(gain={0: 0, 2: 1}, max_grade=5),
+        rn.Convention(max_grade=5000),
+        rn.Convention(unlabelled="filter", ap_over="hits", gain={0: 0, 2: 1}, max_grade=5),
+    ],
+)
+def test_what_has_no_number_is_left_open(convention: rn.Convention) -> None:
+    """A top grade without a gain, and ties among unlabelled items, are no errors."""
+    rows = {"ann": [(3.0, 2), (2.0, None), (2.0, 0)]}
+    report = rn.evaluate(rows, metrics=["ndcg@3", "ap@3"], threshold=1, convention=convention)
+    assert report.audit["unlabelled_top"].isna().any()
+    assert str(report)
+
+
+def test_the_top_grade_is_relevant() -> None:
+    """Though nobody in the data gave it: an unlabelled item may always be relevant."""
+    report = rn.evaluate({"a": [(3, None), (2, 3), (1, 1)]}, metrics="precision@1", threshold=4)
+    assert report.audit["unlabelled_zero"].iloc[0] == 0
+    assert report.audit["unlabelled_top"].iloc[0] == 1

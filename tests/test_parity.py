@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.presets import PRESETS
+from tests.peers.build import same
 from tests.peers.cases import Case, cases
 from tests.peers.differences import DIFFERENCES, TOLERANCES
 
@@ -65,7 +68,12 @@ def _difference(preset: str, case: str, metric: str) -> float:
 def test_a_preset_equals_the_library(preset: str, case: str, metric: str) -> None:
     """On every case, per user where the library tells; what differs is listed, and does differ."""
     if isinstance(ANSWERS[preset, case, metric].get("refused"), str):
-        pytest.skip("the library refuses this data")
+        pytest.skip("the library cannot take this data")
+    if (
+        "per_user" in ANSWERS[preset, case, metric]
+        and not ANSWERS[preset, case, metric]["per_user"]
+    ):
+        pytest.skip("the library has no stable answer for anybody")
     tolerance = TOLERANCES.get(preset, 1e-12)
     difference = _difference(preset, case, metric)
     name = metric.partition("@")[0]
@@ -132,3 +140,20 @@ def test_implicits_precision_is_the_pooled_recall(case: str) -> None:
     )
     theirs = ANSWERS["implicit", case, f"precision@{CASES[case].k}"]["mean"]
     assert report.pooled[metric] == pytest.approx(theirs, abs=1e-12)
+
+
+def test_a_library_that_is_here_says_what_its_golden_file_holds() -> None:
+    """The script that the environments run, where scikit-learn is installed."""
+    pytest.importorskip("sklearn")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.peers.run", "scikit_learn"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    now, stored = json.loads(done.stdout), json.loads((GOLDEN / "scikit_learn.json").read_text())
+    assert now["library"] == stored["library"]
+    assert same(now["answers"], stored["answers"])
+    wrong = json.loads(done.stdout.replace("0.6014", "0.7014"))
+    assert not same(wrong["answers"], stored["answers"])

@@ -109,3 +109,26 @@ def test_ndcg_equals_catboost(steps: int | None) -> None:
         )
         ours = rn.evaluate(frame, metrics=["ndcg"], k=k, convention=convention).mean[f"ndcg@{k}"]
         assert ours == pytest.approx(theirs[0], rel=1e-9)
+
+
+def test_whole_numbers_as_items_tie_like_pytrec_eval() -> None:
+    """It knows text alone, in which 10 comes before 9."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    frame = _ratings(4, steps=1)
+    text = frame.astype({"user": str, "item": str})
+    qrels, run = (
+        {
+            user: dict(zip(rows["item"], rows[column], strict=True))
+            for user, rows in text.groupby("user")
+        }
+        for column in ("true", "estimated")
+    )
+    whole = {user: {item: int(true) for item, true in own.items()} for user, own in qrels.items()}
+    results = pytrec_eval.RelevanceEvaluator(whole, {"ndcg_cut_5"}).evaluate(run)
+    preset = rn.Convention.preset("pytrec_eval")
+    report = rn.evaluate(frame, metrics=["ndcg@5"], convention=preset)
+    for user, scores in results.items():
+        ours = report.per_user.loc[int(user), "ndcg@5"]
+        assert ours == pytest.approx(scores["ndcg_cut_5"], abs=1e-12)
+    numeric = rn.evaluate(frame, metrics=["ndcg@5"], convention=preset.replace(ties="item_desc"))
+    assert numeric.mean["ndcg@5"] != report.mean["ndcg@5"]

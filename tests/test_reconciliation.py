@@ -143,14 +143,14 @@ def test_the_changes_say_the_same_in_words(table: pd.DataFrame) -> None:
     assert (same["changes"] == "").all()
 
 
-def test_choices_that_are_impossible_alone_move_the_number_together() -> None:
+def test_a_choice_that_is_impossible_alone_waits_for_others() -> None:
     """The ideal of a top grade needs that grade, or binary gains."""
     mine = rn.Convention(gain="binary", ideal="max")
     table = rn.reconcile(ROWS, "ndcg@10", threshold=4, convention=mine)
     row = _row(table, "sklearn")
-    assert "gain+ideal" in row["causes"]
+    assert list(row["causes"])[:2] == ["ideal", "gain"]
     assert sum(row["causes"].values()) == pytest.approx(row["difference"])
-    assert "gain=linear ideal=local " in row["changes"]
+    assert "gain=linear " in row["changes"]
 
 
 def test_ones_own_top_grade_and_duplicates_stay(table: pd.DataFrame) -> None:
@@ -167,7 +167,7 @@ def test_what_a_library_does_not_compute_is_noted(table: pd.DataFrame) -> None:
     note = _row(table, "sklearn", "precision@10")["note"]
     assert note.startswith("it has no such metric")
     note = _row(table, "elliot", "ap@10")["note"]
-    assert note.startswith("not its ap: what it calls so is the mean of")
+    assert note.startswith("what it calls ap is the mean of precision@1")
     assert _row(table, "sklearn", "ndcg@10")["note"] == ""
 
 
@@ -220,6 +220,45 @@ def test_a_reported_number_is_traced_to_presets_and_changes() -> None:
     alone = best[best["preset"].isna()]
     assert "short_list" in alone.iloc[0]["causes"]
     assert table["preset"].notna().sum() == len(rn.Convention.presets())
+
+
+def test_a_second_change_must_come_closer() -> None:
+    """By more than the fourth decimal; one that does nothing is not told."""
+    goal = rn.evaluate(
+        ROWS, metrics="precision@10", threshold=4, convention=rn.Convention(short_list="n")
+    ).mean.iloc[0]
+    table = rn.reconcile(ROWS, "precision@10", threshold=4, reported=goal)
+    best = table[table["preset"].isna()].iloc[0]
+    assert best["causes"].keys() == {"short_list"}
+    exact = table[table["preset"].isna() & (table["gap"].abs() < 4e-4)]
+    assert len(exact) == 1
+
+
+def test_a_change_that_does_nothing_alone_is_tried_with_others() -> None:
+    """What is undefined matters only once nothing need be recommended."""
+    both = rn.Convention(recommend_from="threshold", undefined=1.0)
+    goal = rn.evaluate(ROWS, metrics="precision@10", threshold=4, convention=both).mean.iloc[0]
+    table = rn.reconcile(ROWS, "precision@10", threshold=4, reported=goal)
+    found = table[table["preset"].isna()].iloc[0]
+    assert found["gap"] == pytest.approx(0, abs=1e-12)
+    assert set(found["causes"]) == {"recommend_from", "undefined"}
+
+
+def test_nobody_with_a_score_is_told_once(path: Any) -> None:
+    """Under one's own choices and under those of the presets."""
+    said = run("reconcile", path, "--metric", "recall@10", "--threshold", "99").stdout
+    assert said.count("nobody has a score") == 1
+    (mine,) = [line for line in said.splitlines() if "(yours)" in line]
+    assert mine.split()[:2] == ["-", "-"]
+
+
+def test_ones_own_unchanged_choices_are_called_so(path: Any) -> None:
+    """Where they are what comes closest."""
+    own = rn.evaluate(ROWS, metrics="precision@10", threshold=4).mean.iloc[0]
+    said = run(
+        "reconcile", path, "--metric", "precision@10", "--threshold", "4", "--reported", str(own)
+    ).stdout
+    assert "(yours)" in said.splitlines()[2]
 
 
 def test_a_reported_number_may_need_two_changes() -> None:
@@ -293,5 +332,34 @@ def test_evaluate_takes_a_preset_and_a_signature(path: Any) -> None:
     other = run("evaluate", path, "--preset", "sklearn", "--convention", "undefined=skip").stdout
     assert "|gain:linear|" in other
     assert "|undefined:skip|" in other
-    mixed = ("--preset", "catboost", "--metrics", "ndcg,ap", "--threshold", "4")
-    assert "ask for one at a time" in refusal("evaluate", path, *mixed)
+
+
+def test_a_preset_that_treats_metrics_differently_is_asked_for_one(path: Any) -> None:
+    """Also of the default metrics, and of several that a comma joins."""
+    for options in (
+        ("evaluate", path, "--preset", "catboost", "--metrics", "ndcg,ap", "--threshold", "4"),
+        ("evaluate", path, "--preset", "evidently", "--threshold", "4"),
+        ("reconcile", path, "--metric", "ndcg@5,ap@5", "--preset", "catboost", "--threshold", "4"),
+    ):
+        assert "ask for one at a time" in refusal(*options)
+    said = run(
+        "evaluate", path, "--preset", "evidently", "--threshold", "4", "--metrics", "precision"
+    )
+    own = rn.evaluate(
+        ROWS,
+        metrics="precision@10",
+        threshold=4,
+        convention=rn.Convention.preset("evidently", "precision"),
+    )
+    assert f"{own.mean.iloc[0]:.4f}" in said.stdout
+
+
+def test_a_signature_brings_its_threshold_to_the_command(path: Any) -> None:
+    """And stands alone: a preset beside it would be lost."""
+    printed = run("evaluate", path, "--metrics", "recall@3", "--threshold", "4").stdout
+    line = printed.splitlines()[-1]
+    assert run("evaluate", path, "--metrics", "recall@3", "--convention", line).stdout == printed
+    both = ("--preset", "sklearn", "--convention", line)
+    assert "give one of them" in refusal("evaluate", path, *both)
+    mapped = run("evaluate", path, "--convention", "gain=map(1=0,2=1,3=2,4=3,5=4)")
+    assert "gain:map(1.0=0.0,2.0=1.0" in mapped.stdout

@@ -144,13 +144,13 @@ def test_every_value_has_its_own_formula_or_sentence(name: str, value: object) -
     [
         ({}, r"g(t) = 2^t - 1"),
         ({"gain": "linear"}, r"g(t) = t"),
-        ({"gain": "binary"}, r"g(t) = [t \ge \theta]"),
+        ({"gain": "binary"}, r"g(t) = [t \geq \theta]"),
         ({}, r"D(r) = \frac{1}{\log_2(r + 1)}"),
         ({"discount": "ln"}, r"D(r) = \frac{1}{\ln(r + 1)}"),
         ({"discount": "reciprocal"}, r"D(r) = \frac{1}{r}"),
         ({}, r"\mathrm{P@}k = \frac{h}{k}"),
         ({"short_list": "n"}, r"\mathrm{P@}k = \frac{h}{\min(k, n)}"),
-        ({"recommend_from": 3.5}, r"m = |\{i : \mathrm{estimated}_i \ge 3.5\}|"),
+        ({"recommend_from": 3.5}, r"m = |\{i : \mathrm{estimated}_i \geq 3.5\}|"),
         ({}, r"\mathrm{R@}k = \frac{h}{R}"),
         ({"recall_over": "capped"}, r"\mathrm{R@}k = \frac{h}{\min(k, R)}"),
         ({"short_list": "n"}, r"\mathrm{F_1@}k = \frac{2h}{\min(k, n) + R}"),
@@ -167,3 +167,59 @@ def test_a_function_and_a_top_grade_are_explained() -> None:
     assert r"g(t) = \mathrm{sqrt}(t)" in text
     assert r"t_{\max} = 5" in text
     assert "0 for 1, 3 for 5" in rn.Convention(gain={1: 0, 5: 3}).explain()
+
+
+def test_a_signature_does_not_depend_on_what_else_is_asked() -> None:
+    """Not even that of a function of ranks."""
+    convention = rn.Convention(discount=lambda ranks: 1 / ranks)
+    alone = rn.evaluate(ROWS, metrics="ndcg@2", convention=convention)
+    beside = rn.evaluate(ROWS, metrics=["ndcg@2", "ndcg@5"], convention=convention)
+    assert alone.signature("ndcg@2") == beside.signature("ndcg@2")
+
+
+def test_a_signature_names_the_cutoff_that_leaves_short_lists_out() -> None:
+    """For a metric without one of its own, it is another metric's."""
+    rows = [*ROWS, ("bob", "c", 0.5, 5)]
+    drop = rn.Convention(short_list="drop")
+    alone = rn.evaluate(rows, metrics=["rr"], threshold=2, convention=drop)
+    beside = rn.evaluate(rows, metrics=["rr", "ndcg@3"], threshold=2, convention=drop)
+    assert alone.mean["rr"] != beside.mean["rr"]
+    assert "|short_below:0|" in alone.signature("rr")
+    assert "|short_below:3|" in beside.signature("rr")
+    assert rn.Convention.from_signature(beside.signature("rr")) == drop
+
+
+def test_a_top_grade_outside_the_data_tells_functions_apart() -> None:
+    """It is in the ideal."""
+    signatures = set()
+    for top in (8.0, 31.0):
+
+        def gain(grades: Any, top: float = top) -> Any:
+            return np.where(grades == 5, top, grades)
+
+        convention = rn.Convention(gain=gain, ideal="max", max_grade=5)
+        signatures.add(rn.evaluate(ROWS, convention=convention).signature("ndcg@10"))
+    assert len(signatures) == 2
+
+
+def test_a_signature_is_read_as_it_is_copied() -> None:
+    """From Markdown, from LaTeX, and broken into lines."""
+    convention = rn.Convention(gain={0: 0, 5: 1}, ties="input")
+    text = convention.signature
+    for copied in (f"`{text}`", f"% {text}", text.replace("|", " | "), text.replace("|", "|\n")):
+        assert rn.Convention.from_signature(copied) == convention
+
+
+def test_zeros_of_either_sign_are_the_same() -> None:
+    """Equal conventions have equal signatures."""
+    one, other = rn.Convention(gain={0.0: 0, 1: 1}), rn.Convention(gain={-0.0: -0.0, 1: 1})
+    assert one == other
+    assert one.signature == other.signature
+    assert hash(one) == hash(other)
+
+
+def test_numbers_are_explained_to_their_last_digit() -> None:
+    """A formula is to be computed with."""
+    text = rn.Convention(recommend_from=3.1234567, gain={0: 0, 5: 1234567.25}).explain()
+    assert "3.1234567" in text
+    assert "1234567.25" in text

@@ -120,6 +120,8 @@ def orders(rows: Sequence[Row], choices: Choices) -> Iterator[list[Row]]:
         "input": lambda group: [group],
         "item_asc": lambda group: [sorted(group, key=lambda row: row.item)],
         "item_desc": lambda group: [sorted(group, key=lambda row: row.item, reverse=True)],
+        "text_asc": lambda group: [sorted(group, key=lambda row: str(row.item))],
+        "text_desc": lambda group: [sorted(group, key=lambda row: str(row.item), reverse=True)],
     }
     for arranged in product(*map(arrangements[choices.ties], groups)):
         yield [row for group in arranged for row in group]
@@ -161,6 +163,7 @@ def hits_and_places(k: K, order: list[Row], choices: Choices) -> tuple[int, int]
         limit = choices.recommend_from
         least = choices.threshold if isinstance(limit, str) else limit
         assert least is not None, "the threshold is not known"
+        least = single(least) if choices.tie_tolerance == "float32" else least
         places = min(places, sum(ranked_by(row, choices) >= least for row in order))
     elif choices.short_list == "n":
         places = max(min(places, len(order)), 1)

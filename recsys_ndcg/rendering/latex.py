@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import MissingExtraError
+from recsys_ndcg.rendering.remarks import remarks
 from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
@@ -12,12 +13,13 @@ if TYPE_CHECKING:
 
 
 def latex(report: Shown) -> str:
-    """Return a table in the manner of booktabs, with the signatures as comments above it."""
+    """Return a table in the manner of booktabs, below remarks and signatures as comments."""
     try:
         shown = cells(report)
         sides = "l" + "r" * (len(shown.columns) - 1)
         table = shown.to_latex(index=False, escape=True, column_format=sides)
     except ImportError:
         raise MissingExtraError(job="LaTeX", extra="report") from None
-    comments = [f"% {report.signature(name)}" for name in report.metrics]
+    comments = [f"% {line}" for line in remarks(report)]
+    comments += [f"% {report.signature(name)}" for name in report.metrics]
     return "\n".join([*comments, table])

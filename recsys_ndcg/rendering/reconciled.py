@@ -19,10 +19,14 @@ def grouped(rows: pd.DataFrame, reported: float | None = None) -> pd.DataFrame:
     no such metric stands in brackets.
     """
     metric = rows["metric"].iloc[0]
-    names = [_CHANGED if pd.isna(one) else _named(one, metric) for one in rows["preset"]]
+    names = [
+        _named(preset, metric) if isinstance(preset, str) else _CHANGED if causes else _YOURS
+        for preset, causes in zip(rows["preset"], rows["causes"], strict=True)
+    ]
     rows = rows.assign(preset=names)
     if reported is None:
-        own = {"preset": _YOURS, "value": rows["yours"].iloc[0], "difference": 0.0, "changes": ""}
+        yours = rows["yours"].iloc[0]
+        own = {"preset": _YOURS, "value": yours, "difference": yours - yours, "changes": ""}
         rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
         rows = rows.sort_values("value", ascending=False, kind="stable")
     cells = pd.DataFrame(
@@ -40,15 +44,15 @@ def grouped(rows: pd.DataFrame, reported: float | None = None) -> pd.DataFrame:
 
 
 def notes(rows: pd.DataFrame) -> list[str]:
-    """Return what is to be known of some presets."""
+    """Return what is to be known of some presets, those with the same reason together."""
     metric = rows["metric"].iloc[0]
-    named = rows[rows["preset"].notna()]
-    lines = [
-        f"{preset}: {reason}"
-        for preset, value, note in zip(named["preset"], named["value"], named["note"], strict=True)
-        if (reason := note if np.isnan(value) else PRESETS[preset].note(metric))
-    ]
-    if not all(PRESETS[preset].has(metric) for preset in named["preset"]):
+    presets: dict[str, list[str]] = {}
+    for preset, value, note in zip(rows["preset"], rows["value"], rows["note"], strict=True):
+        if isinstance(preset, str):
+            reason = note if np.isnan(value) else PRESETS[preset].note(metric)
+            presets.setdefault(reason, []).append(preset)
+    lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
+    if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
         lines.append(
             f"in brackets: libraries without {metric}, whose other choices make this of it"
         )

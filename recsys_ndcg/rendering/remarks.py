@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recsys_ndcg.audit import TIES_MATTER
 from recsys_ndcg.rendering.table import number
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown
 
 _HIGH = 0.5  # a chance level that a reader would not expect
+_MANY = 0.1  # so many users who say nothing blur a mean
 _FEW = 0.01  # fewer users than this do not move a mean
-_OPEN = 0.001  # a tie range this wide changes the third decimal
 
 
 def remarks(report: Shown) -> list[str]:
     """Return one sentence for each thing that makes the numbers say less than they seem to."""
     return [*_levels(report), *_users(report), *_ties(report), *_labels(report)]
-
-
-def signed(report: Shown) -> list[str]:
-    """Return the first signature, and what is different in those of the other metrics."""
-    first, *others = report.metrics
-    likewise = [
-        f"{name}|users:{report.signature(name).rpartition('|users:')[2].partition('|')[0]}"
-        for name in others
-    ]
-    same = [f"the same for {', '.join(likewise)}"] if likewise else []
-    return [report.signature(first), *same]
 
 
 def _levels(report: Shown) -> list[str]:
@@ -49,7 +39,6 @@ def _users(report: Shown) -> list[str]:
     counts = report.counts
     said = {
         "short": "have fewer items than the cutoff (short lists)",
-        "trivial": "score the same in any order (trivial users)",
         "missing": "have labels but no list",
         "left_out": "are left out of a metric by the convention",
     }
@@ -57,6 +46,11 @@ def _users(report: Shown) -> list[str]:
         f"{counts[key]} of {counts['users']} users {words}."
         for key, words in said.items()
         if counts[key] > _FEW * counts["users"]
+    ]
+    trivial = report.audit["trivial"]
+    lines += [
+        f"Any order scores the same in {name} for {share:.1%} of users (trivial users)."
+        for name, share in trivial[trivial > _MANY].items()
     ]
     scored = report.summary["users"]
     nobody = scored.index[scored == 0].tolist()
@@ -71,7 +65,7 @@ def _users(report: Shown) -> list[str]:
 
 def _ties(report: Shown) -> list[str]:
     audit = report.audit
-    open_ones = audit[audit["tie_high"] - audit["tie_low"] >= _OPEN]
+    open_ones = audit[audit["tie_high"] - audit["tie_low"] >= TIES_MATTER]
     return [
         f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
         f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
@@ -82,17 +76,17 @@ def _ties(report: Shown) -> list[str]:
 def _labels(report: Shown) -> list[str]:
     counts, audit = report.counts, report.audit
     rows = {
-        "unlabelled": "items in the lists have no true value",
-        "unlisted": "labelled items are in no list",
-        "duplicates": "repeated rows were merged",
+        "unlabelled": "Items in the lists without a true value",
+        "unlisted": "Labelled items in no list",
+        "duplicates": "Repeated rows that were merged",
     }
-    lines = [f"{counts[key]} {words}." for key, words in rows.items() if counts[key]]
+    lines = [f"{words}: {counts[key]}." for key, words in rows.items() if counts[key]]
     partly = audit[(audit["judged"] < 1) & audit["unlabelled_top"].notna()]
     if len(partly):
         name, row = next(iter(partly.to_dict("index").items()))
         lines.append(
-            f"Only {row['judged']:.1%} of the items that {name} looks at have a true value: were "
-            f"all others irrelevant it would be {number(row['unlabelled_zero'])}, were they of the "
-            f"top grade {number(row['unlabelled_top'])}."
+            f"Of the items that {name} looks at, {row['judged']:.1%} have a true value, on average "
+            f"over users: were the others irrelevant it would be {number(row['unlabelled_zero'])}, "
+            f"were they of the top grade {number(row['unlabelled_top'])}."
         )
     return lines

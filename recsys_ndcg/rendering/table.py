@@ -36,6 +36,17 @@ def audit_cells(report: Shown) -> pd.DataFrame:
     return audit.rename_axis("audit").reset_index()
 
 
+def signature_lines(report: Shown) -> list[str]:
+    """Return the first signature, and what is different in those of the other metrics."""
+    first, *others = report.metrics
+    likewise = [
+        f"{name}|users:{report.signature(name).rpartition('|users:')[2].partition('|')[0]}"
+        for name in others
+    ]
+    same = [f"the same for {', '.join(likewise)}"] if likewise else []
+    return [report.signature(first), *same]
+
+
 def number(value: float) -> str:
     """Return four decimals, or a dash where there is no number."""
     return "-" if np.isnan(value) else f"{value:.4f}"

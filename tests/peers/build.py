@@ -63,7 +63,8 @@ def main() -> None:
                 path.write_text(said.stdout)
             elif not same(now["answers"], json.loads(path.read_text())["answers"]):
                 different.append(library)
-            "differs" if library in different else f"{len(now['answers'])} answers"
+            verdict = "differs" if library in different else f"{len(now['answers'])} answers"
+            print(f"{now['library']} {now['version']}: {verdict}", flush=True)
     if different:
         sys.exit(f"Not what the golden files hold: {', '.join(different)}")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
 from importlib import import_module
 from importlib.metadata import version
 
@@ -31,4 +32,4 @@ def golden(library: str) -> str:
 
 
 if __name__ == "__main__":
-    pass
+    print(golden(sys.argv[1]), end="")
