@@ -37,6 +37,21 @@ class Case:
     threshold: float = 4.0
     k: int = K
 
+    def grades(self) -> dict[str, list[float]]:
+        """Return the grades of each list, 0 where there is none, for graders of given lists."""
+        return {
+            user: [self.labels.get(user, {}).get(item, 0.0) for item in own]
+            for user, own in self.run.items()
+        }
+
+    def liked(self) -> dict[str, dict[str, float]]:
+        """Return the relevant items of the users who have some, for tables of relevant items."""
+        relevant = {
+            user: {item: grade for item, grade in own.items() if grade >= self.threshold}
+            for user, own in self.labels.items()
+        }
+        return {user: own for user, own in relevant.items() if own}
+
 
 def cases() -> list[Case]:
     """Return all cases, the same ones each time."""

@@ -43,8 +43,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
         },
     }
     lists = {
-        user: ([case.labels.get(user, {}).get(item, 0.0) for item in own], list(own.values()))
-        for user, own in case.run.items()
+        user: (grades, list(case.run[user].values())) for user, grades in case.grades().items()
     }
     return {
         preset: {

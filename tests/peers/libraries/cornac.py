@@ -25,10 +25,8 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     metrics = {f"{name}@{case.k}": metric(k=case.k) for name, metric in METRICS.items()}
     metrics["rr"] = MRR()
     answers: dict[str, Any] = {name: {"per_user": {}, "refused": {}} for name in metrics}
-    for user, labels in case.labels.items():
-        liked = np.array([item for item, grade in labels.items() if grade >= case.threshold])
-        if not len(liked):
-            continue
+    for user, items in case.liked().items():
+        liked = np.array(list(items))
         own = case.run.get(user)
         for name, metric in metrics.items():
             if own is None:

@@ -53,9 +53,9 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"mean": value}}}."""
     rows = pd.DataFrame(
         [
-            (user, item, score, case.labels.get(user, {}).get(item, 0.0))
-            for user, own in case.run.items()
-            for item, score in own.items()
+            (user, item, score, grade)
+            for user, grades in case.grades().items()
+            for (item, score), grade in zip(case.run[user].items(), grades, strict=True)
         ],
         columns=["user", "item", "prediction", "target"],
     )

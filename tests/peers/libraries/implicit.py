@@ -43,9 +43,8 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     lists = [*case.labels.values(), *case.run.values()]
     items = {item: place for place, item in enumerate(sorted({i for own in lists for i in own}))}
     truth = np.zeros((len(users), len(items)), dtype=np.float32)
-    for user, own in case.labels.items():
-        for item, grade in own.items():
-            truth[users[user], items[item]] = grade >= case.threshold
+    for user, own in case.liked().items():
+        truth[users[user], [items[item] for item in own]] = 1
     run = {users[user]: {items[i]: s for i, s in own.items()} for user, own in case.run.items()}
     values = ranking_metrics_at_k(
         _Lists(run), csr_matrix(truth.shape), csr_matrix(truth), K=case.k, show_progress=False

@@ -32,10 +32,8 @@ METRICS = {
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, ...} or {"refused": message}}}."""
     tests = ItemListCollection(UserIDKey)
-    for user, own in case.labels.items():
-        liked = [item for item, grade in own.items() if grade >= case.threshold]
-        if liked:
-            tests.add(ItemList(item_ids=liked), user_id=user)
+    for user, liked in case.liked().items():
+        tests.add(ItemList(item_ids=list(liked)), user_id=user)
     outputs = ItemListCollection(UserIDKey)
     for user, own in case.run.items():
         estimated = ItemList(item_ids=list(own), scores=list(own.values()))

@@ -24,10 +24,7 @@ register_logger(logging.getLogger(DISTRIBUTION))  # which prints on standard out
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
-    grades = {
-        user: [case.labels.get(user, {}).get(item, 0.0) for item in own]
-        for user, own in case.run.items()
-    }
+    grades = case.grades()
     relevance = {
         user: [float(grade >= case.threshold) for grade in own] for user, own in grades.items()
     }

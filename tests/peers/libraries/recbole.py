@@ -31,13 +31,11 @@ METRICS = {
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"mean": value}}}."""
     rows = []
-    for user, labels in case.labels.items():
-        liked = {item for item, grade in labels.items() if grade >= case.threshold}
-        if liked:
-            own = case.run.get(user, {})
-            best = sorted(own, key=own.__getitem__, reverse=True)[: case.k]
-            hits = [int(item in liked) for item in best]
-            rows.append(hits + [0] * (case.k - len(hits)) + [len(liked)])
+    for user, liked in case.liked().items():
+        own = case.run.get(user, {})
+        best = sorted(own, key=own.__getitem__, reverse=True)[: case.k]
+        hits = [int(item in liked) for item in best]
+        rows.append(hits + [0] * (case.k - len(hits)) + [len(liked)])
     given = DataStruct()
     given.set("rec.topk", torch.tensor(rows))
     config = {"metrics": list(METRICS.values()), "topk": [case.k], "metric_decimal_place": 4}

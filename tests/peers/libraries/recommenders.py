@@ -21,12 +21,7 @@ DISTRIBUTION = "recommenders"
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"mean": value}}}."""
     true = pd.DataFrame(
-        [
-            (user, item, grade)
-            for user, own in case.labels.items()
-            for item, grade in own.items()
-            if grade >= case.threshold
-        ],
+        [(user, item, grade) for user, own in case.liked().items() for item, grade in own.items()],
         columns=["userID", "itemID", "rating"],
     )
     predicted = pd.DataFrame(

@@ -39,10 +39,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     users = sorted(case.labels | case.run)
     lists = [*case.labels.values(), *case.run.values()]
     items = sorted({item for own in lists for item in own})
-    liked = {
-        user: {item: 1.0 for item, grade in own.items() if grade >= case.threshold}
-        for user, own in case.labels.items()
-    }
+    liked = {user: dict.fromkeys(own, 1.0) for user, own in case.liked().items()}
     true, predicted = _matrix(liked, users, items), _matrix(case.run, users, items)
     tied = {user for user, own in case.run.items() if len(set(own.values())) < len(own)}
     answers = {}

@@ -29,12 +29,7 @@ METRICS = {
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {}}}}."""
     liked = pd.DataFrame(
-        [
-            (user, item)
-            for user, own in case.labels.items()
-            for item, grade in own.items()
-            if grade >= case.threshold
-        ],
+        [(user, item) for user, own in case.liked().items() for item in own],
         columns=["user_id", "item_id"],
     )
     ranked = pd.DataFrame(

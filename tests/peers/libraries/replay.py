@@ -28,11 +28,7 @@ METRICS = {
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {}}}}."""
-    truth = {
-        user: [item for item, grade in own.items() if grade >= case.threshold]
-        for user, own in case.labels.items()
-    }
-    truth = {user: items for user, items in truth.items() if items}
+    truth = {user: list(own) for user, own in case.liked().items()}
     lists = {user: list(own.items()) for user, own in case.run.items()}
     frames = (
         pd.DataFrame(

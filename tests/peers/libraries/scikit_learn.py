@@ -20,10 +20,10 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     answers: dict[str, Any] = {}
     for name, function in (("dcg", dcg_score), ("ndcg", ndcg_score)):
         values, refused = {}, {}
-        for user, own in case.run.items():
-            true = [[case.labels.get(user, {}).get(item, 0.0) for item in own]]
+        for user, true in case.grades().items():
+            estimated = [list(case.run[user].values())]
             try:
-                values[user] = float(function(true, [list(own.values())], k=case.k))
+                values[user] = float(function([true], estimated, k=case.k))
             except ValueError as error:
                 refused[user] = str(error)
         answers[f"{name}@{case.k}"] = {"per_user": values, "refused": refused}

@@ -45,7 +45,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
         for user, own in case.run.items():
             if user in tied:
                 continue
-            grades = np.array([case.labels.get(user, {}).get(item, 0.0) for item in own])
+            grades = np.array(case.grades()[user])
             target = grades if name in {"ndcg", "dcg"} else grades >= case.threshold
             asked = metric(topn=case.k)
             asked.update_state(_single([target]), _single([[*own.values()]]))

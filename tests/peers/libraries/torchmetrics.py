@@ -43,9 +43,9 @@ def _values(values: torch.Tensor, dim: int | None = None) -> torch.Tensor:  # no
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
     rows = [
-        (place, score, case.labels.get(user, {}).get(item, 0.0))
-        for place, (user, own) in enumerate(case.run.items())
-        for item, score in own.items()
+        (place, score, grade)
+        for place, (user, grades) in enumerate(case.grades().items())
+        for score, grade in zip(case.run[user].values(), grades, strict=True)
     ]
     indexes, estimates, grades = (torch.tensor(column) for column in zip(*rows, strict=True))
     tied = {
