@@ -286,3 +286,45 @@ def test_the_top_grade_is_relevant() -> None:
     report = rn.evaluate({"a": [(3, None), (2, 3), (1, 1)]}, metrics="precision@1", threshold=4)
     assert report.audit["unlabelled_zero"].iloc[0] == 0
     assert report.audit["unlabelled_top"].iloc[0] == 1
+
+
+def _said(report: rn.Report) -> str:
+    return "\n".join(remarks(report))
+
+
+def test_every_kind_of_user_and_row_is_told() -> None:
+    """Who has no list, who is left out, what is in no list, what was merged."""
+    labels = {"ann": {"a": 1, "z": 1}, "bob": {"a": 1}}
+    run_ = {"ann": {"a": 2, "b": 1}}
+    report = rn.evaluate(rn.RankedLists.from_trec(labels, run_), metrics="rr")
+    assert "1 of 2 users have labels but no list." in _said(report)
+    assert "Labelled items in no list: 2." in _said(report)
+    ignored = rn.Convention(unlisted="ignore")
+    report = rn.evaluate(rn.RankedLists.from_trec(labels, run_), metrics="rr", convention=ignored)
+    assert report.counts["unlisted"] == 2
+    rows = [("ann", "a", 2, 1), ("ann", "a", 2, 1), ("ann", "b", 1, 0), ("bob", "a", 1, 1)]
+    drop = rn.Convention(duplicates="last", short_list="drop")
+    report = rn.evaluate(rows, metrics=["ndcg@2", "dcg@2"], convention=drop)
+    assert "1 of 2 users are left out of a metric by the convention." in _said(report)
+    assert "Repeated rows that were merged: 1." in _said(report)
+    assert "in dcg@2 (the worst" not in _said(report)
+
+
+def test_nobody_with_a_score_is_told() -> None:
+    """Once: there is no mean to be read."""
+    report = rn.evaluate({"ann": [(2, 1), (1, 2)]}, metrics=["recall@1", "ndcg@1"], threshold=9)
+    assert "Nobody has a score in recall@1." in _said(report)
+    assert "left out of the mean" not in _said(report)
+
+
+def test_few_users_are_not_worth_a_sentence() -> None:
+    """One in two hundred with a short list."""
+    rows = [
+        (user, item, (7 * item + user) % 5, float(item))
+        for user in range(200)
+        for item in range(2 if user == 0 else 5)
+    ]
+    report = rn.evaluate(rows, k=5)
+    assert report.counts["short"] == 1
+    assert "short lists" not in _said(report)
+    assert rn.evaluate(rows, k=[1, 5]).counts["short"] == 1

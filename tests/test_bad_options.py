@@ -271,3 +271,13 @@ def test_a_convention_survives_copies_and_processes() -> None:
     for other in (copy.deepcopy(convention), pickle.loads(pickle.dumps(convention))):  # noqa: S301
         assert other == convention
         assert hash(other) == hash(convention)
+
+
+def test_estimates_beyond_single_precision_are_refused() -> None:
+    """Rounded to it they would be infinite, and all tied."""
+    for estimate in (1e39, -1e39):
+        with refused("tie_tolerance='float32' is too small a step"):
+            rn.evaluate(
+                {"ann": [(estimate, 5), (1.0, 1)]},
+                convention=rn.Convention(tie_tolerance="float32"),
+            )

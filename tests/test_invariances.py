@@ -64,7 +64,8 @@ def test_a_score_does_not_depend_on_the_order_of_the_rows(
 def test_a_score_does_not_depend_on_what_ids_are_called(
     data: Drawn, chosen: Choices, k: Cutoffs, *, text: bool
 ) -> None:
-    """As long as their order stays, which settles ties by item."""
+    """As long as their order stays, which settles ties by item; as text they have another."""
+    assume(not chosen.ties.startswith("text"))
 
     def renamed(table: pd.DataFrame) -> pd.DataFrame:
         if text:

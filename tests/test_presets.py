@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,6 +30,7 @@ NAMES = {
     "surprise_walkthrough", "real_life_ndcg", "evaluation_for_ir",
 }  # fmt: skip
 ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 5), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 4)]
+GOLDEN = Path(__file__).parent / "peers" / "golden"
 Pairs = dict[int, list[tuple[float, float]]]
 
 
@@ -113,14 +116,16 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def _equals(users: Pairs, preset: str, metric: str, expected: float) -> None:
+def _equals(users: Pairs, preset: str, metric: str, expected: float, threshold: float = 4) -> None:
     rows = [
         (user, place, estimated, true)
         for user, own in users.items()
         for place, (estimated, true) in enumerate(own)
     ]
     convention = rn.Convention.preset(preset, metric)
-    ours = rn.evaluate(rows, metrics=metric, threshold=4, convention=convention).mean.iloc[0]
+    ours = rn.evaluate(rows, metrics=metric, threshold=threshold, convention=convention).mean.iloc[
+        0
+    ]
     assert math.isclose(ours, expected, abs_tol=1e-12)
 
 
@@ -130,22 +135,22 @@ def _usable(users: Pairs) -> bool:
 
 
 @settings(max_examples=200, deadline=None)
-@given(users=lists, k=st.integers(1, 8))
-def test_the_example_of_surprises_faq(users: Pairs, k: int) -> None:
-    """Hits over what is estimated at 4 or more in the first k, 0 where that is nothing."""
+@given(users=lists, k=st.integers(1, 8), least=st.sampled_from([3.0, 4.0, 4.5]))
+def test_the_example_of_surprises_faq(users: Pairs, k: int, least: float) -> None:
+    """Hits over what is estimated at the threshold in the first k, 0 where that is nothing."""
     assume(_usable(users))
 
     def of(own: list[tuple[float, float]]) -> tuple[float, float]:
         first = sorted(own, key=lambda pair: pair[0], reverse=True)[:k]
-        recommended = [pair for pair in first if pair[0] >= 4]
-        hits = sum(true >= 4 for _, true in recommended)
-        relevant = sum(true >= 4 for _, true in own)
+        recommended = [pair for pair in first if pair[0] >= least]
+        hits = sum(true >= least for _, true in recommended)
+        relevant = sum(true >= least for _, true in own)
         precision = hits / len(recommended) if recommended else 0.0
         return precision, hits / relevant if relevant else 0.0
 
     values = [of(own) for own in users.values()]
-    _equals(users, "surprise_faq", f"precision@{k}", _mean([p for p, _ in values]))
-    _equals(users, "surprise_faq", f"recall@{k}", _mean([r for _, r in values]))
+    _equals(users, "surprise_faq", f"precision@{k}", _mean([p for p, _ in values]), least)
+    _equals(users, "surprise_faq", f"recall@{k}", _mean([r for _, r in values]), least)
 
 
 def _elliot(users: Pairs, k: int, metric: Callable[[list[float], list[float]], float]) -> float:
@@ -182,3 +187,32 @@ def test_elliots_metrics(users: Pairs, k: int) -> None:
     _equals(
         users, "elliot", f"recall@{k}", _elliot(users, k, lambda top, all_: hits(top) / hits(all_))
     )
+
+
+def test_elliot_knows_the_users_of_its_lists_alone() -> None:
+    """A user without one is left out, and so is one with nothing relevant."""
+    labels = {"ann": {"a": 5, "z": 4}, "bob": {"a": 5}, "cy": {"a": 1}}
+    data = rn.RankedLists.from_trec(labels, {"ann": {"a": 1, "b": 0.5}, "cy": {"a": 2}})
+    report = rn.evaluate(
+        data, metrics="recall@2", threshold=4, convention=rn.Convention.preset("elliot")
+    )
+    assert report.per_user["recall@2"].dropna().to_dict() == {"ann": 0.5}
+
+
+def test_a_preset_has_its_metrics_alone() -> None:
+    """By their whole names, whatever cutoff and option is asked for."""
+    assert PRESETS["sklearn"].has("NDCG@10")
+    assert not PRESETS["sklearn"].has("cg@10")
+    assert not PRESETS["lightgbm"].has("precision@10")
+    assert not PRESETS["recpack"].has("r")
+    assert PRESETS["implicit"].note("precision@3").startswith("what it calls precision is")
+    assert "what it calls hit is" in rn.Convention.presets()["recpack"]
+    assert rn.Convention.preset("catboost", "ap") == rn.Convention.preset("catboost", "AP(1)@3")
+
+
+def test_a_preset_names_the_version_that_was_compared() -> None:
+    """As its golden file does."""
+    for path in GOLDEN.glob("*.json"):
+        stored = json.loads(path.read_text())
+        for preset in {key.split()[0] for key in stored["answers"]}:
+            assert PRESETS[preset].library.endswith(f" {stored['version']}"), preset

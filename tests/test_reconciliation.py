@@ -261,6 +261,40 @@ def test_ones_own_unchanged_choices_are_called_so(path: Any) -> None:
     assert "(yours)" in said.splitlines()[2]
 
 
+def test_a_table_for_a_reported_number_has_gaps_and_ten_rows(path: Any) -> None:
+    """The closest, with their signs; what rounds to zero has none."""
+    said = run(
+        "reconcile", path, "--metric", "ndcg@10", "--threshold", "4", "--reported", "0.9"
+    ).stdout
+    heading, *lines = said.splitlines()[1:]
+    lines = [line for line in lines if not line.startswith(("- ", "yours"))]
+    assert heading.split()[:3] == ["value", "difference", "gap"]
+    assert 5 < len(lines) <= 10
+    gaps = [float(line.split()[2]) for line in lines]
+    assert [abs(gap) for gap in gaps] == sorted(abs(gap) for gap in gaps)
+    assert all(line.split()[2][0] in "+-" for line in lines)
+    assert "-0.0000" not in said
+
+
+def test_five_changes_of_ones_own_are_told_and_single_precision_is_tried() -> None:
+    """Estimates that only double precision tells apart are ties in trec_eval."""
+    rows = [("ann", "a", 1.0, 0.0), ("ann", "b", 1.0 + 1e-10, 1.0), ("bob", "a", 2.0, 1.0)]
+    table = rn.reconcile(rows, "ndcg@10", reported=0.8)
+    alone = table[table["preset"].isna()]
+    assert len(alone) == 5
+    assert any("tie_tolerance" in causes for causes in alone["causes"])
+
+
+def test_what_has_no_value_says_why_at_the_command(path: Any) -> None:
+    """Below the table, once for all of the same reason."""
+    said = run("reconcile", path, "--metric", "ndcg@10").stdout
+    lines = [line for line in said.splitlines() if "pass threshold=4.0" in line]
+    assert lines[0].startswith("- recommenders, recommenders_map, rectools, replay, ")
+    assert len(lines) < 4
+    said = run("reconcile", path, "--metric", "ap@10", "--threshold", "4").stdout
+    assert "- elliot: what it calls ap is the mean of" in said
+
+
 def test_a_reported_number_may_need_two_changes() -> None:
     """Of one's own choices; a second change that does nothing is not told."""
     both = rn.Convention(short_list="n", undefined=0.0, mean_over="relevant")

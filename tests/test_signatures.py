@@ -223,3 +223,76 @@ def test_numbers_are_explained_to_their_last_digit() -> None:
     text = rn.Convention(recommend_from=3.1234567, gain={0: 0, 5: 1234567.25}).explain()
     assert "3.1234567" in text
     assert "1234567.25" in text
+
+
+SAID = [
+    ("ties", "best", "in their best order."),
+    ("ties", "worst", "in their worst order."),
+    ("ties", "item_asc", "by item id, lowest first."),
+    ("ties", "item_desc", "by item id, highest first."),
+    ("ties", "text_asc", "by item id as text, first in the alphabet first."),
+    ("ties", "text_desc", "by item id as text, last in the alphabet first."),
+    ("ties", "input", "keep the order of the input."),
+    ("tie_tolerance", "float32", "Estimates are first rounded to single precision."),
+    ("tie_tolerance", 0.5, "Estimates are first rounded to steps of 0.5."),
+    ("unlabelled", "filter", "Items without a grade are removed before ranking."),
+    ("unlisted", "ignore", "A labelled item outside the list does not exist."),
+    ("gain", "exponential_above", r"[t \geq \theta] \left(2^{t - \theta + 1} - 1\right)"),
+    ("discount", "log2_max", r"D(r) = \frac{1}{\max(\log_2 r, 1)}"),
+    ("ideal", "local", r"\sum_{r=1}^{\min(k, n)} g(t^*_r)\,D(r), \quad"),
+    ("ideal", "global", r"\sum_{r=1}^{\min(k, |L|)} g(t^*_r)\,D(r), \quad"),
+    ("ideal", "max", r"\sum_{r=1}^{k} g(t_{\max})\,D(r)"),
+    ("short_list", "drop", "A user with fewer than k items is left out."),
+    ("recommend_from", "threshold", r"m = |\{i : \mathrm{estimated}_i \geq \theta\}|"),
+    ("ap_over", "relevant", r"\mathrm{AP@}k = \frac{1}{R} \sum"),
+    ("ap_over", "capped", r"\mathrm{AP@}k = \frac{1}{\min(k, R)} \sum"),
+    ("ap_over", "k", r"\mathrm{AP@}k = \frac{1}{k} \sum"),
+    ("undefined", "skip", "denominator is 0 has no score and stays out of the mean."),
+    ("undefined", 0.0, "denominator is 0 scores 0."),
+    ("undefined", 1.0, "denominator is 0 scores 1."),
+    ("missing_user", "skip", "A labelled user without a list is left out."),
+    ("mean_over", "all", "Mean: over all users that have a score."),
+    ("mean_over", "labelled", "Mean: over the users with a labelled item that have a score."),
+    ("mean_over", "relevant", "Mean: over the users with a relevant item that have a score."),
+    ("duplicates", "last", "The same user and item twice counts by its last row."),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), SAID)
+def test_a_choice_is_explained_by_its_own_words(name: str, value: Any, said: str) -> None:
+    """And no other value of it is."""
+    top = rn.Convention(max_grade=4.0)
+    assert said in top.replace(**{name: value}).explain()
+    for other in (CHOICES | OTHER)[name]:
+        if other != value:
+            assert said not in top.replace(**{name: other}).explain()
+
+
+def test_a_signature_tells_threshold_and_protocol() -> None:
+    """A threshold of 0 is one, and a catalogue is not a list of rated items."""
+    rated = rn.evaluate(ROWS, metrics="precision@1", threshold=0)
+    assert "|threshold:0.0|protocol:rated|" in rated.signature("precision@1")
+    assert "|threshold:none|" in rn.evaluate(ROWS).signature("ndcg@10")
+    lists = rn.RankedLists.from_trec({"ann": {"a": 1}}, {"ann": {"a": 1, "b": 0.5}})
+    assert "|protocol:catalogue|" in rn.evaluate(lists).signature("ndcg@10")
+
+
+def test_functions_that_differ_little_or_only_outside_the_list_are_told_apart() -> None:
+    """In the last digits, in the grade of an unlisted item, at the last rank."""
+    lists = rn.RankedLists.from_trec(
+        {"ann": {"a": 1, "c": 2}}, {"ann": {"a": 1, "b": 0.5, "d": 0.2}}
+    )
+
+    def signature(**rule: Any) -> str:
+        report = rn.evaluate(lists, metrics="ndcg", k=None, convention=rn.Convention(**rule))
+        return report.signature("ndcg").replace("lambda", "")
+
+    gains = [
+        lambda grades: grades,
+        lambda grades: grades * (1 + 1e-9),
+        lambda grades: np.where(grades == 2, 3.0, grades),
+    ]
+    weights = [lambda ranks: 1 / ranks, lambda ranks: np.where(ranks >= 3, 0.1, 1 / ranks)]
+    signatures = [signature(gain=gain) for gain in gains]
+    signatures += [signature(discount=weight) for weight in weights]
+    assert len(set(signatures)) == len(signatures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.audit import TIES_MATTER
+from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering.table import number
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def remarks(report: Shown) -> list[str]:
 def _levels(report: Shown) -> list[str]:
     audit = report.audit
     high = audit[audit["chance"] >= _HIGH]
-    high = high[high["best"] <= 1]  # sums such as DCG have no scale
+    high = high[[parse(name)[0].bounded for name in high.index]]  # a sum has no scale
     lines = [
         f"Random order would already score {number(row['chance'])} in {name}"
         f" (the worst order {number(row['worst'])})."
