@@ -22,7 +22,6 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     "discount": ("log2", "ln", "log2_max", "reciprocal"),
     "ideal": ("global", "local", "max"),
     "unlabelled": ("zero", "filter", "raise"),
-    "unlisted": ("count", "ignore"),
     "ties": (
         "expected",
         "input",
@@ -38,6 +37,7 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     "ap_over": ("relevant", "capped", "k", "hits"),
     "undefined": ("skip", 0.0, 1.0, "raise"),
     "missing_user": ("zero", "skip", "raise"),
+    "unlisted": ("count", "ignore"),
     "mean_over": ("all", "labelled", "relevant"),
     "duplicates": ("raise", "first", "last", "max", "mean"),
 }
@@ -70,9 +70,6 @@ class Convention:
     unlabelled : {'zero', 'filter', 'raise'}
         An item without a true value has gain 0 and is not relevant, is removed before ranking,
         or is an error.
-    unlisted : {'count', 'ignore'}
-        A labelled item that is not in the user's list: counts for recall, AP and the global
-        ideal, or does not exist, as for libraries that see the lists alone.
     ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc', 'text_asc', 'text_desc'}
         Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
         of the rows, the best or worst order, by item id, or by item id as text: as TREC tools
@@ -92,6 +89,9 @@ class Convention:
         the pooled sums.
     missing_user : {'zero', 'skip', 'raise'}
         A labelled user without a list: scores as an empty list does, is left out, or is an error.
+    unlisted : {'count', 'ignore'}
+        A labelled item that is not in the user's list: counts for recall, AP and the global
+        ideal, or does not exist, as for libraries that see the lists alone.
     mean_over : {'all', 'labelled', 'relevant'}
         The users who count, in the mean and pooled: all, those with a labelled item, or those
         with a relevant one.
@@ -118,7 +118,6 @@ class Convention:
     discount: Discount = "log2"
     ideal: str = "global"
     unlabelled: str = "zero"
-    unlisted: str = "count"
     ties: str = "expected"
     tie_tolerance: float | str = 0.0
     short_list: str = "k"
@@ -126,6 +125,7 @@ class Convention:
     ap_over: str = "relevant"
     undefined: str | float = "skip"
     missing_user: str = "zero"
+    unlisted: str = "count"
     mean_over: str = "all"
     duplicates: str = "raise"
     recommend_from: float | str | None = None

@@ -73,9 +73,9 @@ class Drawn:
 
 
 @st.composite
-def data(draw: Callable[[Any], Any], most: int = 5) -> Drawn:
+def data(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True) -> Drawn:
     """Draw one to three users."""
-    joined = draw(st.booleans())
+    joined = draw(st.booleans()) if may_join else False
     grade = st.one_of(st.none(), st.sampled_from(GRADES))
     users, unlisted = {}, {}
     for user in draw(st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True)):

@@ -25,8 +25,11 @@ ANY_ROWS = ("expected", "best", "worst", "item_asc", "item_desc")
 Cutoffs = tuple[Any, ...]
 usual = settings(max_examples=25, deadline=None)
 # an ap_over whose denominator depends on the order has no expectation
-chosen_of = drawn.choices.map(drawn.fitting).filter(lambda one: one.ap_over not in ("hits", "k"))
+chosen_of = drawn.choices.map(drawn.fitting).map(
+    lambda one: replace(one, ap_over="capped") if one.ap_over in {"hits", "k"} else one
+)
 data_of = drawn.data().filter(drawn.usable)
+rated_of = drawn.data(may_join=False).filter(drawn.usable)
 cutoffs = st.sampled_from([(1, 2), (2, None), (3, 50)])
 
 

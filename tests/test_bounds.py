@@ -22,6 +22,7 @@ from tests.drawn_reports import (
     data_of,
     evaluated,
     linear,
+    rated_of,
     usual,
 )  # fmt: skip
 from tests.textbook import Choices
@@ -83,10 +84,9 @@ def test_no_last_digit_lifts_a_score_above_its_bound() -> None:
 
 
 @usual
-@given(data=data_of, chosen=chosen_of, k=cutoffs)
+@given(data=rated_of, chosen=chosen_of, k=cutoffs)
 def test_the_ideal_order_scores_exactly_1(data: Drawn, chosen: Choices, k: Cutoffs) -> None:
     """Also with a tie between items of the same gain."""
-    assume(not data.joined)
     chosen = replace(
         chosen, gain="exponential", ideal="global", tie_tolerance=0.0, short_list="k",
         undefined="skip", mean_over="all",

@@ -21,6 +21,7 @@ from tests.drawn_reports import (
     data_of,
     evaluated,
     linear,
+    rated_of,
     same,
     usual,
 )  # fmt: skip
@@ -98,12 +99,11 @@ def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
 
 
 @usual
-@given(data=data_of, chosen=chosen_of, k=cutoffs)
+@given(data=rated_of, chosen=chosen_of, k=cutoffs)
 def test_a_user_does_not_change_the_score_of_another(
     data: Drawn, chosen: Choices, k: Cutoffs
 ) -> None:
     """Neither through blocks nor through item codes."""
-    assume(not data.joined)
     report = evaluated(data, chosen, k)
     user = report.users[0]
     own = data.frame[data.frame["user"] == user]
