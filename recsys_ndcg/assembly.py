@@ -14,6 +14,7 @@ from recsys_ndcg.threads import in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.adapters.rows import Rows
+    from recsys_ndcg.convention import Floats
 
 
 def group(rows: Rows, duplicates: str) -> dict[str, Any]:
@@ -22,13 +23,14 @@ def group(rows: Rows, duplicates: str) -> dict[str, Any]:
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
     (users, user), *rest = in_threads(lambda column: encode(*column), named)
     items, item = rest[0] if rest else (None, None)
-    pairs = Pairs(user, item, {"estimated": rows.estimated, "true": rows.true})
+    numbers = {"estimated": rows.estimated, "true": rows.true, **_flags(rows)}
+    pairs = Pairs(user, item, numbers)
     n_items = 0 if items is None else len(items)
     listed, offsets, merged = distinct_by_user(pairs, len(users), n_items, rule)
     return {
         "users": users,
         "offsets": offsets,
-        **listed.numbers,
+        **_columns(listed),
         "item_ids": items,
         "item_codes": listed.item,
         "unlisted_offsets": np.zeros(len(users) + 1, dtype=np.int64),
@@ -49,7 +51,8 @@ def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
     items, item = encode(together(labels.item, results.item), "item")
     split, sizes = len(labels.user), (len(users), len(items))
     known = Pairs(user[:split], item[:split], {"true": labels.true}, "labels")
-    found = Pairs(user[split:], item[split:], {"estimated": results.estimated}, "results")
+    numbers = {"estimated": results.estimated, **_flags(results)}
+    found = Pairs(user[split:], item[split:], numbers, "results")
     known, _, extra_labels = distinct_by_user(known, *sizes, rule)
     listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
     true, unlisted = labels_of(listed, known, len(items))
@@ -57,7 +60,7 @@ def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
     return {
         "users": users,
         "offsets": offsets,
-        **listed.numbers,
+        **_columns(listed),
         "true": true,
         "item_ids": items,
         "item_codes": listed.item,
@@ -69,3 +72,17 @@ def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
         "duplicates": rule,
         "merged": extra_labels + extra_results,
     }
+
+
+def _flags(rows: Rows | Results) -> dict[str, Floats]:
+    """Return the column of impossible predictions as numbers, if there is one."""
+    flags = rows.impossible
+    return {} if flags is None else {"impossible": flags.astype(np.float64)}
+
+
+def _columns(pairs: Pairs) -> dict[str, Any]:
+    """Return the columns of numbers, and flags as such: of merged rows if any has it."""
+    columns: dict[str, Any] = dict(pairs.numbers)
+    if "impossible" in columns:
+        columns["impossible"] = columns["impossible"] > 0
+    return columns

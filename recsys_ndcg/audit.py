@@ -109,6 +109,7 @@ class Audit:
             "unlabelled": source.n_unlabelled,
             "unlisted": len(source.given.unlisted_true),
             "missing": int(source.lists.missing.sum()),
+            "impossible": source.given.n_impossible,
             "duplicates": source.lists.merged,
             "left_out": int(scores.left_out.any(axis=1).sum()),
         }

@@ -9,6 +9,7 @@ import numpy as np
 from recsys_ndcg.gains import gains, relevance
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.ordering import TieGroups, descending
+from recsys_ndcg.rounding import least_recommended, rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +94,7 @@ class Block:
         ranks = np.full(len(self.n_items), np.inf)
         if not self.groups.single:
             tied = self.groups.start[:-1][np.diff(self.groups.start) > 1][::-1]
-            user = self._user[tied]  # backwards, so that each user's first group comes last
+            user = self.user[tied]  # backwards, so that each user's first group comes last
             ranks[user] = tied - self.lists.offsets[user] + 1
         return ranks
 
@@ -136,20 +137,13 @@ class Block:
     @lazy
     def n_recommended(self) -> Floats | Positions:
         """How many items of each list count as recommended; they are its first ones."""
-        given, step = self.convention.recommend_from, self.convention.tie_tolerance
-        if given is None:
+        if self.convention.recommend_from is None:
             return self.n_items
-        least = float(self.threshold if given == "threshold" else given)  # type: ignore[arg-type]
-        if step == "float32":
-            least = float(np.float32(least))
-        elif step:
-            # the limit on the grid of the rounded estimates, whatever the division's last digit
-            least = float(np.ceil(least / float(step) - 1e-6))
-        return self.per_user(self._rounded >= least)
+        return self.per_user(self._rounded >= least_recommended(self.convention, self.threshold))
 
     def per_user(self, values: Floats | NDArray[np.bool_]) -> Floats:
         """Return the sum of a column over each user's rows."""
-        sums = np.bincount(self._user, weights=values, minlength=len(self.n_items))
+        sums = np.bincount(self.user, weights=values, minlength=len(self.n_items))
         return sums.astype(np.float64, copy=False)
 
     def table(self, values: Floats, offsets: Positions) -> Floats:
@@ -160,21 +154,19 @@ class Block:
         return table
 
     @lazy
-    def _user(self) -> Positions:
-        return np.repeat(np.arange(len(self.n_items)), self.n_items)
+    def user(self) -> Positions:
+        """Whose list each row is in, by place."""
+        return np.repeat(np.arange(len(self.n_items)), np.diff(self.lists.offsets))
 
     @lazy
     def _rounded(self) -> Floats:
-        step, estimated = self.convention.tie_tolerance, self.lists.estimated
-        if step == "float32":
-            return estimated.astype(np.float32).astype(np.float64)
-        return np.rint(estimated / float(step)) if step else estimated
+        return rounded(self.lists.estimated, self.convention)
 
     def _with_unlisted(self, extra: Positions) -> tuple[Floats, Positions]:
         """Return gains with the unlisted labels of the users who have some `extra`."""
         lists = self.lists
         unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
-        user = np.concatenate([self._user, np.repeat(np.arange(len(extra)), extra)])
+        user = np.concatenate([self.user, np.repeat(np.arange(len(extra)), extra)])
         gain = gains(unlisted, self.convention, self.threshold)
         values = np.concatenate([self.gains, gain])[np.argsort(user, kind="stable")]
-        return values, np.concatenate([[0], np.cumsum(self.n_items + extra)])
+        return values, np.concatenate([[0], np.cumsum(np.diff(lists.offsets) + extra)])

@@ -38,6 +38,7 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     "undefined": ("skip", 0.0, 1.0, "raise"),
     "missing_user": ("zero", "skip", "raise"),
     "unlisted": ("count", "ignore"),
+    "impossible": ("rank", "last", "drop"),
     "mean_over": ("all", "labelled", "relevant"),
     "duplicates": ("raise", "first", "last", "max", "mean"),
 }
@@ -92,6 +93,10 @@ class Convention:
     unlisted : {'count', 'ignore'}
         A labelled item that is not in the user's list: counts for recall, AP and the global
         ideal, or does not exist, as for libraries that see the lists alone.
+    impossible : {'rank', 'last', 'drop'}
+        A prediction that the model could not make (Surprise's ``was_impossible``, mostly the mean
+        of all ratings): ranked as it stands, after all others, or not listed, so that its label
+        is `unlisted`.
     mean_over : {'all', 'labelled', 'relevant'}
         The users who count, in the mean and pooled: all, those with a labelled item, or those
         with a relevant one.
@@ -126,6 +131,7 @@ class Convention:
     undefined: str | float = "skip"
     missing_user: str = "zero"
     unlisted: str = "count"
+    impossible: str = "rank"
     mean_over: str = "all"
     duplicates: str = "raise"
     recommend_from: float | str | None = None

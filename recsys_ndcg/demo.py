@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import DataWarning, InvalidInputError, MissingExtraError
+from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.evaluation import evaluate
 from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.scikit_surprise import library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +57,7 @@ class Experiment:
                 f"({int(repeats.sum())} such rows). Keep one rating of each."
             )
             raise InvalidInputError(msg)
-        self._surprise = _surprise()
+        self._surprise = library("The demo")
         self._seed = seed
         self.scale = float(ratings["rating"].min()), float(ratings["rating"].max())
         shuffled = np.random.default_rng(seed).permutation(len(ratings))
@@ -108,13 +107,3 @@ def reports(
         whose = "" if len(models) == len(found) else f"{', '.join(models)}: "
         warnings.warn(whose + message, DataWarning, stacklevel=2)
     return found
-
-
-def _surprise() -> Any:
-    # importing Surprise makes a folder in the home directory, which may not be writable
-    os.environ.setdefault("SURPRISE_DATA_FOLDER", tempfile.gettempdir())
-    try:
-        import surprise  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError(job="The demo", extra="surprise") from None
-    return surprise

@@ -26,6 +26,10 @@ class InvalidInputError(RecsysNdcgError):
     """The data or an option cannot be used; the message says where and what to do."""
 
 
+class DivergedModelError(InvalidInputError):
+    """A model estimates NaN, and whatever it is clipped to would be taken for a rating."""
+
+
 class UnknownMetricError(RecsysNdcgError):
     """No metric has the name that was asked for."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.audit import Audit
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, Floats
 from recsys_ndcg.errors import InvalidInputError, is_number, shown, warn
 from recsys_ndcg.gains import BY_THRESHOLD
 from recsys_ndcg.metrics import Metric, parse
@@ -109,8 +109,9 @@ def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
         raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=convention.duplicates)
     chosen = _resolved(metrics, k, has_threshold=threshold is not None)
-    threshold = _threshold(lists, chosen, convention, threshold)
-    _refuse_senseless(lists, chosen)
+    true = np.concatenate([lists.true, lists.unlisted_true])
+    threshold = threshold_for(true, chosen, convention, threshold)
+    _refuse_senseless(lists, chosen, convention)
     return Source.of(lists, chosen, convention, threshold)
 
 
@@ -144,10 +145,16 @@ def _resolved(
     return list(found)
 
 
-def _threshold(
-    lists: RankedLists, metrics: list[Metric], convention: Convention, threshold: float | None
+def threshold_for(
+    true: Floats, metrics: Sequence[Metric], convention: Convention, threshold: float | None
 ) -> float | None:
-    """Return the threshold; 1 without one, where all grades are 0 or 1 and it is needed."""
+    """Return the threshold; 1 without one, where all grades are 0 or 1 and it is needed.
+
+    Raises
+    ------
+    InvalidInputError
+        It is needed, and there is none.
+    """
     if threshold is not None:
         if not is_number(threshold):
             msg = f"threshold must be a finite number, not {shown(threshold)}."
@@ -160,7 +167,6 @@ def _threshold(
         needing.append("mean_over='relevant'")
     if not needing:
         return None
-    true = np.concatenate([lists.true, lists.unlisted_true])
     if np.isin(true[~np.isnan(true)], (0.0, 1.0)).all():
         return 1.0
     msg = (
@@ -170,7 +176,7 @@ def _threshold(
     raise InvalidInputError(msg)
 
 
-def _refuse_senseless(lists: RankedLists, metrics: list[Metric]) -> None:
+def _refuse_senseless(lists: RankedLists, metrics: list[Metric], convention: Convention) -> None:
     """Refuse data on which no score means anything."""
     true, unlabelled = lists.true, np.isnan(lists.true)
     if unlabelled.all() and not len(lists.unlisted_true):
@@ -189,6 +195,12 @@ def _refuse_senseless(lists: RankedLists, metrics: list[Metric]) -> None:
         )
         raise InvalidInputError(msg)
     errors = [str(metric) for metric in metrics if not metric.orders]
+    if errors and convention.impossible == "last" and lists.n_impossible:
+        msg = (
+            f"impossible='last' moves estimates, which {', '.join(errors)} compares with ratings. "
+            "Ask for it under impossible='rank' or 'drop'."
+        )
+        raise InvalidInputError(msg)
     if errors and (lists.order_only or not rated):
         msg = (
             f"{', '.join(errors)} compares estimates with ratings, but these lists hold ranks, or "

@@ -23,7 +23,7 @@ def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     METRICS["ndcg"](k)  # refuses a k that is not one
     place = _place_of(source.lists.users, user)
-    lists = source.lists.between(place, place + 1)
+    lists = source.lists.whole(place)
     convention = source.convention
     block = Block(lists, convention, depth=k, threshold=source.threshold)
     ranking = Ranking(block, convention.ties)

@@ -23,6 +23,10 @@ _UNLISTED = {
     "count": "A labelled item outside the list counts among the relevant and the ideal ones.",
     "ignore": "A labelled item outside the list does not exist.",
 }
+_IMPOSSIBLE = {
+    "last": "Predictions that the model could not make stand after all others, tied.",
+    "drop": "Predictions that the model could not make are taken out of the list.",
+}
 _TIES = {
     "expected": "Items with equal estimates: the exact mean over all their orders.",
     "input": "Items with equal estimates keep the order of the input.",
@@ -128,6 +132,7 @@ def _lists(convention: Convention) -> list[str]:
         _TIES[convention.ties],
         _UNLABELLED[convention.unlabelled],
         _UNLISTED[convention.unlisted],
+        *([_IMPOSSIBLE[convention.impossible]] if convention.impossible != "rank" else []),
         f"The same user and item twice {_DUPLICATES[convention.duplicates]}.",
     ]
 

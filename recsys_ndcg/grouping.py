@@ -192,7 +192,7 @@ def stable_order(codes: Codes, size: int) -> Positions | None:
     return np.concatenate(in_threads(within, range(n_ranges)))
 
 
-def offsets_of(codes: Codes, size: int) -> Positions:
+def offsets_of(codes: Codes | Positions, size: int) -> Positions:
     """Return where each group starts, and the end: shape (size + 1,)."""
     offsets = np.zeros(size + 1, dtype=np.int64)
     np.cumsum(np.bincount(codes, minlength=size), out=offsets[1:])

@@ -9,6 +9,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.gains import faulty_grades
+from recsys_ndcg.grouping import offsets_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ def prepared(
     threshold: float | None = None,
     gains_matter: bool = True,
 ) -> RankedLists:
-    """Apply `unlabelled` and `unlisted`, and check everything that ranking relies on.
+    """Apply `impossible`, `unlabelled` and `unlisted`, and check everything that ranking relies on.
 
     Raises
     ------
@@ -32,11 +33,13 @@ def prepared(
         The convention says ``raise`` to what the lists contain, needs item ids that they do not
         have, or a grade has no usable gain.
     """
-    unlabelled = np.isnan(lists.true)
-    if convention.unlabelled == "raise" and unlabelled.any():
+    if lists.impossible is not None and convention.impossible != "rank":
+        lists = _impossible_settled(lists, lists.impossible, convention)
+    if convention.unlabelled == "raise" and lists.n_unlabelled:
+        first = named(lists, np.isnan(lists.true)) or f"user {lists.users[0]!r}"
         msg = (
-            f"{int(unlabelled.sum())} items have no true value, the first "
-            f"{named(lists, unlabelled)}. Label them, or choose unlabelled='zero' or 'filter'."
+            f"{lists.n_unlabelled} items have no true value, the first {first}. "
+            "Label them, or choose unlabelled='zero' or 'filter'."
         )
         raise InvalidInputError(msg)
     if convention.missing_user == "raise" and lists.missing.any():
@@ -58,7 +61,7 @@ def prepared(
     if convention.unlisted == "ignore":
         lists = _without_unlisted(lists)
     if convention.unlabelled == "filter":
-        lists = _labelled_only(lists)
+        lists = lists.labelled_only()
     if gains_matter:
         _check_gains(lists, convention, threshold)
     return lists
@@ -88,18 +91,34 @@ def _without_unlisted(lists: RankedLists) -> RankedLists:
     return replace(lists, unlisted_offsets=nothing, unlisted_true=lists.unlisted_true[:0])
 
 
-def _labelled_only(lists: RankedLists) -> RankedLists:
-    """Return the lists without their unlabelled items."""
-    labelled = ~np.isnan(lists.true)
-    before = np.concatenate([[0], np.cumsum(labelled)])
-    codes = lists.item_codes
-    return replace(
-        lists,
-        offsets=before[lists.offsets],
-        estimated=lists.estimated[labelled],
-        true=lists.true[labelled],
-        item_codes=None if codes is None else codes[labelled],
+def _impossible_settled(
+    lists: RankedLists, impossible: NDArray[np.bool_], convention: Convention
+) -> RankedLists:
+    """Return the lists with the impossible predictions below all others, tied, or without them."""
+    if convention.impossible == "drop":
+        return _without_impossible(lists, impossible)
+    estimated, step = lists.estimated.copy(), convention.tie_tolerance
+    lowest = float(estimated.min())
+    # below by enough that no tolerance rounds it up
+    estimated[impossible] = lowest - 1 - abs(lowest) - (0 if isinstance(step, str) else 2 * step)
+    return replace(lists, estimated=estimated, impossible=None)
+
+
+def _without_impossible(lists: RankedLists, impossible: NDArray[np.bool_]) -> RankedLists:
+    """Return the lists without the impossible predictions, whose labels are then unlisted."""
+    places = np.arange(len(lists))
+    extra = impossible & ~np.isnan(lists.true)
+    user = np.concatenate(
+        [np.repeat(places, lists.n_unlisted), np.repeat(places, lists.n_items)[extra]]
     )
+    order = np.argsort(user, kind="stable")
+    kept = replace(
+        lists.only(~impossible),
+        unlisted_offsets=offsets_of(user, len(lists)),
+        unlisted_true=np.concatenate([lists.unlisted_true, lists.true[extra]])[order],
+        impossible=None,
+    )
+    return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
 
 def named(lists: RankedLists, rows: NDArray[np.bool_]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class RankedLists:
         Whether the estimates stand for an order alone: they were ranks.
     duplicates, merged
         By which rule repeated (user, item) rows were merged, and how many that removed.
+    impossible : bool array, one entry per row, optional
+        Predictions that the model could not make; None where there are none.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class RankedLists:
     order_only: bool = False
     duplicates: str = "raise"
     merged: int = 0
+    impossible: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_arrays(
@@ -264,11 +267,46 @@ class RankedLists:
         """How many labelled items of each user are not in the list."""
         return np.diff(self.unlisted_offsets)
 
-    def between(self, first: int, last: int) -> RankedLists:
+    @property
+    def n_unlabelled(self) -> int:
+        """How many listed items have no true value."""
+        return int(np.isnan(self.true).sum())
+
+    @property
+    def n_impossible(self) -> int:
+        """How many predictions the model could not make."""
+        return 0 if self.impossible is None else int(self.impossible.sum())
+
+    def whole(self, place: int) -> RankedLists:
+        """Return the list of one user, every item of it."""
+        return self.between(place, place + 1)
+
+    def labelled_as(self, grade: float) -> RankedLists:
+        """Return the lists as they were if all unlabelled items had this grade."""
+        return replace(self, true=np.where(np.isnan(self.true), grade, self.true))
+
+    def labelled_only(self) -> RankedLists:
+        """Return the lists without their unlabelled items."""
+        return self.only(~np.isnan(self.true))
+
+    def only(self, kept: NDArray[np.bool_]) -> RankedLists:
+        """Return the lists with some of the rows."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        codes, impossible = self.item_codes, self.impossible
+        return replace(
+            self,
+            offsets=before[self.offsets],
+            estimated=self.estimated[kept],
+            true=self.true[kept],
+            item_codes=None if codes is None else codes[kept],
+            impossible=None if impossible is None else impossible[kept],
+        )
+
+    def between(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""
         rows = slice(self.offsets[first], self.offsets[last])
         extra = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
-        codes = self.item_codes
+        codes, impossible = self.item_codes, self.impossible
         return replace(
             self,
             users=self.users[first:last],
@@ -279,4 +317,5 @@ class RankedLists:
             unlisted_offsets=self.unlisted_offsets[first : last + 1] - self.unlisted_offsets[first],
             unlisted_true=self.unlisted_true[extra],
             missing=self.missing[first:last],
+            impossible=None if impossible is None else impossible[rows],
         )

@@ -128,39 +128,28 @@ class Ranking:
 
     @lazy
     def relevance_so_far(self) -> Floats:
-        """E[rel_r · (relevant items at ranks up to r)], for average precision.
-
-        At the i-th place of a group of m items, ρ of them relevant, behind H relevant items:
-        (ρ/m)·(H + 1 + (i-1)(ρ-1)/(m-1)).
-        """
+        """E[rel_r · (relevant items at ranks up to r)], for average precision."""
         groups, hits = self._hits
         offsets = self._block.lists.offsets
         start, end = groups.start[groups.of_row], groups.start[groups.of_row + 1]
-        size, within = end - start, hits[end] - hits[start]
         ahead = hits[start] - np.repeat(hits[offsets[:-1]], self.n_items)
-        share = (np.arange(len(start)) - start) * (within - 1) / np.maximum(size - 1, 1)
-        return self._block.table(within / size * (ahead + 1 + share), offsets)
+        place = np.arange(len(start)) - start
+        values = hits_so_far(hits[end] - hits[start], end - start, ahead, place)
+        return self._block.table(values, offsets)
 
     @lazy
     def first_hit(self) -> Floats:
-        """P(the first relevant item stands at rank r), for reciprocal rank and hit rate.
-
-        In the first group with a relevant item, ρ of m: C(m-j, ρ-1)/C(m, ρ) at its j-th place,
-        here as ρ/m times a running product of (m-j-ρ+2)/(m-j+1).
-        """
+        """P(the first relevant item stands at rank r), for reciprocal rank and hit rate."""
         groups, hits = self._hits
         offsets = self._block.lists.offsets
         found = np.flatnonzero(np.diff(hits[groups.start]) > 0)
         user = np.searchsorted(offsets, groups.start[found], side="right") - 1
         user, first = np.unique(user, return_index=True)
         start, end = groups.start[found[first]], groups.start[found[first] + 1]
-        size, relevant = (end - start)[:, None], (hits[end] - hits[start])[:, None]
-        place = np.arange(1, self._block.width + 1) - (start - offsets[user])[:, None]
-        inside = (place >= 1) & (place <= size)
-        left = np.where(inside, size - place + 1, 1)
-        factor = np.where(inside & (place > 1), (left - relevant + 1) / left, 1)
         table = np.zeros((len(self.n_items), self._block.width))
-        table[user] = np.where(inside, relevant / size * np.cumprod(factor, axis=1), 0)
+        table[user] = first_hits(
+            start - offsets[user], end - start, hits[end] - hits[start], self._block.width
+        )
         return table
 
     @property
@@ -211,3 +200,41 @@ class Ranking:
         if self.ties in ("input", "item_asc", "text_asc", "worst"):
             key = -key
         return groups.settled(order, key), TieGroups.alone(len(order))
+
+
+def hits_so_far(relevant: Floats, size: Positions, ahead: Floats, place: Positions) -> Floats:
+    """Return E[rel_r · (relevant items at ranks up to r)] at places of tie groups.
+
+    At the i-th place of a group of m items, ρ of them relevant, behind H relevant items:
+    (ρ/m)·(H + 1 + (i-1)(ρ-1)/(m-1)).
+
+    Parameters
+    ----------
+    relevant, size, ahead, place : arrays
+        ρ, m, H and i - 1.
+    """
+    share = place * (relevant - 1) / np.maximum(size - 1, 1)
+    so_far: Floats = relevant / size * (ahead + 1 + share)
+    return so_far
+
+
+def first_hits(ahead: Positions, size: Positions, relevant: Floats, width: int) -> Floats:
+    """Return P(the first relevant item stands at rank r), a row for each list's first hits.
+
+    In the first group with a relevant item, ρ of m: C(m-j, ρ-1)/C(m, ρ) at its j-th place,
+    here as ρ/m times a running product of (m-j-ρ+2)/(m-j+1).
+
+    Parameters
+    ----------
+    ahead, size, relevant : arrays
+        How many items stand before that group, m and ρ.
+    width : int
+        How many ranks.
+    """
+    place = np.arange(1, width + 1) - ahead[:, None]
+    size, relevant = size[:, None], relevant[:, None]
+    inside = (place >= 1) & (place <= size)
+    left = np.where(inside, size - place + 1, 1)
+    factor = np.where(inside & (place > 1), (left - relevant + 1) / left, 1)
+    table: Floats = np.where(inside, relevant / size * np.cumprod(factor, axis=1), 0)
+    return table

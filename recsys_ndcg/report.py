@@ -44,6 +44,8 @@ class Report:
         What stands beside the scores.
     source : Source, optional
         The lists; a report that was read from a file has none.
+    known_baselines : pandas.DataFrame, optional
+        The means of other models on the same users, a row per model.
 
     Attributes
     ----------
@@ -51,6 +53,8 @@ class Report:
         Indexed by user: n_items, n_relevant, then a column per metric; NaN is undefined.
     mean, pooled : pandas.Series
         By metric: the mean over users, and Σ numerator / Σ denominator over users.
+    baselines : pandas.DataFrame
+        A row per baseline, a column per metric.
     summary : pandas.DataFrame
         A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance, lift,
         tie_low, tie_high.
@@ -74,6 +78,7 @@ class Report:
     signatures: dict[str, str]
     audited: Audit | storage.StoredAudit
     source: Source | None = None
+    known_baselines: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, source: Source, measured: Measured, audit: Audit) -> Report:
@@ -118,8 +123,9 @@ class Report:
 
         Keys: users, ratings (rows), short (lists of fewer than the largest k), trivial (every
         order scores the same), tied (two equal estimates), unlabelled (rows), unlisted (labels
-        outside the lists), missing (labelled users without a list), duplicates (rows merged),
-        left_out (users, of any metric), and ``undefined ndcg@10`` for each metric.
+        outside the lists), missing (labelled users without a list), impossible (predictions that
+        the model could not make), duplicates (rows merged), left_out (users, of any metric), and
+        ``undefined ndcg@10`` for each metric.
         """
         return self.audited.counts
 
@@ -127,6 +133,15 @@ class Report:
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
         return summarised(self.scores, self.audited.levels)
+
+    @property
+    def baselines(self) -> pd.DataFrame:
+        """The means of what needs no model, a column per metric: chance, and others if known.
+
+        A report on a whole catalogue has ``MostPopular``, the items with the most ratings.
+        """
+        chance = self.audited.levels[["chance"]].T
+        return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
 
     @property
     def audit(self) -> pd.DataFrame:
@@ -228,7 +243,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
-        by_metric = {"summary": self.summary, "audit": self.audit}
+        by_metric = {"summary": self.summary, "audit": self.audit, "baselines": self.baselines.T}
         return storage.as_dict(self.scores, self.per_user, by_metric, self.counts, self.signatures)
 
     def save(self, path: str | Path) -> None:

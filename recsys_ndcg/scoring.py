@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.block import Block
 from recsys_ndcg.blocks import blocks_of
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.placed_ranking import block_of, ranking_of
 from recsys_ndcg.threads import in_threads
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention, Floats
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.ranked_lists import RankedLists
+    from recsys_ndcg.ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Scores:
     @property
     def pooled(self) -> Floats:
         """The sum of the numerators over the sum of the denominators."""
-        top = np.where(self.left_out, 0, self.numerator).sum(axis=0)
-        bottom = np.where(self.left_out, 0, self.denominator).sum(axis=0)
+        top = _sums(np.where(self.left_out, 0, self.numerator))
+        bottom = _sums(np.where(self.left_out, 0, self.denominator))
         ratio = np.divide(top, bottom, where=bottom != 0, out=np.full(len(bottom), np.nan))
         scores = [metric.score(ratio[i : i + 1]) for i, metric in enumerate(self.metrics)]
         return np.concatenate(scores)
@@ -91,9 +91,14 @@ def mean_over_users(values: Floats) -> Floats:
     """Return the mean of each column over the users who have a score; NaN where nobody has."""
     there = ~np.isnan(values)
     count = there.sum(axis=0)
-    total = np.where(there, values, 0).sum(axis=0)
+    total = _sums(np.where(there, values, 0))
     mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(count), np.nan))
     return mean
+
+
+def _sums(values: Floats) -> Floats:
+    """Return the sum of each column, to the last digit whatever other columns there are."""
+    return np.array([np.ascontiguousarray(column).sum() for column in values.T])
 
 
 @dataclass(frozen=True)
@@ -140,12 +145,12 @@ def measure(  # noqa: PLR0913 - what is measured, and how
     rules = (convention.ties, "worst", "best")
 
     def of(users: tuple[int, int]) -> tuple[list[Floats], Floats, Floats, Floats]:
-        block = Block(
+        block = block_of(
             lists.between(*users), convention, depth=depth, threshold=threshold, blind=blind
         )
         tied = bool((block.first_tie <= block.width).any())
         asked = rules if tied and tie_range else rules[:1]
-        tables = [_parts(metrics, Ranking(block, rule)) for rule in asked]
+        tables = [_parts(metrics, ranking_of(block, rule)) for rule in asked]
         relevant = np.full(len(block.n_items), np.nan) if threshold is None else block.n_relevant
         counted = block.n_labelled if convention.mean_over == "labelled" else relevant
         return tables * (3 // len(asked)), relevant, counted, block.first_tie

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,12 +62,12 @@ class Source:
     @property
     def n_rows(self) -> int:
         """How many rows there are, before unlabelled items are filtered."""
-        return len(self.given.true)
+        return int(self.given.n_items.sum())
 
     @property
     def n_unlabelled(self) -> int:
         """How many of these rows have no true value."""
-        return int(np.isnan(self.given.true).sum())
+        return self.given.n_unlabelled
 
     @property
     def top_grade(self) -> float:
@@ -86,9 +86,7 @@ class Source:
         InvalidInputError
             The grade has no usable gain.
         """
-        lists, true = self.given, self.given.true
-        if grade is not None:
-            lists = replace(lists, true=np.where(np.isnan(true), grade, true))
+        lists = self.given if grade is None else self.given.labelled_as(grade)
         undefined = "skip" if self.convention.undefined == "raise" else self.convention.undefined
         convention = self.convention.replace(unlabelled="zero", undefined=undefined)
         return Source.of(lists, self.metrics, convention, self.threshold)

@@ -138,6 +138,11 @@ def _parts(stored: dict[str, Any]) -> dict[str, Any]:
     rows = [stored["summary"][name] | stored["audit"][name] for name in names]
     audit = {column: floats([row[column] for row in rows], column) for column in _AUDIT}
     undefined = stored["score_of_undefined"]
+    others = {
+        model: [floats([stored["baselines"][name][model]], model)[0] for name in names]
+        for model in stored["baselines"][names[0]]
+        if model != "chance"
+    }
     return {
         "users": users,
         "n_items": np.array(stored["per_user"]["n_items"], dtype=np.int64),
@@ -150,6 +155,9 @@ def _parts(stored: dict[str, Any]) -> dict[str, Any]:
             np.nan if undefined is None else float(undefined),
         ),
         "signatures": stored["signatures"],
+        "known_baselines": pd.DataFrame.from_dict(others, orient="index", columns=names)
+        if others
+        else None,
         "audited": StoredAudit(pd.DataFrame(audit, index=names), stored["counts"]),
     }
 

@@ -87,6 +87,7 @@ FIELDS = {
     "undefined": "skip",
     "missing_user": "zero",
     "unlisted": "count",
+    "impossible": "rank",
     "mean_over": "all",
     "duplicates": "raise",
     "recommend_from": None,

@@ -11,6 +11,7 @@ import numpy as np
 from recsys_ndcg.adapters.files import read_file
 from recsys_ndcg.adapters.frames import Table, read_frame
 from recsys_ndcg.adapters.labels import Labels, Results, labels_from, results_from
+from recsys_ndcg.adapters.pickles import is_pickle, read_pickle
 from recsys_ndcg.adapters.tuples import read_tuples
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.grouping import Coded
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
     """Read predictions in any form that `evaluate` accepts."""
+    data = _unpickled(data, columns)
     if _is_table(data, columns):
         return read_frame(open_table(data, columns))
     if columns:
@@ -32,6 +34,7 @@ def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
 
 def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
     """Read labels from a table, or from predictions of the test ratings."""
+    data = _unpickled(data, columns)
     if _is_table(data, columns):
         return labels_from(open_table(data, columns))
     rows = read_tuples(data)
@@ -40,11 +43,14 @@ def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
 
 def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
     """Read results from a table, or from predictions."""
+    data = _unpickled(data, columns)
     if _is_table(data, columns):
         return results_from(open_table(data, columns))
     rows = read_tuples(data)
     user, item = _ids_of(rows, "results")
-    return Results(user, item, rows.estimated, order_only=rows.order_only)
+    return Results(
+        user, item, rows.estimated, order_only=rows.order_only, impossible=rows.impossible
+    )
 
 
 def _ids_of(rows: Rows, table: str) -> tuple[Ids, Ids]:
@@ -62,6 +68,16 @@ def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
     return Table(read_file(data, columns) if is_path else data, columns)
+
+
+def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
+    """Return the predictions in a pickle in place of its path, and all else as it came."""
+    if not (isinstance(data, str | Path) and is_pickle(data)):
+        return data
+    if columns:
+        msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
+        raise InvalidInputError(msg)
+    return read_pickle(data)
 
 
 def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:

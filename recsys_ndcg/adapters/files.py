@@ -169,7 +169,10 @@ def _text_of(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        msg = f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8."
+        msg = (
+            f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8; the name of "
+            "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
+        )
         raise InvalidInputError(msg) from None
     except (OSError, ValueError) as error:
         msg = f"{path}: cannot be read ({getattr(error, 'strerror', error)})."
@@ -180,7 +183,10 @@ def _text_of(path: Path) -> str:
     before, nul, _ = text.partition("\0")
     if nul:
         line = before.count("\n") + 1
-        msg = f"{path}: not text (a zero byte in line {line}). Save it as CSV in UTF-8."
+        msg = (
+            f"{path}: not text (a zero byte in line {line}). Save it as CSV in UTF-8; the name of "
+            "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
+        )
         raise InvalidInputError(msg)
     return text
 

@@ -14,6 +14,8 @@ from recsys_ndcg.grouping import Ids, type_names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from recsys_ndcg.adapters.frames import Table
     from recsys_ndcg.convention import Floats
 
@@ -42,6 +44,7 @@ class Results:
     estimated: Floats
     column: str = "estimated"
     order_only: bool = False
+    impossible: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Hold the columns to the same checks as those of predictions."""
@@ -86,18 +89,23 @@ def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str
         One table writes its ids as text and the other as numbers.
     """
     for column, (known, found) in columns.items():
-        ours, theirs = _distinct(known), _distinct(found)
-        kinds, other = type_names(ours), type_names(theirs)
-        if kinds.isdisjoint(other):
-            msg = (
-                f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
-                f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
-                f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
-            )
-            raise InvalidInputError(msg)
-        if ours.isdisjoint(theirs):
+        if not in_common(known, found, column, names):
             msg = f"No {column} of {names[1]} is among {names[0]}, so every score is 0."
             warn(msg)
+
+
+def in_common(known: Ids, found: Ids, column: str, names: tuple[str, str]) -> int:
+    """Return how many distinct ids two columns share; refuse types that can never meet."""
+    ours, theirs = _distinct(known), _distinct(found)
+    kinds, other = type_names(ours), type_names(theirs)
+    if kinds.isdisjoint(other):
+        msg = (
+            f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
+            f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
+            f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
+        )
+        raise InvalidInputError(msg)
+    return len(ours & theirs)
 
 
 def _distinct(ids: Ids) -> set[Any]:

@@ -13,6 +13,8 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.grouping import Coded, Ids, refuse_rows
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from recsys_ndcg.convention import Floats
 
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 class Rows:
     """Columns as they came, with numbers as float64; NaN in `true` means unlabelled.
 
-    `order_only` says that the estimates stand for an order, and are no ratings.
+    `order_only` says that the estimates stand for an order, and are no ratings; `impossible`
+    which of them the model could not make, None where it does not say or there are none.
     """
 
     user: Ids | Coded
@@ -28,6 +31,7 @@ class Rows:
     estimated: Floats
     true: Floats
     order_only: bool = False
+    impossible: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, no rows, and numbers that cannot be ranked."""

@@ -17,6 +17,8 @@ from recsys_ndcg.grouping import coded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 _ROW, _PREDICTION = 4, 5
 
 
@@ -54,7 +56,15 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         user = coded(map(itemgetter(0), rows), "uid", size)
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
         estimated = floats(map(itemgetter(3), rows), "estimated (est)")
-    return Rows(user, coded(map(itemgetter(1), rows), "iid", size), estimated, true)
+    item = coded(map(itemgetter(1), rows), "iid", size)
+    return Rows(user, item, estimated, true, impossible=_impossible(rows))
+
+
+def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
+    """Tell which predictions say that they are none; None where all were possible."""
+    details = map(itemgetter(-1), rows)
+    said = [one is not None and one.get("was_impossible", False) for one in details]
+    return np.array(said, dtype=bool) if any(said) else None
 
 
 def _is_prediction(row: Any) -> bool:

@@ -54,4 +54,6 @@ class DCG(Metric):
 
 def discounted(gain: Floats, discount: Floats, k: int | None) -> Floats:
     """Return the sum of gain times weight over the first k ranks, shape (n_users,)."""
-    return np.asarray(np.einsum("ur,r->u", gain[:, :k], discount[:k]))
+    # a product and a sum: the last digit of einsum depends on where an array lies in memory
+    total: Floats = (gain[:, :k] * discount[:k]).sum(axis=1)
+    return total

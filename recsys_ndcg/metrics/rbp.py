@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.metrics.dcg import discounted
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ class RBP(Metric):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the weighted sum."""
         table = ranking.relevance[:, : self.k]
-        weights = (1 - self.p) * self.p ** np.arange(table.shape[1])
-        return np.asarray(np.einsum("ur,r->u", table, weights))
+        weights = (1 - self.p) * np.power(self.p, np.arange(table.shape[1], dtype=np.float64))
+        return discounted(table, weights, self.k)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""

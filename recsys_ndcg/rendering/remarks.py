@@ -25,7 +25,13 @@ def _levels(report: Shown) -> list[str]:
     audit = report.audit
     high = audit[audit["chance"] >= _HIGH]
     high = high[[parse(name)[0].bounded for name in high.index]]  # a sum has no scale
+    others = report.baselines.drop("chance")
     lines = [
+        f"{model} is as good or better in {', '.join(beaten)}."
+        for model, row in others.iterrows()
+        if (beaten := [name for name in report.metrics if row[name] >= report.mean[name]])
+    ]
+    lines += [
         f"Random order would already score {number(row['chance'])} in {name}"
         f" (the worst order {number(row['worst'])})."
         for name, row in high.to_dict("index").items()
@@ -79,6 +85,7 @@ def _labels(report: Shown) -> list[str]:
     rows = {
         "unlabelled": "Items in the lists without a true value",
         "unlisted": "Labelled items in no list",
+        "impossible": "Predictions that the model could not make (was_impossible)",
         "duplicates": "Repeated rows that were merged",
     }
     lines = [f"{words}: {counts[key]}." for key, words in rows.items() if counts[key]]

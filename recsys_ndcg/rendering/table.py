@@ -21,12 +21,21 @@ def cells(report: Shown) -> pd.DataFrame:
             "±95%": [number(half) for half in (summary["ci_high"] - summary["ci_low"]) / 2],
             "pooled": [number(value) for value in summary["pooled"]],
             "median": [number(value) for value in summary["median"]],
-            "chance": [number(value) for value in summary["chance"]],
+            **_baselines(report),
             "lift": [number(value) for value in summary["lift"]],
             "users": [str(value) for value in summary["users"]],
             "undefined": [str(value) for value in summary["undefined"]],
         }
     )
+
+
+def _baselines(report: Shown) -> dict[str, list[str]]:
+    """Return a column for each baseline, under a name that fits."""
+    baselines = report.baselines.rename(index={"MostPopular": "popular"})
+    return {
+        str(name): [number(value) for value in row]
+        for name, row in zip(baselines.index, baselines.to_numpy(), strict=True)
+    }
 
 
 def audit_cells(report: Shown) -> pd.DataFrame:

@@ -28,6 +28,10 @@ class Shown(Protocol):
         """One row per metric."""
 
     @property
+    def baselines(self) -> pd.DataFrame:
+        """The means of what needs no model, a row each."""
+
+    @property
     def audit(self) -> pd.DataFrame:
         """What each score is to be read against, one row per metric."""
 

@@ -1,0 +1,197 @@
+"""The items that may be recommended to each user, with their estimates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.adapters.labels import in_common
+from recsys_ndcg.adapters.rows import objects
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.surprise.estimates import Estimates
+from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
+from recsys_ndcg.threads import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.grouping import Ids, Positions
+
+    Result = TypeVar("Result")
+
+_CELLS = 1 << 20
+
+
+class Candidates:
+    """Every item of the trainset for every user, but for those the user rated in it.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted on the trainset.
+    trainset : surprise.Trainset
+        Whose items are the catalogue.
+    exclude : {'train', None}
+        Whether the items that the user rated in the trainset are left out.
+    clip : bool
+        Whether estimates are cut to the rating scale, which ties those beyond it.
+    impossible : {'rank', 'last', 'drop'}
+        As in `Convention`.
+
+    Raises
+    ------
+    InvalidInputError
+        The algorithm was not fitted, or on other ratings; an option is unknown.
+    """
+
+    def __init__(
+        self,
+        algo: Any,
+        trainset: Any,
+        *,
+        exclude: str | None = "train",
+        clip: bool = False,
+        impossible: str = "rank",
+    ) -> None:
+        if exclude not in ("train", None):
+            msg = f"exclude must be 'train' or None, not {shown(exclude)}."
+            raise InvalidInputError(msg)
+        _refuse_other_trainset(algo, trainset)
+        self._name = type(algo).__name__
+        self._scale = trainset.rating_scale if clip else None
+        self._impossible = impossible
+        self._excludes = exclude is not None
+        self.ratings = Ratings.by_user(trainset)
+        self._estimates = Estimates(algo)
+        self._trainset = trainset
+        self.n_items = int(trainset.n_items)
+        self.protocol = "catalogue" + ("" if exclude else "+train") + ("+clipped" if clip else "")
+
+    @lazy
+    def users(self) -> Ids:
+        """The raw id of every user of the trainset, by inner id."""
+        return raw_users(self._trainset)
+
+    @lazy
+    def items(self) -> Ids:
+        """The raw id of every item of the trainset, by inner id."""
+        return raw_items(self._trainset)
+
+    def checked_users(self, users: Iterable[Any]) -> Ids:
+        """Return raw ids of users as an array, if they are of a type that the trainset has."""
+        return _checked(users, self.users, "user")
+
+    def checked_items(self, items: Iterable[Any]) -> Ids:
+        """Return raw ids of items as an array, if they are of a type that the trainset has."""
+        return _checked(items, self.items, "item")
+
+    def of_unknown_item(self, users: Ids) -> Floats:
+        """Return the estimates of raw users for an item that is not in the trainset."""
+        values, _ = self._estimates.unknown_item(self.inner_users(users.tolist()))
+        return values if self._scale is None else np.clip(values, *self._scale)
+
+    def inner_users(self, raw: Iterable[Any]) -> Positions:
+        """Return the inner ids, -1 for a user who is not in the trainset."""
+        return _places(raw, self.users)
+
+    def inner_items(self, raw: Iterable[Any]) -> Positions:
+        """Return the inner ids, -1 for an item that is not in the trainset."""
+        return _places(raw, self.items)
+
+    def by_block(
+        self, users: Positions, work: Callable[[tuple[int, int], Floats, int], Result]
+    ) -> list[Result]:
+        """Return what is worked out of each block of users.
+
+        Parameters
+        ----------
+        users : int array
+            Inner ids, -1 for an unknown user.
+        work : callable
+            Takes the first and last place of the block, its estimates (n_users, n_items), -inf for
+            items that are no candidates, and how many were impossible. The estimates are its own.
+        """
+        step = max(_CELLS // max(self.n_items, 1), 1)
+        edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
+
+        def of(block: tuple[int, int]) -> Result:
+            return work(block, *self._estimated(users[slice(*block)]))
+
+        # an algorithm of one's own need not bear threads, and a random one would draw in any order
+        return in_threads(of, edges) if self._estimates.vectorised else [of(one) for one in edges]
+
+    def _estimated(self, users: Positions) -> tuple[Floats, int]:
+        """Return the estimates of some users, and how many of them were impossible."""
+        values, impossible = self._estimates.block(users)
+        if np.isnan(values.sum()):
+            self._refuse_nan(users, values)
+        if self._scale is not None:
+            np.clip(values, *self._scale, out=values)
+        if impossible is not None and self._impossible == "last":
+            lowest = float(values.min())
+            values[impossible] = lowest - 1 - abs(lowest)
+        elif impossible is not None and self._impossible == "drop":
+            values[impossible] = -np.inf
+        excluded = self._rated(users)
+        values[excluded] = -np.inf
+        if impossible is None:
+            return values, 0
+        impossible[excluded] = False
+        return values, int(impossible.sum())
+
+    def _rated(self, users: Positions) -> tuple[Positions, Positions]:
+        """Return the rows and columns of what the users rated in the trainset."""
+        if not self._excludes:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        known = np.flatnonzero(users >= 0)
+        start, sizes = self.ratings.offsets[users[known]], self.ratings.sizes[users[known]]
+        first = np.cumsum(sizes) - sizes
+        places = np.arange(sizes.sum()) + np.repeat(start - first, sizes)
+        return np.repeat(known, sizes), self.ratings.codes[places]
+
+    def _refuse_nan(self, users: Positions, values: Floats) -> None:
+        row, column = np.argwhere(np.isnan(values))[0].tolist()
+        user = shown(self.users[users[row]]) if users[row] >= 0 else "unknown to the trainset"
+        msg = (
+            f"{self._name} estimates NaN ({int(np.isnan(values).sum())} in a block of {len(users)} "
+            f"users; user {user}, item {shown(self.items[column])}): the model diverged, which "
+            "predict() hides, because clipping turns NaN into the top rating. "
+            "Train it with a smaller learning rate or more regularisation."
+        )
+        raise DivergedModelError(msg)
+
+
+def _places(raw: Iterable[Any], known: Ids) -> Positions:
+    place = {one: inner for inner, one in enumerate(known.tolist())}
+    return np.array([place.get(one, -1) for one in raw], dtype=np.int64)
+
+
+def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:
+    ids = objects(raw, f"{column}s")
+    if not len(ids):
+        msg = f"{column}s is empty: give raw ids, or None for all of the trainset."
+        raise InvalidInputError(msg)
+    in_common(known, ids, column, ("the trainset", f"{column}s="))
+    return ids
+
+
+def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
+    """Refuse an algorithm that was not fitted, or whose inner ids are others."""
+    own = getattr(algo, "trainset", None)
+    if own is None:
+        msg = f"{type(algo).__name__} is not fitted. Call algo.fit(trainset) first."
+        raise InvalidInputError(msg)
+    if own is trainset:
+        return
+    sides = ((raw_users(own), raw_users(trainset)), (raw_items(own), raw_items(trainset)))
+    same = all(mine.tolist() == yours.tolist() for mine, yours in sides)
+    if not same or own.n_ratings != trainset.n_ratings:
+        msg = (
+            f"{type(algo).__name__} was fitted on another trainset ({own.n_ratings} ratings) than "
+            f"this one ({trainset.n_ratings} ratings). Give the one it was fitted on."
+        )
+        raise InvalidInputError(msg)

@@ -1,0 +1,256 @@
+"""Ranking the whole catalogue: the top items of every user, and how good these lists are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.evaluation import evaluate, source_of
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.surprise.candidates import Candidates
+from recsys_ndcg.surprise.placement import Placement, labels_of
+from recsys_ndcg.surprise.popularity import MostPopular
+from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, with_tolerance
+from recsys_ndcg.surprise.training import warn_of_training
+from recsys_ndcg.surprise.trainsets import Ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recsys_ndcg.convention import Convention, Floats
+    from recsys_ndcg.grouping import Positions
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.placed_lists import PlacedLists
+    from recsys_ndcg.report import Report
+
+
+def rank_catalogue(  # noqa: PLR0913 - the contract
+    algo: Any,
+    trainset: Any,
+    k: int = 10,
+    *,
+    users: Iterable[Any] | None = None,
+    exclude: str | None = "train",
+    clip: bool = False,
+) -> pd.DataFrame:
+    """Return the top k of all items for every user, without Surprise's anti-testset.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted on the trainset.
+    trainset : surprise.Trainset
+        Its items are the catalogue.
+    k : int
+        How many items of each user.
+    users : iterable of raw ids, optional
+        For whom; all users of the trainset by default. For a user whom the trainset does not
+        know, the list is what the algorithm predicts for strangers.
+    exclude : {'train', None}
+        Leave out what the user rated in the trainset, or nothing.
+    clip : bool
+        Cut estimates to the rating scale, as ``predict`` does; then those beyond it are tied.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns user, item, rank (from 1) and estimated, in the order of the users and ranks.
+        Estimates equal to 1e-9 stand in the order of the trainset. A user with fewer candidates
+        has fewer rows.
+
+    Raises
+    ------
+    InvalidInputError
+        The algorithm is not fitted on the trainset, diverged, or the ids are of another type.
+
+    Notes
+    -----
+    Computed over arrays for all algorithms of Surprise that are not random, with blocks of users,
+    so that memory does not grow with users × items; others are asked pair by pair.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> trainset = data.build_full_trainset()
+    >>> rank_catalogue(MostPopular().fit(trainset), trainset, k=1)
+      user item  rank  estimated
+    0  ann    b     1        3.0
+    """
+    depth = METRICS["ndcg"](k).k or int(trainset.n_items)
+    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
+    warn_of_training(type(algo), candidates.ratings.values, trainset.rating_scale)
+    if users is None:
+        raw, inner = candidates.users, np.arange(len(candidates.users))
+    else:
+        raw = candidates.checked_users(users)
+        inner = candidates.inner_users(raw.tolist())
+    parts = candidates.by_block(inner, lambda block, values, _: _top(block, values, depth))
+    place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return pd.DataFrame(
+        {
+            "user": raw[place],
+            "item": candidates.items[item],
+            "rank": rank,
+            "estimated": estimated,
+        }
+    ).infer_objects()
+
+
+def evaluate_catalogue(  # noqa: PLR0913 - the contract
+    algo: Any,
+    trainset: Any,
+    testset: Iterable[Any],
+    *,
+    metrics: Iterable[str | Metric] | str | Metric | None = None,
+    k: int | Iterable[int | None] | None = 10,
+    threshold: float | None = 4.0,
+    convention: Convention | None = None,
+    exclude: str | None = "train",
+    clip: bool = False,
+) -> Report:
+    """Rank all items that a user has not rated in training, and score where the test items stand.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted on the trainset.
+    trainset : surprise.Trainset
+        Its items, but for those the user rated there, are the candidates.
+    testset : list of (user, item, rating)
+        What the users rated besides: the labels. All other candidates are unlabelled.
+    metrics, k, threshold
+        As in `recsys_ndcg.evaluate`.
+    convention : Convention, optional
+        Every other choice; estimates are equal to at least 1e-9.
+    exclude : {'train', None}
+        As in `rank_catalogue`.
+    clip : bool
+        As in `rank_catalogue`.
+
+    Returns
+    -------
+    Report
+        Of the users of the testset, under the protocol ``catalogue``. Its `baselines` are the
+        same metrics for the most popular items and for chance. Test items that are no candidates
+        (unknown to the trainset, or rated there too) are unlisted labels: out of reach.
+
+    Raises
+    ------
+    InvalidInputError
+        As for `rank_catalogue` and `recsys_ndcg.evaluate`.
+
+    Notes
+    -----
+    Nothing of users × items is held; the place of every test item among all candidates is found
+    by one sort of each user's estimates, so that metrics and ties are exact at any depth.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5), ("cid", "b", 2), ("eve", "c", 3)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> trainset = data.build_full_trainset()
+    >>> test = [("ann", "c", 5), ("cid", "a", 4)]
+    >>> evaluate_catalogue(MostPopular().fit(trainset), trainset, test, k=1).per_user
+          n_items  n_relevant  ndcg@1  precision@1  recall@1
+    user
+    ann         2           1     0.0          0.0       0.0
+    cid         2           1     1.0          1.0       1.0
+    """
+    convention = with_tolerance(convention)
+    labels = labels_of(testset)
+    popular = MostPopular().fit(trainset)
+
+    def placed(model: Any) -> PlacedLists:
+        return Placement(candidates_of(model), labels, convention, threshold).lists()
+
+    candidates_of = partial(
+        Candidates, trainset=trainset, exclude=exclude, clip=clip, impossible=convention.impossible
+    )
+    warn_of_training(type(algo), Ratings.by_user(trainset).values, trainset.rating_scale)
+    report = evaluate(
+        placed(algo), metrics=metrics, k=k, threshold=threshold, convention=convention
+    )
+    others = source_of(placed(popular), report.metrics, k, threshold, convention)
+    means = others.measured(tie_range=False).scores.mean
+    table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
+    return replace(report, known_baselines=table)
+
+
+def predict_all(
+    algo: Any,
+    users: Iterable[Any] | None = None,
+    items: Iterable[Any] | None = None,
+    *,
+    clip: bool = True,
+) -> pd.DataFrame:
+    """Return the estimates of every user for every item, each what ``algo.predict`` says.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted.
+    users, items : iterables of raw ids, optional
+        Those of the trainset by default; unknown ones get what the algorithm has for strangers.
+    clip : bool
+        Cut estimates to the rating scale, as ``predict`` does.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by user, a column per item: users × items numbers, so mind the memory.
+
+    Raises
+    ------
+    InvalidInputError
+        The algorithm is not fitted, diverged, or the ids are of another type.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> model = MostPopular().fit(data.build_full_trainset())
+    >>> predict_all(model, users=["ann"])
+    item    a    b
+    user
+    ann   5.0  3.0
+    """
+    candidates = Candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
+    raw = candidates.users if users is None else candidates.checked_users(users)
+    columns = candidates.items if items is None else candidates.checked_items(items)
+    inner = candidates.inner_items(columns.tolist())
+    table = np.concatenate(
+        candidates.by_block(
+            candidates.inner_users(raw.tolist()), lambda _, values, __: values[:, inner]
+        )
+    )
+    table[:, inner < 0] = candidates.of_unknown_item(raw)[:, None]
+    return pd.DataFrame(table, pd.Index(raw, name="user"), pd.Index(columns, name="item"))
+
+
+def _top(
+    block: tuple[int, int], values: Floats, k: int
+) -> tuple[Positions, Positions, Positions, Floats]:
+    """Return place of the user, item, rank and estimate of the k best of each user."""
+    rounded = np.rint(values / TIE_TOLERANCE)
+    depth = min(k, values.shape[1])
+    least = np.partition(rounded, values.shape[1] - depth, axis=1)[:, -depth, None]
+    row, item = np.nonzero((rounded >= least) & (values > -np.inf))
+    # nonzero goes through the items in order, so that a stable sort keeps it among equals
+    order = np.lexsort((-rounded[row, item], row))
+    row, item = row[order], item[order]
+    sizes = np.bincount(row, minlength=len(values))
+    rank = np.arange(1, len(row) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = rank <= k
+    row, item, rank = row[kept], item[kept], rank[kept]
+    return row + block[0], item, rank, values[row, item]

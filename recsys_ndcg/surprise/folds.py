@@ -1,0 +1,208 @@
+"""One fold: fit, predict, measure; and all folds, one after the other or in parallel."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from recsys_ndcg.errors import DivergedModelError
+from recsys_ndcg.evaluation import source_of
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.surprise.candidates import Candidates
+from recsys_ndcg.surprise.measures import ACCURACY
+from recsys_ndcg.surprise.placement import Placement, labels_of
+from recsys_ndcg.surprise.printing import followed
+from recsys_ndcg.surprise.rated import rated_lists, refuse_diverged, refuse_single_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.grouping import Ids
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.ranked_lists import RankedLists
+    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.surprise.measures import Measure
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured of every fold, and how."""
+
+    measures: Sequence[Measure]
+    threshold: float | None
+    convention: Convention
+    train: bool = False
+
+    def ranking(self, protocol: str) -> list[Measure]:
+        """Return the measures that rank under a protocol."""
+        return [one for one in self.measures if one.metric and one.protocol == protocol]
+
+
+class Ranked(NamedTuple):
+    """The scores of the users of a fold under the measures of one protocol."""
+
+    names: list[str]
+    users: Ids
+    scores: Scores
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What came of one fold.
+
+    Parameters
+    ----------
+    test, train : mapping
+        The value of every measure on the testset, and on the trainset if that was asked for.
+    fit_time, test_time : float
+        Seconds.
+    n_users : int
+        How many users the testset has.
+    ranked : sequence of Ranked
+        What the ranking measures found, user by user.
+    diverged : str
+        What is wrong with a model that estimates NaN.
+    """
+
+    test: dict[str, Any]
+    train: dict[str, Any]
+    fit_time: float
+    test_time: float
+    n_users: int
+    ranked: Sequence[Ranked]
+    diverged: str = ""
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores by user, a column per measure."""
+        tables = [
+            pd.DataFrame(scores.per_user, index=pd.Index(users, name="user"), columns=names)
+            for names, users, scores in self.ranked
+        ]
+        return pd.concat(tables, axis=1) if tables else pd.DataFrame()
+
+
+def pooled(folds: Sequence[Fold]) -> dict[str, float]:
+    """Return the sums of the numerators over those of the denominators, over some folds."""
+    found: dict[str, float] = {}
+    for parts in zip(*(fold.ranked for fold in folds), strict=True):
+        tables = [part.scores for part in parts]
+        joined = replace(
+            tables[0],
+            **{
+                name: np.concatenate([getattr(one, name) for one in tables])
+                for name in ("numerator", "denominator", "left_out")
+            },
+        )
+        found |= dict(zip(parts[0].names, joined.pooled.tolist(), strict=True))
+    return found
+
+
+def run(
+    tasks: Iterable[tuple[Any, Any, Any]],
+    plan: Plan,
+    total: int | None,
+    **parallel: Any,
+) -> list[Fold]:
+    """Run folds, given as algorithm, trainset and testset.
+
+    Parameters
+    ----------
+    tasks : iterable
+        Taken one by one as they are needed.
+    plan : Plan
+        What to measure.
+    total : int, optional
+        How many there are, for the bar of progress.
+    **parallel
+        For joblib.
+    """
+    jobs = (delayed(_fold)(*task, plan) for task in tasks)
+    results = Parallel(return_as="generator", **parallel)(jobs)
+    return list(followed(results, total, what="Fitting"))
+
+
+def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
+    sizes = Counter(row[0] for row in testset)
+    if plan.ranking("rated"):
+        refuse_single_items(len(sizes), max(sizes.values(), default=0))
+    start = time.time()
+    algo.fit(trainset)
+    fitted = time.time()
+    predictions = algo.test(testset)
+    tested = time.time()
+    train = algo.test(trainset.build_testset()) if plan.train else None
+    diverged = _diverged(algo, predictions)
+    ranked: list[Ranked] = []
+    if not diverged and plan.ranking("rated"):
+        ranked.append(_rated(predictions, plan))
+    if not diverged and plan.ranking("catalogue"):
+        ranked.append(_catalogue(algo, trainset, testset, plan))
+    train_values = {}
+    if train is not None:
+        again = [_rated(train, plan)] if ranked else []
+        train_values = _values(train, again, plan)
+    return Fold(
+        test=_values(predictions, ranked, plan),
+        train=train_values,
+        fit_time=fitted - start,
+        test_time=tested - fitted,
+        n_users=len(sizes),
+        ranked=ranked,
+        diverged=diverged,
+    )
+
+
+def _diverged(algo: Any, predictions: Sequence[Any]) -> str:
+    try:
+        refuse_diverged(algo, predictions)
+    except DivergedModelError as error:
+        return str(error)
+    return ""
+
+
+def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: Plan) -> dict[str, Any]:
+    """Return the value of every measure, NaN of those that nothing was ranked for."""
+    means = {
+        name: mean
+        for names, _, scores in ranked
+        for name, mean in zip(names, scores.mean.tolist(), strict=True)
+    }
+    return {
+        one.name: one.of(predictions) if one.metric is None else means.get(one.name, np.nan)
+        for one in plan.measures
+    }
+
+
+def _rated(predictions: list[Any], plan: Plan) -> Ranked:
+    """Rank the users' test ratings, and keep their errors beside."""
+    measures = plan.ranking("rated")
+    names = [one.name for one in measures]
+    metrics = [one.metric for one in measures if one.metric]
+    if plan.convention.impossible != "last":
+        errors = [one.name for one in plan.measures if one == ACCURACY.get(one.name)]
+        errors = [name for name in errors if name in METRICS]
+        names += errors
+        metrics += [METRICS[name]() for name in errors]
+    return _scored(rated_lists(predictions, plan.convention), names, metrics, plan)
+
+
+def _catalogue(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Ranked:
+    measures = plan.ranking("catalogue")
+    convention = plan.convention
+    candidates = Candidates(algo, trainset, impossible=convention.impossible)
+    lists = Placement(candidates, labels_of(testset), convention, plan.threshold).lists()
+    metrics = [one.metric for one in measures if one.metric]
+    return _scored(lists, [one.name for one in measures], metrics, plan)
+
+
+def _scored(lists: RankedLists, names: list[str], metrics: list[Metric], plan: Plan) -> Ranked:
+    source = source_of(lists, metrics, None, plan.threshold, plan.convention)
+    return Ranked(names, source.lists.users, source.measured(tie_range=False).scores)

@@ -1,0 +1,180 @@
+"""What cross-validation measures: Surprise's four, ranking metrics, and functions of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from surprise import accuracy
+
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
+from recsys_ndcg.metrics import METRICS, Metric, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PROTOCOLS = ("rated", "catalogue")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per fold, of which the greatest or the least is the best.
+
+    Parameters
+    ----------
+    name : str
+        Lower case, as it stands in the keys of the results.
+    greater_is_better : bool
+        Which way is up.
+    function : callable, optional
+        Takes the predictions of a fold.
+    keywords : mapping
+        For the function.
+    metric : Metric, optional
+        A ranking metric instead.
+    protocol : {'rated', 'catalogue'}
+        What it ranks: the user's test ratings, or all items not rated in training.
+    """
+
+    name: str
+    greater_is_better: bool
+    function: Callable[..., float] | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    metric: Metric | None = None
+    protocol: str = "rated"
+
+    def of(self, predictions: list[Any]) -> Any:
+        """Return the function's number of some predictions.
+
+        Raises
+        ------
+        InvalidInputError
+            The function does not return a number.
+        """
+        assert self.function is not None, "ranking metrics are measured together"  # noqa: S101
+        value = self.function(predictions, **self.keywords)
+        if not isinstance(value, Real):
+            msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
+            raise InvalidInputError(msg)
+        return value
+
+
+#: Surprise's own, by its own functions.
+ACCURACY = {
+    name: Measure(name, name == "fcp", getattr(accuracy, name), {"verbose": False})
+    for name in ("rmse", "mae", "mse", "fcp")
+}
+
+
+def make_measure(
+    fn: Callable[..., float],
+    name: str | None = None,
+    greater_is_better: bool = True,  # noqa: FBT001, FBT002 - as in scikit-learn's make_scorer
+    **keywords: Any,
+) -> Measure:
+    """Make a measure for cross-validation and search of a function of predictions.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes the list of a fold's predictions and returns a number. For ``n_jobs`` above 1 it
+        must be possible to pickle it.
+    name : str, optional
+        As it stands in the keys of the results, in lower case; that of the function by default.
+    greater_is_better : bool
+        Whether the best model is that with the greatest value, or the least.
+    **keywords
+        Passed on to the function.
+
+    Returns
+    -------
+    Measure
+        For ``measures=``.
+
+    Raises
+    ------
+    InvalidInputError
+        The function cannot be called, or has no usable name.
+
+    Examples
+    --------
+    >>> def share_above(predictions, limit):
+    ...     return sum(one.est >= limit for one in predictions) / len(predictions)
+    >>> make_measure(share_above, name="share of 4", limit=4).name
+    'share of 4'
+    """
+    if not callable(fn):
+        msg = f"A measure is made of a function of predictions, not of {shown(fn)}."
+        raise InvalidInputError(msg)
+    if name is None:
+        name = getattr(fn, "__name__", type(fn).__name__)
+    if not isinstance(name, str) or not name.strip():
+        msg = f"The name of a measure is text, not {shown(name)}."
+        raise InvalidInputError(msg)
+    return Measure(name.strip().lower(), bool(greater_is_better), fn, keywords=keywords)
+
+
+def resolved(measures: Any) -> list[Measure]:
+    """Return the measures, once each, before anything is trained.
+
+    Raises
+    ------
+    UnknownMetricError
+        There is none of that name; the nearest is given.
+    InvalidInputError
+        There are none, two have one name, or a metric lacks its cutoff.
+    """
+    if isinstance(measures, str | Measure) or callable(measures):
+        measures = [measures]
+    found = [_resolved(one) for one in measures]
+    names = [one.name for one in found]
+    twice = [name for name in names if names.count(name) > 1]
+    if not found or twice:
+        why = f"has {twice[0]!r} twice" if twice else "is empty"
+        msg = f"measures {why}. Give each once, such as ['rmse', 'ndcg@10', 'recall@10:catalogue']."
+        raise InvalidInputError(msg)
+    return found
+
+
+def _resolved(one: Any) -> Measure:
+    if isinstance(one, Measure):
+        return one
+    if isinstance(one, Metric):
+        return _ranking(one, "rated")
+    if isinstance(one, str):
+        text, colon, protocol = one.strip().lower().partition(":")
+        if text in ACCURACY and not colon:
+            return ACCURACY[text]
+        if colon and protocol not in _PROTOCOLS:
+            msg = f"{one!r}: after the colon stands what is ranked. {nearest(protocol, _PROTOCOLS)}"
+            raise InvalidInputError(msg)
+        return _ranking(_metric(text, one), protocol or "rated")
+    if callable(one):
+        return make_measure(one)
+    msg = (
+        "A measure is a name such as 'rmse' or 'ndcg@10', a function, or make_measure(...), "
+        f"not {shown(one)}."
+    )
+    raise InvalidInputError(msg)
+
+
+def _metric(text: str, given: str) -> Metric:
+    """Return the metric of that name; Surprise's are among those that may have been meant."""
+    name = text.partition("@")[0].partition("(")[0]
+    also = [other for metric in METRICS.values() for other in metric.also_called]
+    if name not in METRICS and name not in also:
+        msg = f"No measure is named {given!r}. {nearest(name, [*METRICS, *ACCURACY])}"
+        raise UnknownMetricError(msg)
+    return parse(text)[0]
+
+
+def _ranking(metric: Metric, protocol: str) -> Measure:
+    if not metric.orders:
+        msg = f"{metric} compares ratings and ranks nothing: ask for 'rmse' or 'mae' by name."
+        raise InvalidInputError(msg)
+    if metric.k is None and metric.cutoff == "usual":
+        msg = f"{metric} needs a cutoff here: write '{metric}@10', for instance."
+        raise InvalidInputError(msg)
+    name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
+    return Measure(name, greater_is_better=True, metric=metric, protocol=protocol)

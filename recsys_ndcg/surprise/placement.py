@@ -1,0 +1,232 @@
+"""Where the labelled items stand among all candidates of a user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.adapters.labels import Labels, in_common
+from recsys_ndcg.adapters.rows import floats, objects
+from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.grouping import encode, offsets_of
+from recsys_ndcg.pairing import Pairs, distinct_by_user
+from recsys_ndcg.placed_lists import PlacedLists
+from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.rounding import least_recommended, rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recsys_ndcg.convention import Convention, Floats
+    from recsys_ndcg.grouping import Positions
+    from recsys_ndcg.surprise.candidates import Candidates
+
+_MANY = 0.5
+_TABLES = ("the trainset", "the testset")
+
+
+def labels_of(testset: Iterable[Any]) -> Labels:
+    """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
+    rows = list(testset)
+    for place, row in enumerate(rows):
+        if not isinstance(row, tuple | list) or len(row) != 3:
+            msg = (
+                f"Row {place} (counted from 0) of the testset is {shown(row)}; each must be "
+                "(user, item, rating), as a split or trainset.build_testset() gives them."
+            )
+            raise InvalidInputError(msg)
+    user, item, true = zip(*rows, strict=True) if rows else ((), (), ())
+    return Labels(objects(list(user), "user"), objects(list(item), "item"), floats(true, "rating"))
+
+
+class Placement:
+    """The labelled items of a testset among the candidates of its users.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        What is ranked.
+    labels : Labels
+        The testset.
+    convention : Convention
+        Its tolerance, its rule for ties and what counts as recommended.
+    threshold : float, optional
+        From which rating an item is relevant.
+
+    Raises
+    ------
+    InvalidInputError
+        The ids are of another type than those of the trainset, or stand there twice.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        labels: Labels,
+        convention: Convention,
+        threshold: float | None,
+    ) -> None:
+        self._candidates = candidates
+        self._convention = convention
+        self._limit = None
+        if convention.recommend_from is not None:
+            self._limit = least_recommended(convention, threshold)
+        in_common(candidates.items, labels.item, "item", _TABLES)
+        in_common(candidates.users, labels.user, "user", _TABLES)
+        self._users, user = encode(labels.user, "user")
+        self._items, item = encode(labels.item, "item")
+        pairs = Pairs(user, item, {"true": labels.true}, "the testset")
+        sizes = len(self._users), len(self._items)
+        known, _, self._merged = distinct_by_user(pairs, *sizes, convention.duplicates)
+        known = known.take(np.flatnonzero(~np.isnan(known.numbers["true"])))
+        self._user = known.user.astype(np.int64)
+        self._item = np.asarray(known.item, dtype=np.int64)
+        self._true = known.numbers["true"]
+        self._offsets = offsets_of(known.user, len(self._users))
+        self._inner_user = candidates.inner_users(self._users.tolist())
+        self._inner_item = candidates.inner_items(self._items.tolist())
+        self._warn_of_strangers()
+
+    def lists(self) -> PlacedLists:
+        """Return the lists of the users of the testset."""
+        rows, users = zip(*self._candidates.by_block(self._inner_user, self._placed), strict=True)
+        ahead, tied, within = np.concatenate([places for places, _ in rows], axis=1)
+        estimated = np.concatenate([values for _, values in rows])
+        lengths, first_tie, n_recommended, n_impossible = np.concatenate(users, axis=1)
+        listed = tied > 0
+        order = np.lexsort((within, ahead, self._user))
+        order = order[listed[order]]
+        unlisted = offsets_of(self._user[~listed], len(self._users))
+        lengths = lengths.astype(np.int64)
+        return PlacedLists(
+            users=self._users,
+            offsets=offsets_of(self._user[listed], len(self._users)),
+            estimated=estimated[order],
+            true=self._true[order],
+            item_ids=self._items,
+            item_codes=self._item[order],
+            unlisted_offsets=unlisted,
+            unlisted_true=self._true[~listed],
+            missing=(lengths == 0) & (np.diff(unlisted) > 0),
+            protocol=self._candidates.protocol,
+            duplicates=self._convention.duplicates,
+            merged=self._merged,
+            ahead=ahead[order],
+            tied=tied[order],
+            within=within[order],
+            lengths=lengths,
+            first_tie=first_tie,
+            n_recommended=n_recommended.astype(np.int64),
+            listing=self.whole,
+            impossible_count=int(n_impossible.sum()),
+        )
+
+    def whole(self, place: int) -> RankedLists:
+        """Return the list of one user, every candidate of it."""
+        user = self._inner_user[place : place + 1]
+        (values,) = self._candidates.by_block(user, lambda _, estimates, __: estimates[0])
+        inner = np.flatnonzero(np.isfinite(values))
+        rows = slice(self._offsets[place], self._offsets[place + 1])
+        true = np.full(self._candidates.n_items + 1, np.nan)  # the last for unknown items
+        columns = self._inner_item[self._item[rows]]
+        true[columns] = self._true[rows]
+        known = (columns >= 0) & np.isfinite(values[columns])
+        items, codes = encode(self._candidates.items[inner], "item")
+        return RankedLists(
+            users=self._users[place : place + 1],
+            offsets=np.array([0, len(inner)]),
+            estimated=values[inner],
+            true=true[inner],
+            item_ids=items,
+            item_codes=codes,
+            unlisted_offsets=np.array([0, int((~known).sum())]),
+            unlisted_true=self._true[rows][~known],
+            missing=np.array([len(inner) == 0]),
+            protocol=self._candidates.protocol,
+        )
+
+    def _placed(
+        self, block: tuple[int, int], estimates: Floats, n_impossible: int
+    ) -> tuple[tuple[Positions, Floats], Floats]:
+        """Return the places and estimates of a block's rows, and what is known of its lists."""
+        first, last = block
+        own = slice(self._offsets[first], self._offsets[last])
+        row, column = self._user[own] - first, self._inner_item[self._item[own]]
+        values = rounded(estimates, self._convention)
+        n_items = values.shape[1]
+        value = values[row, column]
+        ascending = np.sort(values, axis=1)
+        above = n_items - _count(ascending, row, value, equal=True)
+        tied = n_items - above - _count(ascending, row, value, equal=False)
+        tied[(column < 0) | np.isneginf(value)] = 0
+        within = self._within(values, row, column, tied)
+        everyone = np.arange(last - first)
+        lengths = n_items - _count(ascending, everyone, np.full(len(everyone), -np.inf), equal=True)
+        recommended = lengths
+        if self._limit is not None:
+            limit = np.full(len(everyone), self._limit)
+            recommended = n_items - _count(ascending, everyone, limit, equal=False)
+        impossible = np.zeros(len(everyone))
+        impossible[0] = n_impossible
+        table = np.array([lengths, _first_tie(ascending), recommended, impossible])
+        return (np.array([above, tied, within]), estimates[row, column]), table
+
+    def _within(
+        self, values: Floats, row: Positions, column: Positions, tied: Positions
+    ) -> Positions:
+        """Return the place among equal estimates, by the rule for ties if it goes by the items."""
+        within = np.zeros_like(tied)
+        key = self._item_order
+        if key is None:
+            return within
+        for place in np.array_split(np.flatnonzero(tied > 1), len(row) // 512 + 1):
+            same = values[row[place]] == values[row[place], column[place]][:, None]
+            within[place] = (same & (key < key[column[place]][:, None])).sum(axis=1)
+        return within
+
+    @property
+    def _item_order(self) -> Positions | None:
+        """The order in which equal estimates stand, by inner item; None if it needs none."""
+        rule = self._convention.ties
+        if rule == "input":
+            return np.arange(self._candidates.n_items)
+        if not rule.startswith(("item", "text")):
+            return None
+        items = self._candidates.items
+        if rule.startswith("text"):
+            items = items.astype(str).astype(object)
+        place = encode(items, "item")[1].astype(np.int64)
+        return -place if rule.endswith("desc") else place
+
+    def _warn_of_strangers(self) -> None:
+        strangers = int((self._inner_user < 0).sum())
+        if strangers > _MANY * len(self._users):
+            msg = (
+                f"{strangers} of {len(self._users)} users of the testset are not in the trainset: "
+                "they get the list that the algorithm has for anybody."
+            )
+            warn(msg)
+
+
+def _count(ascending: Floats, row: Positions, value: Floats, *, equal: bool) -> Positions:
+    """Return how many values of a row are below a value, or equal to it: a search in each row."""
+    low = np.zeros(len(row), dtype=np.int64)
+    high = np.full(len(row), ascending.shape[1])
+    for _ in range(ascending.shape[1].bit_length()):
+        middle = (low + high) // 2
+        found = ascending[row, np.minimum(middle, ascending.shape[1] - 1)]
+        below = (low < high) & ((found <= value) if equal else (found < value))
+        low = np.where(below, middle + 1, low)
+        high = np.where(below, high, middle)
+    return low
+
+
+def _first_tie(ascending: Floats) -> Floats:
+    """Return the first rank of each list whose item shares its estimate; inf if none does."""
+    if ascending.shape[1] < 2:
+        return np.full(len(ascending), np.inf)
+    same = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] > -np.inf)
+    last = same.shape[1] - same[:, ::-1].argmax(axis=1)
+    first: Floats = np.where(same.any(axis=1), ascending.shape[1] - last, np.inf)
+    return first

@@ -1,0 +1,79 @@
+"""A Surprise trainset as arrays: its ratings by user or by item, and its raw ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.grouping import Codes, Ids, Positions
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One side of a trainset in compressed sparse rows, in Surprise's order, repeats among them.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n + 1,)
+        Where the ratings of each user (or item) start.
+    codes : int32 array
+        The inner id on the other side, of every rating.
+    values : float64 array
+        The ratings.
+    """
+
+    offsets: Positions
+    codes: Codes
+    values: Floats
+
+    @classmethod
+    def by_user(cls, trainset: Any) -> Ratings:
+        """Return what each user rated."""
+        return cls.of(trainset.ur, trainset.n_users)
+
+    @classmethod
+    def by_item(cls, trainset: Any) -> Ratings:
+        """Return who rated each item."""
+        return cls.of(trainset.ir, trainset.n_items)
+
+    @classmethod
+    def of(cls, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> Ratings:
+        """Return the lists of the inner ids 0 to n - 1, as ``trainset.ur`` or ``.ir`` hold them."""
+        # get, because reading a missing key of Surprise's defaultdict would add it
+        rows = [lists.get(inner, ()) for inner in range(n)]
+        offsets = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=n), out=offsets[1:])
+        pairs = list(chain.from_iterable(rows))
+        codes = np.fromiter(map(itemgetter(0), pairs), dtype=np.int32, count=len(pairs))
+        values = np.fromiter(map(itemgetter(1), pairs), dtype=np.float64, count=len(pairs))
+        return cls(offsets, codes, values)
+
+    @property
+    def sizes(self) -> Positions:
+        """How many ratings each user (or item) has."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The user (or item) of every rating."""
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.intp), self.sizes)
+
+
+def raw_users(trainset: Any) -> Ids:
+    """Return the raw id of every user, by inner id."""
+    return np.fromiter(map(trainset.to_raw_uid, range(trainset.n_users)), dtype=object)
+
+
+def raw_items(trainset: Any) -> Ids:
+    """Return the raw id of every item, by inner id."""
+    return np.fromiter(map(trainset.to_raw_iid, range(trainset.n_items)), dtype=object)
