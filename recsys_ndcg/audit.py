@@ -175,11 +175,14 @@ class Audit:
         if not source.n_unlabelled:
             return self._measured.scores.mean
         means = np.full(len(source.metrics), np.nan)
+        # a metric without a cutoff goes by the smallest one, where short lists are left out
+        cutoffs = sorted(metric.k for metric in source.metrics if metric.k is not None)[:1]
         for place, metric in enumerate(source.metrics):
             if metric.orders:
                 # no such number: the grade has no gain, or new ties have no exact value
                 with suppress(InvalidInputError):
-                    other = replace(source, metrics=[metric]).with_unlabelled_as(grade)
+                    beside = [metric, *map(Judged, cutoffs)]
+                    other = replace(source, metrics=beside).with_unlabelled_as(grade)
                     means[place] = other.measured(tie_range=False).scores.mean[0]
         return means
 

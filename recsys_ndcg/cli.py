@@ -44,7 +44,12 @@ out = Console(
 )
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
-File = Annotated[Path, typer.Argument(help="CSV with a heading, or Parquet.", show_default=False)]
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV with a heading, Parquet, or pickled Surprise predictions.", show_default=False
+    ),
+]
 Columns = Annotated[
     str, typer.Option(help="Our column names to the file's: estimated=est,true=r_ui")
 ]

@@ -183,7 +183,7 @@ class RankedLists:
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
     ) -> RankedLists:
-        """Make lists from a CSV file with a heading, or a Parquet file."""
+        """Make lists from a CSV file with a heading, Parquet, or pickled Surprise predictions."""
         return cls.of(path, columns=columns, duplicates=duplicates)
 
     @classmethod

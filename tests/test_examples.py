@@ -62,6 +62,18 @@ PRINTED = {
         "MAP@4: 0.583333",
         "MRR: 0.666667",
     ],
+    "rmse_picks_the_wrong_model.py": [
+        "rmse 100 f, 40 ep, reg 0.1, biased 0.8559 0.8513 0.0331 0.0392",
+        "ndcg@10:catalogue 20 f, 10 ep, reg 0.1, unbiased 1.9134 0.7916 0.1295 0.1503",
+        "the most popular items - 0.7671 0.1402 0.1427",
+        "better for 512 of 888 test lists, worse for 68",
+    ],
+    "from_the_surprise_faq.py": [
+        "precision@5 0.2559 0.3786",
+        "recall@5 0.1290 0.7551",
+        "recommend_from=threshold -0.5141 (82%), undefined=0.0 -0.1120 (18%)",
+        "the same for 300 of 300 users",
+    ],
     "ndcg_implementations.py": [
         "0.950849602852",
         "0.566447862550",

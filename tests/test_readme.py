@@ -60,6 +60,15 @@ def test_the_extremes_on_real_ratings_are_what_the_example_prints() -> None:
     assert f"{float(rows['surprise_faq'][2]):.2f}" in text.split("## Use it")[0]
 
 
+@pytest.mark.skipif("RECSYS_NDCG_DATA" not in os.environ, reason="RECSYS_NDCG_DATA is not set")
+def test_the_search_on_real_ratings_chooses_what_the_readme_says() -> None:
+    """By every criterion, with what it costs."""
+    pytest.importorskip("surprise")
+    ratings = Path(os.environ["RECSYS_NDCG_DATA"]) / "movietweetings-100k" / "ratings.dat"
+    example = README.parent / "examples" / "rmse_picks_the_wrong_model.py"
+    assert _printed(str(example), str(ratings)) == _block("rmse")
+
+
 def test_the_table_of_parity_is_what_was_compared() -> None:
     """From the golden files."""
     found = re.search(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -401,7 +400,8 @@ def test_ratings_are_the_lists_of_the_trainset(data: str) -> None:
     trainset = TRAINSETS[data]
     sides = [(Ratings.by_user(trainset), trainset.ur), (Ratings.by_item(trainset), trainset.ir)]
     for ratings, lists in sides:
-        offsets, codes, values = astuple(ratings)
+        offsets, codes = ratings.offsets, ratings.codes
+        values = np.asarray(ratings.values)
         assert [offsets.dtype.name, values.dtype.name] == ["int64", "float64"]
         assert len(offsets) == len(lists) + 1
         for inner, (start, end) in enumerate(itertools.pairwise(offsets)):

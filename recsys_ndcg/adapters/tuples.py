@@ -62,8 +62,13 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
 
 def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Tell which predictions say that they are none; None where all were possible."""
-    details = map(itemgetter(-1), rows)
-    said = [one is not None and one.get("was_impossible", False) for one in details]
+    details = [row[-1] for row in rows]
+    try:
+        said = [one is not None and one.get("was_impossible", False) for one in details]
+    except AttributeError:
+        place = next(i for i, one in enumerate(details) if not isinstance(one, dict | NoneType))
+        msg = f"Row {place} (counted from 0) is {shown(rows[place])}; its details must be a dict."
+        raise InvalidInputError(msg) from None
     return np.array(said, dtype=bool) if any(said) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.placed_lists import PlacedLists
     from recsys_ndcg.report import Report
+
+_PIECE = 8
 
 
 def rank_catalogue(  # noqa: PLR0913 - the contract
@@ -83,9 +86,9 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
       user item  rank  estimated
     0  ann    b     1        3.0
     """
-    depth = METRICS["ndcg"](k).k or int(trainset.n_items)
+    depth = METRICS["ndcg"](k).k or sys.maxsize
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
-    warn_of_training(type(algo), candidates.ratings.values, trainset.rating_scale)
+    warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)
     if users is None:
         raw, inner = candidates.users, np.arange(len(candidates.users))
     else:
@@ -175,7 +178,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates_of = partial(
         Candidates, trainset=trainset, exclude=exclude, clip=clip, impossible=convention.impossible
     )
-    warn_of_training(type(algo), Ratings.by_user(trainset).values, trainset.rating_scale)
+    warn_of_training(type(algo), Ratings.by_user(trainset), trainset.rating_scale)
     report = evaluate(
         placed(algo), metrics=metrics, k=k, threshold=threshold, convention=convention
     )
@@ -242,15 +245,28 @@ def _top(
     block: tuple[int, int], values: Floats, k: int
 ) -> tuple[Positions, Positions, Positions, Floats]:
     """Return place of the user, item, rank and estimate of the k best of each user."""
-    rounded = np.rint(values / TIE_TOLERANCE)
-    depth = min(k, values.shape[1])
-    least = np.partition(rounded, values.shape[1] - depth, axis=1)[:, -depth, None]
-    row, item = np.nonzero((rounded >= least) & (values > -np.inf))
-    # nonzero goes through the items in order, so that a stable sort keeps it among equals
-    order = np.lexsort((-rounded[row, item], row))
-    row, item = row[order], item[order]
+    cells = np.flatnonzero(values >= _at_most_kth(values, k) - 2 * TIE_TOLERANCE)
+    row, item = np.divmod(cells, values.shape[1])
+    estimated = values[row, item]
+    # the cells are in the order of the items, which a stable sort keeps among equals
+    order = np.lexsort((-np.rint(estimated / TIE_TOLERANCE), row))
+    order = order[estimated[order] > -np.inf]
+    row, item, estimated = row[order], item[order], estimated[order]
     sizes = np.bincount(row, minlength=len(values))
     rank = np.arange(1, len(row) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = rank <= k
-    row, item, rank = row[kept], item[kept], rank[kept]
-    return row + block[0], item, rank, values[row, item]
+    return row[kept] + block[0], item[kept], rank[kept], estimated[kept]
+
+
+def _at_most_kth(values: Floats, k: int) -> Floats:
+    """Return a bound for each row that its k-th largest value reaches: mostly it is close.
+
+    The k-th largest of the maxima of pieces of the row.
+    """
+    pieces = values.shape[1] // _PIECE
+    if k > pieces:
+        return np.full((len(values), 1), -np.inf)
+    whole = values[:, : pieces * _PIECE]
+    # piece i holds every pieces-th column, so that the maximum is taken over contiguous rows
+    maxima = whole.reshape(len(values), _PIECE, pieces).max(axis=1)
+    return np.partition(maxima, pieces - k, axis=1)[:, -k, None]

@@ -34,7 +34,7 @@ class Neighbours:
         self._algo = algo
         self._user_based = bool(algo.sim_options["user_based"])
         self._sim = np.asarray(algo.sim, dtype=np.float64)
-        self._ratings = Ratings.of(algo.yr, algo.n_y)
+        self._ratings = Ratings(algo.yr, algo.n_y)
         with np.errstate(divide="ignore", invalid="ignore"):
             self._weights = self.weights(self._ratings)
 

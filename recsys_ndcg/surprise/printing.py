@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def say(text: str) -> None:
 
 def table(title: str, frame: pd.DataFrame) -> None:
     """Print a table of results below a title, a row for each of its columns."""
-    rows = frame.T.map(lambda value: f"{value:.4f}".removesuffix(".0000"))
-    say(f"{title}\n\n{rows.to_string()}\n")
+    rows = frame.T.map(lambda value: "-" if isnan(value) else f"{value:.4f}".removesuffix(".0000"))
+    say(f"{title}\n\n{rows.rename_axis(columns=None).to_string()}\n")
 
 
 def followed(results: Iterable[Result], total: int | None, *, what: str) -> Iterator[Result]:

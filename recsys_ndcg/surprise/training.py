@@ -10,43 +10,50 @@ from recsys_ndcg.errors import warn
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Floats
+    from recsys_ndcg.surprise.trainsets import Ratings
 
 _TRUNCATING = (SlopeOne, CoClustering)
 
 
-def warn_of_training(kind: type, values: Floats, scale: tuple[float, float]) -> None:
+def warn_of_training(kind: type, ratings: Ratings, scale: tuple[float, float] | None) -> None:
     """Warn of ratings outside the rating scale, and of an algorithm that truncates them.
 
     Parameters
     ----------
     kind : class
         Of the algorithm that is trained.
-    values : float64 array
-        The ratings that it is trained on.
-    scale : pair of numbers
-        Their rating scale.
+    ratings : Ratings
+        What it is trained on.
+    scale : pair of numbers, optional
+        Their rating scale; None where nothing is cut to it.
 
     Warns
     -----
     DataWarning
         Once for each.
     """
-    low, high = scale
-    least, most = float(values.min()), float(values.max())
+    if scale is not None:
+        _warn_of_scale(ratings.values, *scale)
+    if not issubclass(kind, _TRUNCATING):
+        return
+    values = ratings.values
+    fractions = values[values % 1 != 0]
+    if len(fractions):
+        msg = (
+            f"{kind.__name__} keeps ratings as whole numbers: {len(fractions)} of {len(values)}, "
+            f"such as {fractions[0]:g}, are cut to the one below ({int(fractions[0])}). Double "
+            "the ratings and the rating_scale, or take another algorithm."
+        )
+        warn(msg)
+
+
+def _warn_of_scale(values: Floats, low: float, high: float) -> None:
     outside = int(((values < low) | (values > high)).sum())
     if outside:
+        least, most = float(values.min()), float(values.max())
         msg = (
             f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
             f"they run from {least:g} to {most:g}. Predictions are cut to the scale, which ties "
             f"them: give Reader(rating_scale=({least:g}, {most:g}))."
-        )
-        warn(msg)
-    fractions = int((values % 1 != 0).sum())
-    if fractions and issubclass(kind, _TRUNCATING):
-        first = float(values[values % 1 != 0][0])
-        msg = (
-            f"{kind.__name__} keeps ratings as whole numbers: {fractions} of {len(values)}, "
-            f"such as {first:g}, are cut to the one below ({int(first)}). Double the ratings and "
-            "the rating_scale, or take another algorithm."
         )
         warn(msg)

@@ -189,8 +189,7 @@ def watched(splits: Iterable[Any], kind: type) -> Iterator[Any]:
     """Give splits on, after a look at what the first one is to be trained on."""
     for place, (trainset, testset) in enumerate(splits):
         if place == 0:
-            ratings = Ratings.by_user(trainset)
-            warn_of_training(kind, ratings.values, trainset.rating_scale)
+            warn_of_training(kind, Ratings.by_user(trainset), trainset.rating_scale)
         yield trainset, testset
 
 

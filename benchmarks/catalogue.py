@@ -1,0 +1,157 @@
+"""The whole catalogue, ranked by Surprise's own way and by recsys_ndcg.surprise, in one run.
+
+    python benchmarks/catalogue.py [--small]
+
+Draws ratings in the shape of MovieLens-100K (943 users, 1,682 items), and a model of 134,632 users
+and 4,629 items, of which Surprise's issue 368 says that 128 GB were not enough.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from surprise import NMF, SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
+
+from recsys_ndcg import DataWarning
+from recsys_ndcg.surprise import evaluate_catalogue, rank_catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ITEM = {"name": "pearson_baseline", "user_based": False}
+MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "SVD, 100 factors": (SVD, {"n_epochs": 2, "random_state": 0}),
+    "SVDpp": (SVDpp, {"n_epochs": 1, "random_state": 0}),
+    "NMF": (NMF, {"n_epochs": 2, "random_state": 0}),
+    "SlopeOne": (SlopeOne, {}),
+    "KNNBasic, users": (KNNBasic, {"verbose": False}),
+    "KNNWithMeans, users": (KNNWithMeans, {"verbose": False}),
+    "KNNBaseline, items": (KNNBaseline, {"sim_options": ITEM, "verbose": False}),
+}
+USERS, ITEMS, RATINGS = 943, 1_682, 100_000
+MANY_USERS, MANY_ITEMS, FACTORS = 134_632, 4_629, 100
+_MOST_PAIRS = 200_000
+
+
+def drawn(n_users: int, n_items: int, n_ratings: int) -> Dataset:
+    """Draw ratings: few users rate many items, few items get many ratings."""
+    draw = np.random.default_rng(0)
+    popular = 1 / np.arange(1, n_items + 1) ** 0.9
+    active = draw.lognormal(4, 0.9, n_users)
+    user = draw.choice(n_users, 3 * n_ratings, p=active / active.sum())
+    item = draw.choice(n_items, 3 * n_ratings, p=popular / popular.sum())
+    # everybody and everything occurs
+    user = np.concatenate([np.arange(n_users), draw.integers(0, n_users, n_items), user])
+    item = np.concatenate([draw.integers(0, n_items, n_users), np.arange(n_items), item])
+    frame = pd.DataFrame({"user": user, "item": item}).drop_duplicates().head(n_ratings)
+    rating = draw.integers(1, 6, len(frame))
+    return Dataset.load_from_df(frame.assign(rating=rating), Reader(rating_scale=(1, 5)))
+
+
+def fastest(work: Callable[[], Any], times: int = 5) -> float:
+    """Return the shortest of several runs, in seconds."""
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def by_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
+    """Return the seconds for build_anti_testset and algo.test, and which share was run.
+
+    Of a slow model a sample of the pairs is predicted, and its time scaled to all of them.
+    """
+    start = time.perf_counter()
+    pairs = trainset.build_anti_testset()
+    built = time.perf_counter() - start
+    sample = pairs
+    if not isinstance(algo, SVD | NMF):
+        chosen = np.random.default_rng(0).choice(len(pairs), _MOST_PAIRS // 10, replace=False)
+        sample = [pairs[place] for place in chosen]
+    start = time.perf_counter()
+    algo.test(sample)
+    share = len(sample) / len(pairs)
+    return built + (time.perf_counter() - start) / share, share
+
+
+def compared() -> None:
+    """Print a line per model."""
+    trainset = drawn(USERS, ITEMS, RATINGS).build_full_trainset()
+    draw = np.random.default_rng(1)
+    seen = {(u, i) for u, i, _ in trainset.build_testset()}
+    pairs = zip(draw.integers(0, USERS, 25_000), draw.integers(0, ITEMS, 25_000), strict=True)
+    test = [(int(u), int(i), 5.0) for u, i in dict.fromkeys(pairs) if (u, i) not in seen]
+    print(f"{USERS} users x {ITEMS:,} items, {RATINGS:,} ratings; seconds")
+    head = f"{'':22}{'Surprise':>10}{'top 10':>9}{'ratio':>9}{'NDCG etc.':>11}{'ratio':>8}"
+    print(head)
+    for name, (kind, options) in MODELS.items():
+        algo = kind(**options).fit(trainset)
+        theirs, share = by_surprise(algo, trainset)
+        top = fastest(lambda algo=algo: rank_catalogue(algo, trainset))  # type: ignore[misc]
+        scored = fastest(
+            lambda algo=algo: evaluate_catalogue(algo, trainset, test).summary,  # type: ignore[misc]
+            times=2,
+        )
+        note = "" if share == 1 else f"  (Surprise on {share:.1%} of the pairs)"
+        print(
+            f"{name:22}{theirs:10.2f}{top:9.3f}{theirs / top:8,.0f} x{scored:10.3f}"
+            f"{theirs / scored:7,.0f} x{note}"
+        )
+
+
+def many() -> None:
+    """Rank and score the catalogue of the large model, and print time and memory."""
+    trainset = drawn(MANY_USERS, MANY_ITEMS, 5 * MANY_USERS).build_full_trainset()
+    algo = SVD(n_factors=FACTORS, n_epochs=0, random_state=0).fit(trainset)
+    before = _peak()
+    draw = np.random.default_rng(1)
+    items = draw.integers(0, MANY_ITEMS, MANY_USERS).tolist()
+    test = [(user, item, 5.0) for user, item in enumerate(items)]
+    start = time.perf_counter()
+    top = rank_catalogue(algo, trainset)
+    ranked = time.perf_counter()
+    report = evaluate_catalogue(algo, trainset, test)
+    counts = report.counts
+    print(
+        f"\n{MANY_USERS:,} users x {MANY_ITEMS:,} items, SVD of {FACTORS} factors, "
+        f"{trainset.n_ratings:,} ratings\n"
+        f"top 10 of everybody, {len(top):,} rows: {ranked - start:.1f} s\n"
+        f"NDCG, precision, recall of {counts['ratings']:,} candidates, and of the most popular: "
+        f"{time.perf_counter() - ranked:.1f} s\n"
+        f"peak memory {_peak():.0f} MiB, of which {before:.0f} MiB with the ratings and the model"
+    )
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Print the table; the large model in a process of its own, for its memory."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="without the large model")
+    parser.add_argument("--large", action="store_true", help="the large model alone")
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore", DataWarning)
+    if chosen.large:
+        many()
+        return
+    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    compared()
+    if not chosen.small:
+        subprocess.run([sys.executable, __file__, "--large"], check=True)  # noqa: S603 - ourselves
+
+
+if __name__ == "__main__":
+    main()
