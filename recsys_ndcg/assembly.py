@@ -24,7 +24,7 @@ def group(rows: Rows, duplicates: str) -> dict[str, Any]:
     (users, user), *rest = in_threads(lambda column: encode(*column), named)
     items, item = rest[0] if rest else (None, None)
     numbers = {"estimated": rows.estimated, "true": rows.true, **_flags(rows)}
-    pairs = Pairs(user, item, numbers)
+    pairs = Pairs(user, item, numbers, rows.table)
     n_items = 0 if items is None else len(items)
     listed, offsets, merged = distinct_by_user(pairs, len(users), n_items, rule)
     return {

@@ -192,7 +192,8 @@ def _refuse_senseless(lists: RankedLists, metrics: list[Metric], convention: Con
         msg = (
             f"Every true value is {true[0]} ({len(true)} rows, {len(lists)} users), so every order "
             "scores the same. If they come from Surprise's build_anti_testset(), which fills in "
-            "the mean, give the real ratings: RankedLists.from_labels(test_ratings, predictions)."
+            "the mean, give the real ratings: RankedLists.from_labels(test_ratings, predictions), "
+            "or rank all items by the plug-in's evaluate_catalogue(algo, trainset, testset)."
         )
         raise InvalidInputError(msg)
     errors = [str(metric) for metric in metrics if not metric.orders]

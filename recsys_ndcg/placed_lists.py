@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.ranked_lists import RankedLists
 
@@ -70,7 +72,13 @@ class PlacedLists(RankedLists):
 
     def whole(self, place: int) -> RankedLists:
         """Return the list of one user, every item of it."""
-        return self.listing(place)
+        start, end = self.unlisted_offsets[place : place + 2]
+        # as many of the unlisted labels as the convention left
+        return replace(
+            self.listing(place),
+            unlisted_offsets=np.array([0, end - start]),
+            unlisted_true=self.unlisted_true[start:end],
+        )
 
     def labelled_as(self, grade: float) -> RankedLists:
         """Refuse: the unlabelled items are not kept."""

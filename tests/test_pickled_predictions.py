@@ -227,7 +227,7 @@ def test_rows_of_four_are_read_like_a_list_of_them(tmp_path: Path) -> None:
         ([("u", "i", 1.0, np.array(1.0), {})], "estimated: .*an object or an array"),
         ([("u", "i", np.complex64(1), 1.0, {})], "true: .*an object or an array"),
         ([("u", "i", 1.0, 1.0, {}), ("u", "i", 1, 1, np.arange(2))], "details: .*an object"),
-        ([("u", ("i", np.arange(2)), 1.0, 1.0, {})], "iid: an id is not hashable"),
+        ([("u", ("i", np.arange(2)), 1.0, 1.0, {})], "item: .*is nested"),
     ],
 )
 def test_what_is_no_pickle_of_predictions_is_refused(

@@ -254,9 +254,10 @@ def test_a_search_ranks_diverged_combinations_last_and_names_them(
     (message,) = said(lambda: search.fit(dataset()))
     assert message.startswith("2 of 3 combinations diverged, the first {'lr_all': 5, ")
     assert "SVD estimates NaN" in message
-    assert search.best_params[measure]["lr_all"] == 0.005
+    chosen: dict[str, Any] = search.best_params
+    assert chosen[measure]["lr_all"] == 0.005
     assert search.best_index[measure] == 1
-    assert search.best_params["rmse"]["lr_all"] == 0.005
+    assert chosen["rmse"]["lr_all"] == 0.005
     scores = search.cv_results[f"mean_test_{measure}"]
     assert np.isnan(scores).tolist() == [True, False, True]
     assert search.cv_results[f"rank_test_{measure}"][1] == 1
@@ -302,13 +303,15 @@ def test_the_tables_of_a_search_bear_a_combination_that_diverged_in_some_folds()
     messages = said(lambda: search.fit(dataset()))
     assert about(messages, "1 of 2 combinations diverged")
     folds = [f"split{fold}_test_ndcg@5" for fold in range(3)]
-    missing = [bool(np.isnan(search.cv_results[fold][1])) for fold in folds]
+    missing = [math.isnan(search.cv_results[fold][1]) for fold in folds]
     assert sorted(missing) == [False, True, True]
     assert search.best_index["ndcg@5"] == 0
     frame = search.to_frame()
     assert len(frame) == 2
-    assert not math.isnan(frame["pooled_test_ndcg@5"][0])
-    assert len(search.per_user.loc[0]) == sum(len(search.per_user.loc[(0, n)]) for n in (1, 2, 3))
+    assert not np.isnan(frame["pooled_test_ndcg@5"].to_numpy()[0])
+    places = {place[:2] for place in search.per_user["ndcg@5"].dropna().index.tolist()}
+    assert {place for place in places if place[0] == 0} == {(0, 1), (0, 2), (0, 3)}
+    assert len([place for place in places if place[0] == 1]) == 1
 
 
 def test_the_tables_of_a_search_bear_a_combination_that_diverged_in_all_folds() -> None:
@@ -360,9 +363,9 @@ def test_numbers_where_the_trainset_has_text_are_an_error(
     fitted: Any, split: tuple[Any, Any]
 ) -> None:
     """The other way round: load_from_file reads all ids as text."""
-    with refused("user: the trainset have ids of type text .*of type number"):
+    with refused("user: .*trainset have ids of type text .*of type number"):
         rank_catalogue(fitted, split[0], users=[1, 2])
-    with refused("item: the trainset have ids of type text .*of type number"):
+    with refused("item: .*trainset have ids of type text .*of type number"):
         evaluate_catalogue(fitted, split[0], [(1, 10, 4.0)])
 
 
@@ -404,7 +407,7 @@ def test_one_test_rating_per_user_is_refused_for_rated_lists_before_any_fit(
     with refused(r"one predicted item.*LeaveNOut\(5\).*'ndcg@10:catalogue'"):
         cross_validate(NeverFitted(), timed, measures, cv=cv, threshold=4)
     with refused("one predicted item"):
-        GridSearchCV(NeverFitted, {}, measures, cv=cv, threshold=4).fit(timed)
+        GridSearchCV(NeverFitted, {"x": [1]}, measures, cv=cv, threshold=4).fit(timed)
 
 
 def test_one_test_rating_per_user_is_fine_for_the_catalogue_and_for_errors() -> None:
@@ -426,7 +429,11 @@ HALVES = [surprise.SlopeOne, surprise.CoClustering]
 
 
 class OwnSlopeOne(surprise.SlopeOne):  # type: ignore[misc, name-defined]
-    """A subclass truncates as well."""
+    """A subclass truncates as well; its parameter is there to be searched."""
+
+    def __init__(self, x: Any = None) -> None:
+        super().__init__()
+        self.x = x
 
 
 @pytest.mark.parametrize("kind", [*HALVES, OwnSlopeOne])
@@ -439,17 +446,19 @@ def test_an_algorithm_that_truncates_half_stars_is_named_once(
     found = about(said(lambda: cross_validate(kind(), data, measures, cv=cv)), "whole numbers")
     assert len(found) == 1
     assert found[0].startswith(f"{kind.__name__} keeps ratings as whole numbers: ")
-    one, floor = re.search(r"such as ([\d.]+), are cut to the one below \((\d)\)", found[0]).groups()  # type: ignore[union-attr]
+    one, floor = re.search(
+        r"such as ([\d.]+), are cut to the one below \((\d)\)", found[0]
+    ).groups()  # type: ignore[union-attr]
     assert math.floor(float(one)) == int(floor) != float(one)
 
 
-@pytest.mark.parametrize("kind", HALVES)
+@pytest.mark.parametrize("kind", [OwnSlopeOne, surprise.CoClustering])
 def test_it_is_named_once_in_a_search_and_in_the_catalogue(
     kind: Any, split: tuple[Any, Any]
 ) -> None:
     """One warning each."""
     trainset, testset = split
-    grid: dict[str, Any] = {"random_state": [0, 1]} if kind is surprise.CoClustering else {}
+    grid = {"random_state" if kind is surprise.CoClustering else "x": [0, 1]}
     algo = kind().fit(trainset)
     for act in (
         lambda: GridSearchCV(kind, grid, ["rmse"], cv=FOLDS).fit(dataset()),
@@ -485,7 +494,7 @@ def test_an_algorithm_that_is_not_fitted_is_refused(split: tuple[Any, Any]) -> N
         lambda: evaluate_catalogue(model(), trainset, testset),
         lambda: predict_all(model()),
     ):
-        with refused(r"SVD is not fitted. Call algo.fit\(trainset\) first"):
+        with refused(r"SVD is not fitted.*algo.fit\(trainset\)"):
             act()
 
 
@@ -496,7 +505,9 @@ def test_another_trainset_than_that_of_the_algorithm_is_refused(fitted: Any) -> 
         lambda: rank_catalogue(fitted, other),
         lambda: evaluate_catalogue(fitted, other, [("u001", "i001", 4.0)]),
     ):
-        with refused(rf"another trainset \(\d+ ratings\) than this one \({other.n_ratings} ratings"):
+        with refused(
+            rf"another trainset \(\d+ ratings\) than this one \({other.n_ratings} ratings"
+        ):
             act()
 
 
@@ -595,7 +606,12 @@ def test_rows_of_a_testset_that_have_another_shape_are_refused(
 
 @pytest.mark.parametrize(
     ("rating", "match"),
-    [("4.0", "text such as '4.0'"), (math.inf, "infinite"), (-1.0, "the grade -1"), ([4], "rating|true")],
+    [
+        ("4.0", "text such as '4.0'"),
+        (math.inf, "infinite"),
+        (-1.0, "the grade -1"),
+        ([4], "rating|true"),
+    ],
 )
 def test_ratings_of_a_testset_that_are_no_grades_are_refused(
     fitted: Any, split: tuple[Any, Any], rating: Any, match: str
@@ -616,7 +632,7 @@ def test_a_testset_that_is_no_list_is_refused(
 
 def test_an_empty_testset_is_refused(fitted: Any, split: tuple[Any, Any]) -> None:
     """There is nothing to measure, in the catalogue and in a fold."""
-    with refused("There are no rows in the (labels|testset)"):
+    with refused("[Tt]estset is empty|no rows in the (labels|testset)"):
         evaluate_catalogue(fitted, split[0], [])
 
 
@@ -639,7 +655,7 @@ class EmptyFold:
 )
 def test_an_empty_fold_is_refused(measures: list[str]) -> None:
     """Whatever is measured; by Surprise itself where the measure is its own."""
-    with pytest.raises(ValueError, match="(?i)empty|no rows|no rating"):
+    with pytest.raises(ValueError, match=r"(?i)empty|no rows|no rating"):
         cross_validate(model(), dataset(), measures, cv=EmptyFold())
 
 
@@ -682,7 +698,9 @@ def test_a_pair_that_is_twice_in_the_ratings_is_refused_before_any_fit() -> None
         cross_validate(NeverFitted(), data, ["ndcg@5"], cv=FOLDS)
     assert len(cross_validate(model(), data, ["rmse"], cv=FOLDS)["test_rmse"]) == 3
     first = rn.Convention(duplicates="first")
-    found = cross_validate(model(), data, ["ndcg@5", "ndcg@5:catalogue"], cv=FOLDS, convention=first)
+    found = cross_validate(
+        model(), data, ["ndcg@5", "ndcg@5:catalogue"], cv=FOLDS, convention=first
+    )
     assert not np.isnan(found["test_ndcg@5"]).any()
 
 
@@ -720,7 +738,7 @@ def test_a_warning_points_at_the_line_that_led_to_it(split: tuple[Any, Any]) -> 
     """And not into joblib, so that it can be silenced, and found."""
     acts: list[Callable[[], Any]] = [
         lambda: evaluate_catalogue(surprise.SlopeOne().fit(split[0]), *split),
-        lambda: GridSearchCV(surprise.SlopeOne, {}, ["rmse"], cv=FOLDS).fit(dataset()),
+        lambda: GridSearchCV(OwnSlopeOne, {"x": [1]}, ["rmse"], cv=FOLDS).fit(dataset()),
         lambda: cross_validate(surprise.SlopeOne(), dataset(), ["rmse"], cv=FOLDS),
     ]
     for act in acts:

@@ -8,6 +8,7 @@ import re
 import struct
 from operator import itemgetter
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 from recsys_ndcg.errors import InvalidInputError, shown
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
 _SUFFIXES = frozenset({".pickle", ".pkl", ".dump", ".p"})
+_FIELDS = ("user", "item", "true", "estimated", "details")
+_PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}
+_DETAILS: set[type] = {dict, NoneType}
+_USUAL: dict[int, set[type]] = {0: _PLAIN, 1: _PLAIN, 2: _PLAIN, 3: _PLAIN, 4: _DETAILS}
 _PROTO = 0x80  # the first byte from protocol 2 on, and never that of a text in UTF-8
 _WRITE = "surprise.dump.dump(path, predictions=predictions)"
 _INERT_PACKAGES = frozenset({"surprise", "numpy", "collections"})
@@ -247,15 +252,24 @@ def _refuse_broken(path: Path, error: Exception) -> NoReturn:
 
 
 def _check_entries(rows: list[Any], path: Path) -> None:
-    """Refuse rows whose ids or numbers are objects that were not built."""
-    for place, name in enumerate(("user", "item", "true", "estimated", "details")):
-        try:
-            unread = _Inert in set(map(type, map(itemgetter(place), rows)))
-        except (IndexError, KeyError, TypeError):  # no rows of predictions: told by their reader
+    """Refuse what is an object, or nested so deep that to hash or to show it never ends."""
+    try:
+        if all(set(map(type, map(itemgetter(at), rows))) <= kinds for at, kinds in _USUAL.items()):
             return
-        if unread:
-            msg = (
-                f"{path}: {name}: that of a prediction is an object or an array. Make it numbers "
-                f"or text, and write the predictions again: {_WRITE}."
-            )
-            raise InvalidInputError(msg)
+    except (IndexError, KeyError, TypeError):  # no rows of predictions: told by their reader
+        pass
+    for place, row in enumerate(rows):
+        parts = row if isinstance(row, tuple | list) else (row,)
+        for at, one in enumerate(parts):
+            if type(one) not in _USUAL.get(at, _PLAIN | _DETAILS) and not _is_plain_tuple(one):
+                name = _FIELDS[at] if at < len(_FIELDS) else "an entry"
+                what = "nested" if type(one) in (tuple, list, dict) else "an object or an array"
+                msg = (
+                    f"{path}: {name}: that of prediction {place} (counted from 0) is {what}. Make "
+                    f"it numbers or text, and write the predictions again: {_WRITE}."
+                )
+                raise InvalidInputError(msg)
+
+
+def _is_plain_tuple(value: object) -> bool:
+    return type(value) is tuple and all(type(one) in _PLAIN for one in value)

@@ -23,7 +23,8 @@ class Rows:
     """Columns as they came, with numbers as float64; NaN in `true` means unlabelled.
 
     `order_only` says that the estimates stand for an order, and are no ratings; `impossible`
-    which of them the model could not make, None where it does not say or there are none.
+    which of them the model could not make, None where it does not say or there are none; `table`
+    is what messages call them.
     """
 
     user: Ids | Coded
@@ -32,6 +33,7 @@ class Rows:
     true: Floats
     order_only: bool = False
     impossible: NDArray[np.bool_] | None = None
+    table: str = "predictions"
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, no rows, and numbers that cannot be ranked."""

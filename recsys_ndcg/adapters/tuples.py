@@ -47,8 +47,9 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         # -5 is no place of a shorter tuple, and -2 no estimate of a longer one: their errors tell
         # of rows that are no predictions, without a pass over all of them to measure each
         user = coded(map(itemgetter(-5), rows), "uid", size)
-        true = np.fromiter(map(itemgetter(2), rows), np.float64, size)
-        estimated = np.fromiter(map(itemgetter(-2), rows), np.float64, size)
+        # an array tells by its type whether any entry was text, which fromiter would convert
+        numbers = [np.array(list(map(itemgetter(place), rows))) for place in (2, -2)]
+        true, estimated = (one.astype(np.float64, casting="same_kind") for one in numbers)
     except InvalidInputError:
         raise
     except (IndexError, KeyError, TypeError, ValueError):

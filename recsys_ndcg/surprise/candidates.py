@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from surprise import Trainset
 
 from recsys_ndcg.adapters.labels import in_common
 from recsys_ndcg.adapters.rows import objects
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown, warn
+from recsys_ndcg.grouping import encode
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.estimates import Estimates
 from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 _CELLS = 1 << 20
+_MANY = 0.5
 
 
 class Candidates:
@@ -67,7 +70,7 @@ class Candidates:
         self._excludes = exclude is not None
         self.ratings = Ratings.by_user(trainset)
         self._estimates = Estimates(algo)
-        self._trainset = trainset
+        self._algo, self._fitted_on, self._trainset = algo, algo.trainset, trainset
         self.n_items = int(trainset.n_items)
         self.protocol = "catalogue" + ("" if exclude else "+train") + ("+clipped" if clip else "")
 
@@ -81,18 +84,30 @@ class Candidates:
         """The raw id of every item of the trainset, by inner id."""
         return raw_items(self._trainset)
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the algorithm has not been fitted again, as far as that can be told."""
+        return self._algo.trainset is self._fitted_on
+
+    def warn_of_strangers(self, users: Positions, of: str) -> None:
+        """Warn if most users are not in the trainset."""
+        strangers = int((users < 0).sum())
+        if strangers > _MANY * len(users):
+            msg = (
+                f"{strangers} of {len(users)} users of {of} are not in the trainset: they get the "
+                "list that the algorithm has for anybody. Ids are raw ones, as in the data."
+            )
+            warn(msg)
+
     def checked_users(self, users: Iterable[Any]) -> Ids:
         """Return raw ids of users as an array, if they are of a type that the trainset has."""
-        return _checked(users, self.users, "user")
+        raw = _checked(users, self.users, "user")
+        self.warn_of_strangers(self.inner_users(raw.tolist()), "those asked for")
+        return raw
 
     def checked_items(self, items: Iterable[Any]) -> Ids:
         """Return raw ids of items as an array, if they are of a type that the trainset has."""
         return _checked(items, self.items, "item")
-
-    def of_unknown_item(self, users: Ids) -> Floats:
-        """Return the estimates of raw users for an item that is not in the trainset."""
-        values, _ = self._estimates.unknown_item(self.inner_users(users.tolist()))
-        return values if self._scale is None else np.clip(values, *self._scale)
 
     def inner_users(self, raw: Iterable[Any]) -> Positions:
         """Return the inner ids, -1 for a user who is not in the trainset."""
@@ -103,32 +118,50 @@ class Candidates:
         return _places(raw, self.items)
 
     def by_block(
-        self, users: Positions, work: Callable[[tuple[int, int], Floats, int], Result]
+        self, users: Ids, work: Callable[[tuple[int, int], Floats, int], Result]
     ) -> list[Result]:
         """Return what is worked out of each block of users.
 
         Parameters
         ----------
-        users : int array
-            Inner ids, -1 for an unknown user.
+        users : array
+            Raw ids.
         work : callable
             Takes the first and last place of the block, its estimates (n_users, n_items), -inf for
             items that are no candidates, and how many were impossible. The estimates are its own.
         """
+        inner = self.inner_users(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
         edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
 
         def of(block: tuple[int, int]) -> Result:
-            return work(block, *self._estimated(users[slice(*block)]))
+            return work(block, *self._estimated(users[slice(*block)], inner[slice(*block)]))
 
         # an algorithm of one's own need not bear threads, and a random one would draw in any order
         return in_threads(of, edges) if self._estimates.vectorised else [of(one) for one in edges]
 
-    def _estimated(self, users: Positions) -> tuple[Floats, int]:
+    def predicted(self, users: Ids, items: Ids) -> Floats:
+        """Return the estimate of every raw user for every raw item, known or not."""
+        if not self._estimates.vectorised:
+            values, _ = self._estimates.of_raw(users, items)
+            self._refuse_diverged(users, values)
+            return values if self._scale is None else np.clip(values, *self._scale)
+        inner = self.inner_items(items.tolist())
+        table = np.concatenate(self.by_block(users, lambda _, values, __: values[:, inner]))
+        table[:, inner < 0] = self._of_unknown_item(users)[:, None]
+        return table
+
+    def _of_unknown_item(self, users: Ids) -> Floats:
+        values, _ = self._estimates.unknown_item(self.inner_users(users.tolist()))
+        return values if self._scale is None else np.clip(values, *self._scale)
+
+    def _estimated(self, raw: Ids, users: Positions) -> tuple[Floats, int]:
         """Return the estimates of some users, and how many of them were impossible."""
-        values, impossible = self._estimates.block(users)
-        if np.isnan(values.sum()):
-            self._refuse_nan(users, values)
+        if self._estimates.vectorised:
+            values, impossible = self._estimates.block(users)
+        else:
+            values, impossible = self._estimates.of_raw(raw, self.items)
+        self._refuse_diverged(raw, values)
         if self._scale is not None:
             np.clip(values, *self._scale, out=values)
         if impossible is not None and self._impossible == "last":
@@ -153,12 +186,14 @@ class Candidates:
         places = np.arange(sizes.sum()) + np.repeat(start - first, sizes)
         return np.repeat(known, sizes), self.ratings.codes[places]
 
-    def _refuse_nan(self, users: Positions, values: Floats) -> None:
-        row, column = np.argwhere(np.isnan(values))[0].tolist()
-        user = shown(self.users[users[row]]) if users[row] >= 0 else "unknown to the trainset"
+    def _refuse_diverged(self, users: Ids, values: Floats) -> None:
+        if np.isfinite(values.sum()):
+            return
+        bad = ~np.isfinite(values)
+        first = shown(users[int(bad.any(axis=1).argmax())])
         msg = (
-            f"{self._name} estimates NaN ({int(np.isnan(values).sum())} in a block of {len(users)} "
-            f"users; user {user}, item {shown(self.items[column])}): the model diverged, which "
+            f"{self._name} estimates NaN or infinity ({int(bad.sum())} times for {len(users)} "
+            f"users, the first {first}): the model diverged, which "
             "predict() hides, because clipping turns NaN into the top rating. "
             "Train it with a smaller learning rate or more regularisation."
         )
@@ -171,25 +206,37 @@ def _places(raw: Iterable[Any], known: Ids) -> Positions:
 
 
 def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:
+    if hasattr(raw, "columns"):
+        msg = f"{column}s: found a table in place of a column; give its ids, table[{column!r}]."
+        raise InvalidInputError(msg)
     ids = objects(raw, f"{column}s")
     if not len(ids):
         msg = f"{column}s is empty: give raw ids, or None for all of the trainset."
         raise InvalidInputError(msg)
-    in_common(known, ids, column, ("the trainset", f"{column}s="))
+    distinct, _ = encode(ids, f"{column}s")
+    names = ("the ratings of the trainset", f"the ids in {column}s=")
+    in_common(known, distinct, column, names)
     return ids
 
 
 def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
     """Refuse an algorithm that was not fitted, or whose inner ids are others."""
     own = getattr(algo, "trainset", None)
-    if own is None:
-        msg = f"{type(algo).__name__} is not fitted. Call algo.fit(trainset) first."
+    if own is None or isinstance(algo, type):
+        name = algo.__name__ if isinstance(algo, type) else type(algo).__name__
+        msg = f"{name} is not fitted. Give an algorithm after algo.fit(trainset)."
+        raise InvalidInputError(msg)
+    if not isinstance(trainset, Trainset):
+        msg = (
+            f"trainset must be a surprise.Trainset, not {shown(trainset)}: what "
+            "data.build_full_trainset() returns, or the first of what a split gives."
+        )
         raise InvalidInputError(msg)
     if own is trainset:
         return
     sides = ((raw_users(own), raw_users(trainset)), (raw_items(own), raw_items(trainset)))
-    same = all(mine.tolist() == yours.tolist() for mine, yours in sides)
-    if not same or own.n_ratings != trainset.n_ratings:
+    same = all(mine.tolist() == yours.tolist() for mine, yours in sides) and own.ur == trainset.ur
+    if not same:
         msg = (
             f"{type(algo).__name__} was fitted on another trainset ({own.n_ratings} ratings) than "
             f"this one ({trainset.n_ratings} ratings). Give the one it was fitted on."

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.evaluation import evaluate, source_of
-from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.surprise.candidates import Candidates
 from recsys_ndcg.surprise.placement import Placement, labels_of
 from recsys_ndcg.surprise.popularity import MostPopular
@@ -89,12 +90,8 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     depth = METRICS["ndcg"](k).k or sys.maxsize
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)
-    if users is None:
-        raw, inner = candidates.users, np.arange(len(candidates.users))
-    else:
-        raw = candidates.checked_users(users)
-        inner = candidates.inner_users(raw.tolist())
-    parts = candidates.by_block(inner, lambda block, values, _: _top(block, values, depth))
+    raw = candidates.users if users is None else candidates.checked_users(users)
+    parts = candidates.by_block(raw, lambda block, values, _: _top(block, values, depth))
     place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return pd.DataFrame(
         {
@@ -170,22 +167,44 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     """
     convention = with_tolerance(convention)
     labels = labels_of(testset)
-    popular = MostPopular().fit(trainset)
 
-    def placed(model: Any) -> PlacedLists:
-        return Placement(candidates_of(model), labels, convention, threshold).lists()
+    def placed(model: Any, how: Convention) -> PlacedLists:
+        return Placement(candidates_of(model), labels, how, threshold).lists()
 
     candidates_of = partial(
         Candidates, trainset=trainset, exclude=exclude, clip=clip, impossible=convention.impossible
     )
+    lists = placed(algo, convention)
     warn_of_training(type(algo), Ratings.by_user(trainset), trainset.rating_scale)
-    report = evaluate(
-        placed(algo), metrics=metrics, k=k, threshold=threshold, convention=convention
-    )
-    others = source_of(placed(popular), report.metrics, k, threshold, convention)
-    means = others.measured(tie_range=False).scores.mean
+    report = evaluate(lists, metrics=metrics, k=k, threshold=threshold, convention=convention)
+    if threshold is not None and any(parse(name)[0].needs_threshold for name in report.metrics):
+        _warn_of_threshold(threshold, labels.true)
+    # a popularity is no rating, to be recommended from some rating on
+    plain = convention.replace(recommend_from=None)
+    lists = placed(MostPopular().fit(trainset), plain)
+    means = [_mean(lists, metric, threshold, plain) for metric in report.metrics]
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
+
+
+def _mean(
+    lists: PlacedLists, metric: str, threshold: float | None, convention: Convention
+) -> float:
+    """Return the mean of a baseline, NaN where its ties have no exact value."""
+    try:
+        source = source_of(lists, metric, None, threshold, convention)
+        return float(source.measured(tie_range=False).scores.mean[0])
+    except InvalidInputError:
+        return np.nan
+
+
+def _warn_of_threshold(threshold: float, true: Floats) -> None:
+    if not (true >= threshold).any():
+        msg = (
+            f"threshold={threshold:g} is above every rating of the testset (the highest is "
+            f"{np.nanmax(true):g}), so nothing is relevant. Give the threshold of this scale."
+        )
+        warn(msg)
 
 
 def predict_all(
@@ -231,13 +250,7 @@ def predict_all(
     candidates = Candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     raw = candidates.users if users is None else candidates.checked_users(users)
     columns = candidates.items if items is None else candidates.checked_items(items)
-    inner = candidates.inner_items(columns.tolist())
-    table = np.concatenate(
-        candidates.by_block(
-            candidates.inner_users(raw.tolist()), lambda _, values, __: values[:, inner]
-        )
-    )
-    table[:, inner < 0] = candidates.of_unknown_item(raw)[:, None]
+    table = candidates.predicted(raw, columns)
     return pd.DataFrame(table, pd.Index(raw, name="user"), pd.Index(columns, name="item"))
 
 

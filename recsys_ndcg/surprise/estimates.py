@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.convention import Floats
+    from recsys_ndcg.grouping import Ids
     from recsys_ndcg.surprise.rules import Inner, Mask, Rule
 
 #: By the function that computes the estimate, so that a subclass with another one is not taken
@@ -124,6 +125,10 @@ class Estimates:
             impossible[known] = where
         values[~known], impossible[~known] = self._unknown_user
         return values, impossible if impossible.any() else None
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
+        """Return what `predict` says of raw ids, which an algorithm of one's own may know."""
+        return self._predicted.of_raw(users, items)
 
     def unknown_item(self, users: Inner) -> tuple[Floats, Mask]:
         """Return some users' estimates for an item that the trainset does not know.

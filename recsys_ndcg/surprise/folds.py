@@ -12,7 +12,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from recsys_ndcg.errors import DivergedModelError
-from recsys_ndcg.evaluation import source_of
+from recsys_ndcg.evaluation import source_of, threshold_for
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.candidates import Candidates
 from recsys_ndcg.surprise.measures import ACCURACY
@@ -39,6 +39,13 @@ class Plan:
     threshold: float | None
     convention: Convention
     train: bool = False
+
+    def settled(self, testset: Sequence[Any]) -> Plan:
+        """Return the plan with a threshold where the test ratings are 0 or 1, or refuse."""
+        metrics = [one.metric for one in self.measures if one.metric]
+        true = np.array([row[2] for row in testset], dtype=np.float64)
+        threshold = threshold_for(true, metrics, self.convention, self.threshold)
+        return replace(self, threshold=threshold)
 
     def ranking(self, protocol: str) -> list[Measure]:
         """Return the measures that rank under a protocol."""
@@ -90,8 +97,10 @@ class Fold:
 
 
 def pooled(folds: Sequence[Fold]) -> dict[str, float]:
-    """Return the sums of the numerators over those of the denominators, over some folds."""
+    """Return the sums of the numerators over those of the denominators, if no fold diverged."""
     found: dict[str, float] = {}
+    if any(fold.diverged for fold in folds):
+        return found
     for parts in zip(*(fold.ranked for fold in folds), strict=True):
         tables = [part.scores for part in parts]
         joined = replace(
@@ -133,12 +142,13 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
     sizes = Counter(row[0] for row in testset)
     if plan.ranking("rated"):
         refuse_single_items(len(sizes), max(sizes.values(), default=0))
+    plan = plan.settled(testset)
     start = time.time()
     algo.fit(trainset)
     fitted = time.time()
-    predictions = algo.test(testset)
+    predictions = list(algo.test(testset))
     tested = time.time()
-    train = algo.test(trainset.build_testset()) if plan.train else None
+    train = list(algo.test(trainset.build_testset())) if plan.train else None
     diverged = _diverged(algo, predictions)
     ranked: list[Ranked] = []
     if not diverged and plan.ranking("rated"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from surprise import accuracy
 
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
@@ -57,7 +59,7 @@ class Measure:
         if not isinstance(value, Real):
             msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
             raise InvalidInputError(msg)
-        return value
+        return value if isinstance(value, np.floating) else float(value)
 
 
 #: Surprise's own, by its own functions.
@@ -112,6 +114,9 @@ def make_measure(
     if not isinstance(name, str) or not name.strip():
         msg = f"The name of a measure is text, not {shown(name)}."
         raise InvalidInputError(msg)
+    if name.strip().lower() == "time":
+        msg = "A measure cannot be named 'time': the results have 'test_time' already."
+        raise InvalidInputError(msg)
     return Measure(name.strip().lower(), bool(greater_is_better), fn, keywords=keywords)
 
 
@@ -125,8 +130,11 @@ def resolved(measures: Any) -> list[Measure]:
     InvalidInputError
         There are none, two have one name, or a metric lacks its cutoff.
     """
-    if isinstance(measures, str | Measure) or callable(measures):
+    if isinstance(measures, str | Measure | Metric) or callable(measures):
         measures = [measures]
+    if not isinstance(measures, Iterable):
+        msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {shown(measures)}."
+        raise InvalidInputError(msg)
     found = [_resolved(one) for one in measures]
     names = [one.name for one in found]
     twice = [name for name in names if names.count(name) > 1]
@@ -150,6 +158,9 @@ def _resolved(one: Any) -> Measure:
             msg = f"{one!r}: after the colon stands what is ranked. {nearest(protocol, _PROTOCOLS)}"
             raise InvalidInputError(msg)
         return _ranking(_metric(text, one), protocol or "rated")
+    if isinstance(one, type) and issubclass(one, Metric):
+        msg = f"{one.__name__} is a class of metrics; one of them is {one.__name__}(10)."
+        raise InvalidInputError(msg)
     if callable(one):
         return make_measure(one)
     msg = (
@@ -164,7 +175,7 @@ def _metric(text: str, given: str) -> Metric:
     name = text.partition("@")[0].partition("(")[0]
     also = [other for metric in METRICS.values() for other in metric.also_called]
     if name not in METRICS and name not in also:
-        msg = f"No measure is named {given!r}. {nearest(name, [*METRICS, *ACCURACY])}"
+        msg = f"No measure is named {given!r}. {nearest(name, {*METRICS, *ACCURACY})}"
         raise UnknownMetricError(msg)
     return parse(text)[0]
 

@@ -38,13 +38,17 @@ class OneByOne:
             Inner ids, -1 likewise.
         """
         raw = self._items[:-1][items] if isinstance(items, slice) else self._items[items]
-        values = np.empty((len(users), len(raw)))
+        return self.of_raw(self._users[users], raw)
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
+        """Return the same for raw ids."""
+        values = np.empty((len(users), len(items)))
         impossible = np.zeros(values.shape, dtype=bool)
-        for row, user in enumerate(self._users[users].tolist()):
-            for column, item in enumerate(raw.tolist()):
+        for row, user in enumerate(users.tolist()):
+            for column, item in enumerate(items.tolist()):
                 prediction = self._algo.predict(user, item, clip=False)
                 values[row, column] = prediction.est
-                impossible[row, column] = prediction.details.get("was_impossible", False)
+                impossible[row, column] = (prediction.details or {}).get("was_impossible", False)
         return values, impossible if impossible.any() else None
 
     @lazy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,19 +17,25 @@ from recsys_ndcg.ranked_lists import RankedLists
 from recsys_ndcg.rounding import least_recommended, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from numpy.typing import NDArray
 
     from recsys_ndcg.convention import Convention, Floats
     from recsys_ndcg.grouping import Positions
     from recsys_ndcg.surprise.candidates import Candidates
 
 _MANY = 0.5
-_TABLES = ("the trainset", "the testset")
+_TABLES = ("the ratings of the trainset", "those of the testset")
 
 
 def labels_of(testset: Iterable[Any]) -> Labels:
     """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
+    if not isinstance(testset, Iterable):
+        msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
+        raise InvalidInputError(msg)
     rows = list(testset)
+    if not rows:
+        msg = "The testset is empty: there is nothing to find among the candidates."
+        raise InvalidInputError(msg)
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
             msg = (
@@ -36,7 +43,7 @@ def labels_of(testset: Iterable[Any]) -> Labels:
                 "(user, item, rating), as a split or trainset.build_testset() gives them."
             )
             raise InvalidInputError(msg)
-    user, item, true = zip(*rows, strict=True) if rows else ((), (), ())
+    user, item, true = zip(*rows, strict=True)
     return Labels(objects(list(user), "user"), objects(list(item), "item"), floats(true, "rating"))
 
 
@@ -72,10 +79,10 @@ class Placement:
         self._limit = None
         if convention.recommend_from is not None:
             self._limit = least_recommended(convention, threshold)
-        in_common(candidates.items, labels.item, "item", _TABLES)
-        in_common(candidates.users, labels.user, "user", _TABLES)
         self._users, user = encode(labels.user, "user")
         self._items, item = encode(labels.item, "item")
+        in_common(candidates.items, self._items, "item", _TABLES)
+        in_common(candidates.users, self._users, "user", _TABLES)
         pairs = Pairs(user, item, {"true": labels.true}, "the testset")
         sizes = len(self._users), len(self._items)
         known, _, self._merged = distinct_by_user(pairs, *sizes, convention.duplicates)
@@ -86,15 +93,16 @@ class Placement:
         self._offsets = offsets_of(known.user, len(self._users))
         self._inner_user = candidates.inner_users(self._users.tolist())
         self._inner_item = candidates.inner_items(self._items.tolist())
-        self._warn_of_strangers()
+        candidates.warn_of_strangers(self._inner_user, "the testset")
 
     def lists(self) -> PlacedLists:
         """Return the lists of the users of the testset."""
-        rows, users = zip(*self._candidates.by_block(self._inner_user, self._placed), strict=True)
+        rows, users = zip(*self._candidates.by_block(self._users, self._placed), strict=True)
         ahead, tied, within = np.concatenate([places for places, _ in rows], axis=1)
-        estimated = np.concatenate([values for _, values in rows])
+        estimated = self._estimated = np.concatenate([values for _, values in rows])
         lengths, first_tie, n_recommended, n_impossible = np.concatenate(users, axis=1)
         listed = tied > 0
+        self._check(listed, lengths)
         order = np.lexsort((within, ahead, self._user))
         order = order[listed[order]]
         unlisted = offsets_of(self._user[~listed], len(self._users))
@@ -124,8 +132,15 @@ class Placement:
 
     def whole(self, place: int) -> RankedLists:
         """Return the list of one user, every candidate of it."""
-        user = self._inner_user[place : place + 1]
+        user = self._users[place : place + 1]
         (values,) = self._candidates.by_block(user, lambda _, estimates, __: estimates[0])
+        if not self._candidates.unchanged or not self._as_placed(place, values):
+            msg = (
+                f"The algorithm no longer estimates what it did for user "
+                f"{shown(self._users[place])}: it was fitted again since, or is random. Explain "
+                "the report before, or evaluate a copy (copy.deepcopy) of the algorithm."
+            )
+            raise InvalidInputError(msg)
         inner = np.flatnonzero(np.isfinite(values))
         rows = slice(self._offsets[place], self._offsets[place + 1])
         true = np.full(self._candidates.n_items + 1, np.nan)  # the last for unknown items
@@ -145,6 +160,13 @@ class Placement:
             missing=np.array([len(inner) == 0]),
             protocol=self._candidates.protocol,
         )
+
+    def _as_placed(self, place: int, values: Floats) -> bool:
+        """Tell whether the labelled items have the estimates that they were placed by."""
+        rows = slice(self._offsets[place], self._offsets[place + 1])
+        columns = self._inner_item[self._item[rows]]
+        now = np.where(columns >= 0, values[columns], -np.inf)
+        return bool(np.isclose(now, self._estimated[rows], rtol=1e-9, atol=1e-9).all())
 
     def _placed(
         self, block: tuple[int, int], estimates: Floats, n_impossible: int
@@ -170,7 +192,8 @@ class Placement:
         impossible = np.zeros(len(everyone))
         impossible[0] = n_impossible
         table = np.array([lengths, _first_tie(ascending), recommended, impossible])
-        return (np.array([above, tied, within]), estimates[row, column]), table
+        own_estimates = np.where(column >= 0, estimates[row, column], -np.inf)
+        return (np.array([above, tied, within]), own_estimates), table
 
     def _within(
         self, values: Floats, row: Positions, column: Positions, tied: Positions
@@ -199,12 +222,21 @@ class Placement:
         place = encode(items, "item")[1].astype(np.int64)
         return -place if rule.endswith("desc") else place
 
-    def _warn_of_strangers(self) -> None:
-        strangers = int((self._inner_user < 0).sum())
-        if strangers > _MANY * len(self._users):
+    def _check(self, listed: NDArray[np.bool_], lengths: Floats) -> None:
+        """Refuse labels that cannot tell a good list, and warn of those out of reach."""
+        constant = len(self._true) > 1 and bool((self._true == self._true[0]).all())
+        if constant and listed.all() and len(self._true) == lengths.sum():
             msg = (
-                f"{strangers} of {len(self._users)} users of the testset are not in the trainset: "
-                "they get the list that the algorithm has for anybody."
+                f"All {len(listed)} candidates are labelled {self._true[0]:g}, so every order "
+                "scores the same. build_anti_testset() fills in the mean of all ratings: give the "
+                "real ratings of a test instead."
+            )
+            raise InvalidInputError(msg)
+        out, unknown = int((~listed).sum()), int((self._inner_item[self._item] < 0).sum())
+        if out > _MANY * len(listed):
+            msg = (
+                f"{out} of {len(listed)} test ratings are of no candidate: {unknown} of items that "
+                f"are not in the trainset, {out - unknown} of items that the user rated there."
             )
             warn(msg)
 

@@ -21,8 +21,14 @@ def say(text: str) -> None:
 
 def table(title: str, frame: pd.DataFrame) -> None:
     """Print a table of results below a title, a row for each of its columns."""
-    rows = frame.T.map(lambda value: "-" if isnan(value) else f"{value:.4f}".removesuffix(".0000"))
-    say(f"{title}\n\n{rows.rename_axis(columns=None).to_string()}\n")
+    rows = frame.T.map(_written).rename_axis(columns=None)
+    say(f"{title}\n\n{rows.to_string()}\n")
+
+
+def _written(value: float) -> str:
+    if isnan(value):
+        return "-"
+    return f"{value:.0f}" if value.is_integer() and abs(value) > 1 else f"{value:.4f}"
 
 
 def followed(results: Iterable[Result], total: int | None, *, what: str) -> Iterator[Result]:

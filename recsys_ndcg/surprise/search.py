@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +15,13 @@ from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.folds import Plan, pooled, run
-from recsys_ndcg.surprise.measures import Measure, resolved
+from recsys_ndcg.surprise.measures import resolved
 from recsys_ndcg.surprise.tabulation import tabulated
 from recsys_ndcg.surprise.tolerance import with_tolerance
 from recsys_ndcg.surprise.validation import checked, iterator_of, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.surprise.folds import Fold
@@ -56,7 +58,10 @@ class _Search:
         if self.refit and isinstance(data, DatasetUserFolds):
             msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
             raise InvalidInputError(msg)
-        plan = checked(self._plan, data)
+        if not len(self.param_combinations):
+            msg = "There are no combinations of parameters to try: a list of values is empty."
+            raise InvalidInputError(msg)
+        plan = checked(self._plan, data, self.cv)
         # all at once, as Surprise has them: each combination sees the same
         splits = list(watched(iterator_of(self.cv).split(data), self.algo_class))
         pairs = product(self.param_combinations, splits)
@@ -81,32 +86,33 @@ class _Search:
                 "refit is False, so no estimator is fitted: ask for refit='ndcg@10', for instance."
             )
             raise InvalidInputError(msg)
+        self._check_fitted()
         return self.best_estimator[self.refit].predict(*args, **kwargs)
 
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores of every user, indexed by combination, fold and user."""
+        self._check_fitted()
         tables = {
             (place, number): fold.per_user
-            for place, folds in enumerate(self._fitted)
+            for place, folds in enumerate(self._folds)
             for number, fold in enumerate(folds, 1)
         }
         return pd.concat(tables, names=["combination", "fold", "user"])
 
     def to_frame(self) -> pd.DataFrame:
         """Return `cv_results` as a table, a row per combination, pooled scores beside means."""
+        self._check_fitted()
         table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
-        sums = pd.DataFrame([pooled(folds) for folds in self._fitted])
-        users = [sum(fold.n_users for fold in folds) for folds in self._fitted]
+        sums = pd.DataFrame([pooled(folds) for folds in self._folds])
+        users = [sum(fold.n_users for fold in folds) for folds in self._folds]
         table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
         return table.rename_axis("combination")
 
-    @property
-    def _fitted(self) -> list[list[Fold]]:
+    def _check_fitted(self) -> None:
         if not hasattr(self, "_folds"):
             msg = "Nothing has been searched yet. Call fit(data) first."
             raise InvalidInputError(msg)
-        return self._folds
 
     def _choose(self) -> None:
         """Set `cv_results` and the best of each measure, in Surprise's names and order."""
@@ -210,8 +216,8 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
     ) -> None:
         self._plan = _plan(measures, threshold, convention, train=return_train_measures)
         super().__init__(
-            algo_class,
-            dict(param_grid),
+            _checked_class(algo_class),
+            _checked_lists(param_grid),
             measures=[one.name for one in self._plan.measures],
             cv=cv,
             refit=_refit_by(refit, self._plan),
@@ -264,9 +270,12 @@ class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: 
         convention: Convention | None = None,
     ) -> None:
         self._plan = _plan(measures, threshold, convention, train=return_train_measures)
+        if not isinstance(n_iter, Integral) or n_iter < 1:
+            msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
+            raise InvalidInputError(msg)
         super().__init__(
-            algo_class,
-            dict(param_distributions),
+            _checked_class(algo_class),
+            _checked_lists(param_distributions),
             n_iter=n_iter,
             measures=[one.name for one in self._plan.measures],
             cv=cv,
@@ -297,6 +306,21 @@ class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: 
         return get_rng(random_state).choice(grid, n_iter, replace=False)
 
 
+def _checked_class(algo_class: Any) -> Any:
+    if not callable(algo_class):
+        name = type(algo_class).__name__
+        msg = f"algo_class is the class of an algorithm, {name} without brackets, not {name}()."
+        raise InvalidInputError(msg)
+    return algo_class
+
+
+def _checked_lists(parameters: Any) -> dict[str, Any]:
+    if not isinstance(parameters, Mapping):
+        msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
+        raise InvalidInputError(msg)
+    return dict(parameters)
+
+
 def _plan(
     measures: Any, threshold: float | None, convention: Convention | None, *, train: bool
 ) -> Plan:
@@ -305,10 +329,11 @@ def _plan(
 
 def _refit_by(refit: Any, plan: Plan) -> bool | str:
     """Return the name of the measure to refit by, as Surprise takes it."""
-    if not isinstance(refit, str | Measure):
+    if isinstance(refit, bool) or refit is None:
         return bool(refit)
-    name = resolved(refit)[0].name
     names = [one.name for one in plan.measures]
+    own = isinstance(refit, str) and refit.strip().lower() in names
+    name = refit.strip().lower() if own else resolved(refit)[0].name
     if name not in names:
         msg = f"refit={shown(refit)} is none of the measures. {nearest(name, names)}"
         raise InvalidInputError(msg)

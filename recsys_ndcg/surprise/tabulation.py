@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import warn
+from recsys_ndcg.surprise.measures import ACCURACY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,14 +57,13 @@ def tabulated(
 
 def _ranked(measure: Measure, mean: Floats) -> tuple[Any, Any]:
     """Return the rank of every combination, 1 for the best, and the place of the best."""
-    # what has no score is worse than all that have one
-    worst = -np.inf if measure.greater_is_better else np.inf
-    comparable = np.where(np.isnan(mean), worst, mean)
-    order = comparable.argsort()
-    places = np.arange(1, len(order) + 1)
+    # a stable sort, so that the best of equals ranks first, with what has no score at the end
+    order = (-mean if measure.greater_is_better else mean).argsort(kind="stable")
+    best = None if np.isnan(mean).all() else order[0]
+    if measure in ACCURACY.values() and not np.isnan(mean).any():
+        order = mean.argsort()[:: -1 if measure.greater_is_better else 1]  # equals as in Surprise
     rank = np.empty_like(order)
-    rank[order] = places[::-1] if measure.greater_is_better else places
-    if np.isnan(mean).all():
+    rank[order] = np.arange(1, len(mean) + 1)
+    if best is None:
         warn(f"No combination has a score in {measure.name}, so none is the best.")
-        return rank, None
-    return rank, comparable.argmax() if measure.greater_is_better else comparable.argmin()
+    return rank, best

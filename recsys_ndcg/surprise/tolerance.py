@@ -22,5 +22,6 @@ def with_tolerance(convention: Convention | None) -> Convention:
     if not isinstance(convention, Convention):
         msg = f"convention must be a Convention(...), not {shown(convention)}."
         raise InvalidInputError(msg)
-    exact = convention.tie_tolerance == 0
-    return convention.replace(tie_tolerance=TIE_TOLERANCE) if exact else convention
+    step = convention.tie_tolerance
+    fine = not isinstance(step, str) and step < TIE_TOLERANCE
+    return convention.replace(tie_tolerance=TIE_TOLERANCE) if fine else convention

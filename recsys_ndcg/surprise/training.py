@@ -53,7 +53,7 @@ def _warn_of_scale(values: Floats, low: float, high: float) -> None:
         least, most = float(values.min()), float(values.max())
         msg = (
             f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
-            f"they run from {least:g} to {most:g}. Predictions are cut to the scale, which ties "
+            f"they run from {least:g} to {most:g}. predict() cuts estimates to the scale, and ties "
             f"them: give Reader(rating_scale=({least:g}, {most:g}))."
         )
         warn(msg)

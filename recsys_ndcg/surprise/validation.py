@@ -5,12 +5,16 @@ from __future__ import annotations
 import copy
 import numbers
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from surprise import Dataset, Trainset
 from surprise.model_selection import KFold
 
+from recsys_ndcg.adapters.rows import Rows, check_finite, floats, objects
+from recsys_ndcg.assembly import group
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
 from recsys_ndcg.evaluation import source_of
 from recsys_ndcg.ranked_lists import RankedLists
@@ -156,7 +160,10 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     """
     chosen = resolved(measures)
     plan = Plan(chosen, threshold, with_tolerance(convention), train=return_train_measures)
-    plan = checked(plan, data)
+    if isinstance(algo, type):
+        msg = f"algo is an algorithm, {algo.__name__}(), not its class."
+        raise InvalidInputError(msg)
+    plan = checked(plan, data, cv)
     # one copy that every fold fits anew, as Surprise does with the original, or a copy for each
     own = copy.deepcopy(algo) if n_jobs == 1 else None
     iterator = iterator_of(cv)
@@ -179,32 +186,53 @@ def iterator_of(cv: Any) -> Any:
         return KFold(n_splits=5)
     if isinstance(cv, numbers.Integral):
         return KFold(n_splits=cv)
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if hasattr(cv, "split") and not isinstance(cv, str | type):
         return cv
     msg = f"cv must be None, a number of folds, or have a method split, not {shown(cv)}."
     raise InvalidInputError(msg)
 
 
 def watched(splits: Iterable[Any], kind: type) -> Iterator[Any]:
-    """Give splits on, after a look at what the first one is to be trained on."""
-    for place, (trainset, testset) in enumerate(splits):
-        if place == 0:
-            warn_of_training(kind, Ratings.by_user(trainset), trainset.rating_scale)
-        yield trainset, testset
+    """Give splits on, after a look at each, and at what the first one is to be trained on.
+
+    Raises
+    ------
+    InvalidInputError
+        There are none, or one is not a trainset and a testset with something in them.
+    """
+    looked = _looked_at(splits)
+    first = next(looked, None)
+    if first is None:
+        msg = "cv gives no split of the data."
+        raise InvalidInputError(msg)
+    trainset, _ = first
+    warn_of_training(kind, Ratings.by_user(trainset), trainset.rating_scale)
+    return chain([first], looked)
 
 
-def checked(plan: Plan, data: Any) -> Plan:
+def _looked_at(splits: Iterable[Any]) -> Iterator[Any]:
+    for place, split in enumerate(splits, 1):
+        if not isinstance(split, tuple) or len(split) != 2 or not isinstance(split[0], Trainset):
+            msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
+            raise InvalidInputError(msg)
+        trainset, testset = split
+        if not trainset.n_ratings or not testset:
+            which = "testset" if trainset.n_ratings else "trainset"
+            msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
+            raise InvalidInputError(msg)
+        yield split
+
+
+def checked(plan: Plan, data: Any, cv: Any) -> Plan:
     """Return the plan with its threshold, if the ratings can be ranked by it.
 
     Raises
     ------
     InvalidInputError
-        A metric needs a threshold, a rating has no gain, a user and item stand there twice, or a
-        catalogue is to be ranked for the ratings that it leaves out.
+        The data is no dataset, or a rating no number; a metric needs a threshold, a rating has no
+        gain, a user and item stand there twice, or a catalogue is to be ranked for the ratings
+        that it leaves out.
     """
-    metrics = [one.metric for one in plan.measures if one.metric]
-    if not metrics:
-        return plan
     if plan.train and plan.ranking("catalogue"):
         names = ", ".join(one.name for one in plan.ranking("catalogue"))
         msg = (
@@ -212,12 +240,34 @@ def checked(plan: Plan, data: Any) -> Plan:
             "Ask for it without return_train_measures."
         )
         raise InvalidInputError(msg)
-    rows = getattr(data, "raw_ratings", None)
-    if rows is None:  # of load_from_folds: read when it is split
+    lists = _lists_of(data, cv, plan)
+    metrics = [one.metric for one in plan.measures if one.metric]
+    if lists is None or not metrics:
         return plan
-    user, item, rating, *_ = zip(*rows, strict=True) if rows else ((), (), ())
-    lists = RankedLists.from_arrays(
-        list(user), list(item), rating, rating, duplicates=plan.convention.duplicates
+    return replace(
+        plan, threshold=source_of(lists, metrics, None, plan.threshold, plan.convention).threshold
     )
-    source = source_of(lists, metrics, None, plan.threshold, plan.convention)
-    return replace(plan, threshold=source.threshold)
+
+
+def _lists_of(data: Any, cv: Any, plan: Plan) -> RankedLists | None:
+    """Return all ratings as lists; None of predefined folds, which are read as they are split."""
+    if not isinstance(data, Dataset):
+        msg = f"data must be a surprise.Dataset, not {shown(data)}: Dataset.load_from_df(...)."
+        raise InvalidInputError(msg)
+    rows = getattr(data, "raw_ratings", None)
+    if rows is None:
+        if isinstance(cv, numbers.Integral | None):
+            msg = "Data of load_from_folds() has its folds already: pass cv=PredefinedKFold()."
+            raise InvalidInputError(msg)
+        return None
+    if not rows:
+        msg = "The dataset has no ratings."
+        raise InvalidInputError(msg)
+    user, item, rating, *_ = (list(column) for column in zip(*rows, strict=True))
+    grades = floats(rating, "rating")
+    check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
+    if not any(one.metric for one in plan.measures):
+        return None
+    columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
+    protocol = "rated" if plan.ranking("rated") else "catalogue"
+    return RankedLists(**group(columns, plan.convention.duplicates), protocol=protocol)
