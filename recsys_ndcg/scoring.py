@@ -98,7 +98,7 @@ def mean_over_users(values: Floats) -> Floats:
 
 def _sums(values: Floats) -> Floats:
     """Return the sum of each column, to the last digit whatever other columns there are."""
-    return np.array([np.ascontiguousarray(column).sum() for column in values.T])
+    return np.array([column.sum() for column in values.T])
 
 
 @dataclass(frozen=True)

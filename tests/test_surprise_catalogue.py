@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
 from tests.drawn import choices, convention_of, fitting
+from tests.refusal import refused
 
 surprise = pytest.importorskip("surprise")
 
-from recsys_ndcg.surprise import evaluate_catalogue  # noqa: E402
+from surprise.model_selection import train_test_split  # noqa: E402
+
+from recsys_ndcg.surprise import (  # noqa: E402
+    MostPopular,
+    candidates,
+    evaluate_catalogue,
+    predict_all,
+    rank_catalogue,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 METRICS = ["ndcg@2", "ndcg", "dcg@3", "precision@2", "recall@2", "f1@3", "ap@2", "ap", "rr", "rr@2"]
 METRICS += ["hit@2", "rprecision", "rbp@3", "judged@2", "cg@2"]
@@ -114,3 +127,240 @@ def test_the_report_is_that_of_all_candidates_ranked(
     if impossible == "drop":
         counts |= {name: report.counts[name] for name in ("ratings", "unlabelled", "unlisted")}
     assert report.counts == counts
+
+
+ALGORITHMS: dict[str, Callable[[], Any]] = {
+    "SVD": lambda: surprise.SVD(n_factors=5, random_state=0),
+    "SVD unbiased": lambda: surprise.SVD(n_factors=5, biased=False, random_state=0),
+    "SVDpp": lambda: surprise.SVDpp(n_factors=3, n_epochs=2, random_state=0),
+    "NMF": lambda: surprise.NMF(n_factors=3, n_epochs=5, random_state=0),
+    "BaselineOnly": lambda: surprise.BaselineOnly(verbose=False),
+    "KNNBasic": lambda: surprise.KNNBasic(verbose=False),
+    "KNNWithMeans items": lambda: surprise.KNNWithMeans(
+        sim_options={"user_based": False}, verbose=False
+    ),
+    "KNNWithZScore": lambda: surprise.KNNWithZScore(k=5, verbose=False),
+    "KNNBaseline": lambda: surprise.KNNBaseline(
+        sim_options={"name": "pearson_baseline"}, verbose=False
+    ),
+    "SlopeOne": surprise.SlopeOne,
+    "CoClustering": lambda: surprise.CoClustering(random_state=0),
+    "MostPopular": MostPopular,
+}
+
+
+@pytest.fixture(scope="module")
+def split() -> tuple[Any, Any]:
+    """Ratings in whole stars, a quarter of them for the test."""
+    ratings = sample_ratings(80, 90)[["user", "item", "rating"]]
+    data = surprise.Dataset.load_from_df(
+        ratings.assign(rating=np.ceil(ratings["rating"])), surprise.Reader(rating_scale=(1, 5))
+    )
+    split: tuple[Any, Any] = train_test_split(data, test_size=0.25, random_state=0)
+    return split
+
+
+def sorted_by_hand(algo: Any, trainset: Any, user: str, *, clip: bool) -> list[tuple[str, float]]:
+    """Predict, round and sort every item that the user did not rate."""
+    seen: set[int] = set()
+    if user in {trainset.to_raw_uid(inner) for inner in trainset.all_users()}:
+        seen = {item for item, _ in trainset.ur[trainset.to_inner_uid(user)]}
+    items = [trainset.to_raw_iid(inner) for inner in trainset.all_items() if inner not in seen]
+    pairs = [(item, float(algo.predict(user, item, clip=clip).est)) for item in items]
+    return sorted(pairs, key=lambda pair: -round(pair[1] / 1e-9))
+
+
+@pytest.mark.parametrize("clip", [False, True])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_top_of_the_catalogue_is_that_of_predict(
+    split: tuple[Any, Any],
+    name: str,
+    clip: bool,  # noqa: FBT001
+) -> None:
+    """For users who are known and one who is not; equal estimates in the trainset's order."""
+    trainset, _ = split
+    algo = ALGORITHMS[name]().fit(trainset)
+    users = [trainset.to_raw_uid(inner) for inner in (0, 7, 30)] + ["nobody"]
+    top = rank_catalogue(algo, trainset, 6, users=users, clip=clip)
+    assert top["user"].unique().tolist() == users
+    for user, rows in top.groupby("user"):
+        expected = sorted_by_hand(algo, trainset, str(user), clip=clip)[:6]
+        assert rows["item"].tolist() == [item for item, _ in expected]
+        assert rows["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+        np.testing.assert_allclose(rows["estimated"], [one for _, one in expected], atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 3, 40, 1000])
+def test_a_cutoff_of_any_size_and_blocks_of_any_size_give_the_same(
+    split: tuple[Any, Any], k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's list is never cut where a block of users ends."""
+    trainset, test = split
+    algo = ALGORITHMS["KNNBasic"]().fit(trainset)
+    whole = rank_catalogue(algo, trainset, k)
+    report = evaluate_catalogue(algo, trainset, test, k=k)
+    monkeypatch.setattr(candidates, "_CELLS", 200)
+    pd.testing.assert_frame_equal(rank_catalogue(algo, trainset, k), whole)
+    again = evaluate_catalogue(algo, trainset, test, k=k)
+    pd.testing.assert_frame_equal(again.per_user, report.per_user)
+    sizes = whole.groupby("user").size()
+    rated = pd.Series({trainset.to_raw_uid(u): len(trainset.ur[u]) for u in trainset.all_users()})
+    assert (sizes == np.minimum(k, trainset.n_items - rated)[sizes.index]).all()
+
+
+def test_every_estimate_is_that_of_predict(split: tuple[Any, Any]) -> None:
+    """Known and unknown users and items, cut to the scale or not."""
+    trainset, _ = split
+    users, items = [trainset.to_raw_uid(3), "nobody"], [trainset.to_raw_iid(5), "nothing"]
+    for name, make in ALGORITHMS.items():
+        algo = make().fit(trainset)
+        for clip in (True, False):
+            table = predict_all(algo, users, items, clip=clip)
+            expected = [[algo.predict(u, i, clip=clip).est for i in items] for u in users]
+            np.testing.assert_allclose(table, expected, atol=1e-9, err_msg=name)
+    assert predict_all(algo).shape == (trainset.n_users, trainset.n_items)
+
+
+class ByContent(surprise.AlgoBase):  # type: ignore[misc, name-defined]
+    """An algorithm that knows more of its users than Surprise does."""
+
+    def predict(self, uid: Any, iid: Any, *_: Any, **__: Any) -> Any:
+        """Estimate by how the ids are written."""
+        return surprise.Prediction(uid, iid, None, len(str(uid)) + len(str(iid)) / 100, {})
+
+
+def test_an_algorithm_of_ones_own_is_asked_about_strangers_by_their_ids(
+    split: tuple[Any, Any],
+) -> None:
+    """Not about nobody in particular."""
+    trainset, _ = split
+    algo = ByContent().fit(trainset)
+    table = predict_all(algo, ["a stranger"], ["an item"], clip=False)
+    assert table.loc["a stranger", "an item"] == 10.07
+    top = rank_catalogue(algo, trainset, 1, users=["a stranger", "u001"])
+    assert top["estimated"].tolist() == [10.04, 4.04]
+
+
+@pytest.mark.filterwarnings("ignore:Tied estimates")
+def test_baselines_stand_in_every_catalogue_report(split: tuple[Any, Any], tmp_path: Path) -> None:
+    """The most popular items by a report of their own, and chance; kept in files and renderings."""
+    trainset, test = split
+    algo = ALGORITHMS["SVD"]().fit(trainset)
+    names = ["ndcg@10", "recall@5", "rr"]
+    report = evaluate_catalogue(algo, trainset, test, metrics=names)
+    popular = evaluate_catalogue(MostPopular().fit(trainset), trainset, test, metrics=names)
+    assert report.baselines.index.tolist() == ["MostPopular", "chance"]
+    np.testing.assert_allclose(report.baselines.loc["MostPopular"], popular.mean)
+    np.testing.assert_allclose(report.baselines.loc["chance"], report.summary["chance"])
+    assert report.mean["recall@5"] < popular.mean["recall@5"]
+    assert "MostPopular is as good or better in" in str(report)
+    for text in (str(report), report.to_markdown(), report.to_latex(), report.to_html()):
+        assert "popular" in text
+    report.save(tmp_path / "svd.json")
+    again = rn.Report.load(tmp_path / "svd.json")
+    pd.testing.assert_frame_equal(again.baselines, report.baselines)
+    assert str(again) == str(report)
+    rated = rn.evaluate(algo.test(test), threshold=4)
+    assert rated.baselines.index.tolist() == ["chance"]
+
+
+def test_popularity_is_the_number_of_ratings(split: tuple[Any, Any]) -> None:
+    """Scaled so that clipping leaves its order alone."""
+    trainset, _ = split
+    algo = MostPopular().fit(trainset)
+    counts = {trainset.to_raw_iid(inner): len(trainset.ir[inner]) for inner in trainset.all_items()}
+    items = sorted(counts, key=lambda item: counts[item])
+    estimates = [algo.predict("u001", item).est for item in items]
+    expected = [1 + 4 * counts[item] / max(counts.values()) for item in items]
+    np.testing.assert_allclose(estimates, expected)
+    assert algo.predict("u001", "unknown").est == 1
+
+
+@pytest.mark.parametrize("unlisted", ["count", "ignore"])
+def test_a_score_of_the_catalogue_can_be_explained(split: tuple[Any, Any], unlisted: str) -> None:
+    """Rank by rank, from all candidates: the last NDCG is the user's."""
+    trainset, test = split
+    test = [*test, (test[0][0], "unknown", 5.0)]
+    algo = ALGORITHMS["KNNBasic"]().fit(trainset)
+    convention = rn.Convention(unlisted=unlisted)
+    report = evaluate_catalogue(algo, trainset, test, convention=convention)
+    for user in [test[0][0], *report.users[:5]]:
+        table = report.explain(user)
+        score = report.per_user.loc[user, "ndcg@10"]
+        assert table["ndcg"].iloc[-1] == pytest.approx(score, abs=1e-12, nan_ok=True)
+        top = rank_catalogue(algo, trainset, users=[user])
+        np.testing.assert_allclose(table["estimated"], top["estimated"], atol=1e-9)
+
+
+def test_a_report_whose_algorithm_has_moved_on_is_not_explained(split: tuple[Any, Any]) -> None:
+    """Fitted again, or random: the estimates are no longer those of the scores."""
+    trainset, test = split
+    algo = surprise.CoClustering(random_state=0).fit(trainset)
+    report = evaluate_catalogue(algo, trainset, test)
+    user = report.users[0]
+    other = surprise.CoClustering(random_state=5)
+    algo.random_state = 5
+    algo.fit(trainset)
+    with refused("no longer estimates what it did.*fitted again"):
+        report.explain(user)
+    random = evaluate_catalogue(surprise.NormalPredictor().fit(trainset), trainset, test)
+    with refused("no longer estimates what it did.*random"):
+        random.explain(user)
+    again = evaluate_catalogue(other.fit(trainset), trainset, test)
+    ratings = sample_ratings(30, 40)[["user", "item", "rating"]]
+    scale = surprise.Reader(rating_scale=(0.5, 5))
+    other.fit(surprise.Dataset.load_from_df(ratings, scale).build_full_trainset())
+    with refused("fitted again"):
+        again.explain(user)
+
+
+def test_a_testset_of_no_candidates_is_warned_of(split: tuple[Any, Any]) -> None:
+    """Ratings of the training, or of items that nobody knows, can only score 0."""
+    trainset, test = split
+    algo = ALGORITHMS["SVD"]().fit(trainset)
+    with pytest.warns(rn.DataWarning, match="of no candidate: 0 of items .* not in the trainset"):
+        report = evaluate_catalogue(algo, trainset, trainset.build_testset())
+    assert report.mean["recall@10"] == 0
+    unknown = [(user, item.upper(), rating) for user, item, rating in test]
+    with pytest.warns(rn.DataWarning, match="items that the user rated there"):
+        assert evaluate_catalogue(algo, trainset, unknown).counts["unlisted"] == len(test)
+    with pytest.warns(rn.DataWarning, match="above every rating of the testset .*is 5"):
+        evaluate_catalogue(algo, trainset, test, threshold=8)
+
+
+def test_an_anti_testset_is_no_test_of_the_catalogue(split: tuple[Any, Any]) -> None:
+    """All candidates labelled, all alike."""
+    trainset, _ = split
+    algo = ALGORITHMS["SVD"]().fit(trainset)
+    for fill in (None, 0, 4):
+        with refused("build_anti_testset.. fills in the mean.*real ratings"):
+            evaluate_catalogue(algo, trainset, trainset.build_anti_testset(fill))
+
+
+def test_many_users_take_little_memory() -> None:
+    """Far less than their estimates would: 3,000 users by 4,000 items are 96 MB."""
+    draw = np.random.default_rng(0)
+    users, items = np.repeat(np.arange(3000), 4), np.arange(12_000) % 4000
+    frame = pd.DataFrame({"user": users, "item": items, "rating": draw.integers(1, 6, 12_000)})
+    data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
+    trainset = data.build_full_trainset()
+    algo = surprise.SVD(n_factors=10, n_epochs=0, random_state=0).fit(trainset)
+    test = [(user, (user * 7 + 5) % 4000, 5.0) for user in range(3000)]
+    tracemalloc.start()
+    rank_catalogue(algo, trainset)
+    evaluate_catalogue(algo, trainset, test)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3000 * 4000 * 8
+
+
+def test_estimates_equal_but_for_their_last_digits_are_tied_at_the_cutoff() -> None:
+    """So that the first of the trainset stays, not the one that arithmetic favours."""
+    items = range(40)
+    frame = pd.DataFrame([(0, item, 3.0) for item in items])
+    data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(0, 5)))
+    trainset = data.build_full_trainset()
+    table: dict[tuple[int, int], float | None] = {(0, item): 4.0 for item in items}
+    table[0, 0] = 4.0 - 4e-16
+    top = rank_catalogue(Tabled(table).fit(trainset), trainset, 3, exclude=None)
+    assert top["item"].tolist() == [0, 1, 2]

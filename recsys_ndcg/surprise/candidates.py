@@ -92,9 +92,9 @@ class Candidates:
     def warn_of_strangers(self, users: Positions, of: str) -> None:
         """Warn if most users are not in the trainset."""
         strangers = int((users < 0).sum())
-        if strangers > _MANY * len(users):
+        if self._estimates.vectorised and strangers > _MANY * len(users):
             msg = (
-                f"{strangers} of {len(users)} users of {of} are not in the trainset: they get the "
+                f"{strangers} of {len(users)} users {of} are not in the trainset: they get the "
                 "list that the algorithm has for anybody. Ids are raw ones, as in the data."
             )
             warn(msg)
@@ -102,7 +102,7 @@ class Candidates:
     def checked_users(self, users: Iterable[Any]) -> Ids:
         """Return raw ids of users as an array, if they are of a type that the trainset has."""
         raw = _checked(users, self.users, "user")
-        self.warn_of_strangers(self.inner_users(raw.tolist()), "those asked for")
+        self.warn_of_strangers(self.inner_users(raw.tolist()), "asked for")
         return raw
 
     def checked_items(self, items: Iterable[Any]) -> Ids:

@@ -93,7 +93,7 @@ class Placement:
         self._offsets = offsets_of(known.user, len(self._users))
         self._inner_user = candidates.inner_users(self._users.tolist())
         self._inner_item = candidates.inner_items(self._items.tolist())
-        candidates.warn_of_strangers(self._inner_user, "the testset")
+        candidates.warn_of_strangers(self._inner_user, "of the testset")
 
     def lists(self) -> PlacedLists:
         """Return the lists of the users of the testset."""
@@ -133,8 +133,10 @@ class Placement:
     def whole(self, place: int) -> RankedLists:
         """Return the list of one user, every candidate of it."""
         user = self._users[place : place + 1]
-        (values,) = self._candidates.by_block(user, lambda _, estimates, __: estimates[0])
-        if not self._candidates.unchanged or not self._as_placed(place, values):
+        values = None
+        if self._candidates.unchanged:
+            (values,) = self._candidates.by_block(user, lambda _, estimates, __: estimates[0])
+        if values is None or not self._as_placed(place, values):
             msg = (
                 f"The algorithm no longer estimates what it did for user "
                 f"{shown(self._users[place])}: it was fitted again since, or is random. Explain "
