@@ -114,7 +114,6 @@ def many() -> None:
     """Rank and score the catalogue of the large model, and print time and memory."""
     trainset = drawn(MANY_USERS, MANY_ITEMS, 5 * MANY_USERS).build_full_trainset()
     algo = SVD(n_factors=FACTORS, n_epochs=0, random_state=0).fit(trainset)
-    before = _peak()
     draw = np.random.default_rng(1)
     items = draw.integers(0, MANY_ITEMS, MANY_USERS).tolist()
     test = [(user, item, 5.0) for user, item in enumerate(items)]
@@ -129,7 +128,7 @@ def many() -> None:
         f"top 10 of everybody, {len(top):,} rows: {ranked - start:.1f} s\n"
         f"NDCG, precision, recall of {counts['ratings']:,} candidates, and of the most popular: "
         f"{time.perf_counter() - ranked:.1f} s\n"
-        f"peak memory {_peak():.0f} MiB, of which {before:.0f} MiB with the ratings and the model"
+        f"peak memory of the process: {_peak():.0f} MiB, the ratings and the model included"
     )
 
 

@@ -129,7 +129,7 @@ def grouped(frame: pd.DataFrame) -> tuple[float, float]:
     And those of only looking at the four fields of each, below which no reader gets.
     """
     predictions = [
-        Prediction(user, item, true, estimated, {})
+        Prediction(user, item, true, estimated, {"was_impossible": False})
         for user, item, estimated, true in frame.itertuples(index=False)
     ]
     looks = [itemgetter(place) for place in range(4)]

@@ -27,7 +27,7 @@ class InvalidInputError(RecsysNdcgError):
 
 
 class DivergedModelError(InvalidInputError):
-    """A model estimates NaN, and whatever it is clipped to would be taken for a rating."""
+    """A model estimates NaN or infinity, and what that is clipped to looks like a rating."""
 
 
 class UnknownMetricError(RecsysNdcgError):

@@ -100,16 +100,9 @@ def source_of(  # noqa: PLR0913, PLR0917 - those of evaluate
     columns: Mapping[str, str] | None = None,
 ) -> Source:
     """Read the data and settle the choices of `evaluate`, whose parameters these are."""
-    if convention is None:
-        convention = Convention()
-    elif not isinstance(convention, Convention):
-        msg = (
-            f"convention must be a Convention(...), not {shown(convention)}. "
-            "That of a library is Convention.preset('sklearn'), for instance."
-        )
-        raise InvalidInputError(msg)
+    convention = convention_or_default(convention)
     lists = RankedLists.of(data, columns=columns, duplicates=convention.duplicates)
-    chosen = _resolved(metrics, k, has_threshold=threshold is not None)
+    chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
     true = np.concatenate([lists.true, lists.unlisted_true])
     threshold = threshold_for(true, chosen, convention, threshold)
     _refuse_senseless(lists, chosen, convention)
@@ -121,7 +114,26 @@ def default_metrics(*, has_threshold: bool) -> Sequence[str]:
     return _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
 
 
-def _resolved(
+def convention_or_default(convention: Convention | None) -> Convention:
+    """Return the convention, the default one for None.
+
+    Raises
+    ------
+    InvalidInputError
+        It is something else.
+    """
+    if convention is None:
+        return Convention()
+    if not isinstance(convention, Convention):
+        msg = (
+            f"convention must be a Convention(...), not {shown(convention)}. "
+            "That of a library is Convention.preset('sklearn'), for instance."
+        )
+        raise InvalidInputError(msg)
+    return convention
+
+
+def chosen_metrics(
     metrics: Iterable[str | Metric] | str | Metric | None,
     k: int | Iterable[int | None] | None,
     *,

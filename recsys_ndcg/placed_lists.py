@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
+    from numpy.typing import NDArray
+
     from recsys_ndcg.convention import Floats
     from recsys_ndcg.grouping import Positions
 
@@ -83,6 +85,11 @@ class PlacedLists(RankedLists):
     def labelled_as(self, grade: float) -> RankedLists:
         """Refuse: the unlabelled items are not kept."""
         msg = f"Items of a catalogue cannot all be of grade {grade}: they are counted, not kept."
+        raise InvalidInputError(msg)
+
+    def only(self, kept: NDArray[np.bool_]) -> RankedLists:
+        """Refuse: the places of the rows would no longer be those in the list."""
+        msg = f"{int((~kept).sum())} rows cannot be taken out of lists that hold places."
         raise InvalidInputError(msg)
 
     def labelled_only(self) -> RankedLists:

@@ -63,8 +63,7 @@ class PlacedBlock(Block):
     @lazy
     def n_recommended(self) -> Positions:
         """How many items of each list count as recommended; they are its first ones."""
-        limited = self.convention.recommend_from is not None
-        return self.lists.n_recommended if limited else self.n_items
+        return self.lists.n_recommended
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.gains import faulty_grades
 from recsys_ndcg.grouping import offsets_of
+from recsys_ndcg.rounding import below_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,10 +98,8 @@ def _impossible_settled(
     """Return the lists with the impossible predictions below all others, tied, or without them."""
     if convention.impossible == "drop":
         return _without_impossible(lists, impossible)
-    estimated, step = lists.estimated.copy(), convention.tie_tolerance
-    lowest = float(estimated.min())
-    # below by enough that no tolerance rounds it up
-    estimated[impossible] = lowest - 1 - abs(lowest) - (0 if isinstance(step, str) else 2 * step)
+    estimated = lists.estimated.copy()
+    estimated[impossible] = below_all(estimated.min(), convention)
     return replace(lists, estimated=estimated, impossible=None)
 
 

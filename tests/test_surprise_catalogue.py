@@ -90,18 +90,25 @@ def ranked_the_long_way(
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @settings(max_examples=150, deadline=None)
-@given(experiments(), choices, st.sampled_from(["rank", "last", "drop"]), st.booleans())
+@given(
+    experiments(),
+    choices,
+    st.sampled_from(["rank", "last", "drop"]),
+    st.booleans(),
+    st.sampled_from([None, None, 20.0]),
+)
 def test_the_report_is_that_of_all_candidates_ranked(
     experiment: tuple[Any, Any, list[tuple[int, int, float]]],
     chosen: Any,
     impossible: str,
     clip: bool,  # noqa: FBT001
+    coarse: float | None,
 ) -> None:
     """Every metric, every convention: per user, pooled, and what stands beside them."""
     algo, trainset, test = experiment
     convention = convention_of(fitting(chosen)).replace(impossible=impossible)
-    if convention.tie_tolerance == 0:
-        convention = convention.replace(tie_tolerance=1e-9)
+    if coarse or convention.tie_tolerance == 0:
+        convention = convention.replace(tie_tolerance=coarse or 1e-9)
     names = METRICS
     if convention.ties == "expected" and convention.ap_over == "hits":
         names = [name for name in METRICS if not name.startswith("ap")]
@@ -312,6 +319,41 @@ def test_a_report_whose_algorithm_has_moved_on_is_not_explained(split: tuple[Any
     other.fit(surprise.Dataset.load_from_df(ratings, scale).build_full_trainset())
     with refused("fitted again"):
         again.explain(user)
+
+
+def test_impossible_estimates_come_last_for_each_user_alone() -> None:
+    """Below any estimate, also of a scale that goes below 0; and can be explained there."""
+    items = range(8, 12)
+    frame = pd.DataFrame([(user, 8, -3.0) for user in (0, 1)] + [(2, item, 1.0) for item in items])
+    data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(-10, 10)))
+    trainset = data.build_full_trainset()
+    values = {9: -2.0, 10: None, 11: -8.0}
+    table = {(user, item): values.get(item, 1.0) for user in (0, 1) for item in items}
+    table[1, 11] = -900.0
+    algo = Tabled(table).fit(trainset)
+    last = rn.Convention(impossible="last", gain="binary")
+    test = [(0, 10, 5.0), (1, 10, 5.0), (1, 9, 0.0)]
+    report = evaluate_catalogue(algo, trainset, test, metrics=["rr", "ndcg@3"], convention=last)
+    assert report.per_user["rr"].tolist() == [1 / 3, 1 / 3]
+    assert report.counts["impossible"] == 2
+    for user in (0, 1):
+        assert report.explain(user, 3)["item"].tolist() == [9, 11, 10]
+
+
+def test_a_threshold_is_settled_before_anything_is_ranked(split: tuple[Any, Any]) -> None:
+    """1 where all labels are 0 or 1, also for what counts as recommended; else it is asked for."""
+    trainset, test = split
+    algo = ALGORITHMS["SVD"]().fit(trainset)
+    convention = rn.Convention(recommend_from="threshold")
+    binary = [(user, item, float(rating > 3)) for user, item, rating in test]
+    options: dict[str, Any] = {"threshold": None, "convention": convention}
+    report = evaluate_catalogue(algo, trainset, binary, metrics="precision", **options)
+    assert "threshold:1.0" in report.signature("precision@10")
+    alone = evaluate_catalogue(algo, trainset, test, metrics="ndcg", **options)
+    assert "threshold:none" in alone.signature("ndcg@10")
+    algo.trainset = None  # nothing is asked of the algorithm
+    with refused("needs to know which items are relevant"):
+        evaluate_catalogue(algo, trainset, test, metrics="recall@5", threshold=None)
 
 
 def test_a_testset_of_no_candidates_is_warned_of(split: tuple[Any, Any]) -> None:

@@ -87,9 +87,6 @@ def assert_as_predicted(algo: Any, estimates: Estimates) -> None:
     np.testing.assert_allclose(values, true[inner, :-1], rtol=1e-12, atol=1e-12)
     where = np.zeros(values.shape, dtype=bool) if where is None else where
     np.testing.assert_array_equal(where, impossible[inner, :-1])
-    unknown, where = estimates.unknown_item(inner)
-    np.testing.assert_allclose(unknown, true[inner, -1], rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(where, impossible[inner, -1])
 
 
 FACTORS: dict[str, Callable[[], Any]] = {

@@ -756,3 +756,35 @@ def test_folds_of_files_are_warned_of_as_well(tmp_path: Any) -> None:
     data = surprise.Dataset.load_from_folds(files, reader)
     messages = said(lambda: cross_validate(model(), data, ["rmse"], cv=PredefinedKFold()))
     assert len(about(messages, r"rating_scale \(1, 5\)")) == 1
+
+
+class SometimesInfinite(surprise.AlgoBase):  # type: ignore[misc, name-defined]
+    """An algorithm that estimates infinity for one item, if told so."""
+
+    def __init__(self, bad: bool = False) -> None:  # noqa: FBT001, FBT002
+        super().__init__()
+        self.bad = bad
+
+    def estimate(self, user: Any, item: Any) -> float:
+        """Return the sum of the inner ids, or infinity."""
+        return -math.inf if self.bad and item == 0 else hash((user, item)) % 97 / 20
+
+
+def test_a_combination_that_estimates_infinity_does_not_end_a_search() -> None:
+    """It ranks last, as one that estimates NaN."""
+    data = dataset()
+    search = GridSearchCV(
+        SometimesInfinite, {"bad": [True, False]}, ["ndcg@10:catalogue"], cv=FOLDS
+    )
+    with pytest.warns(rn.DataWarning, match="1 of 2 combinations diverged.*'bad': True"):
+        search.fit(data)
+    assert search.best_params["ndcg@10:catalogue"] == {"bad": False}
+    assert search.cv_results["rank_test_ndcg@10:catalogue"].tolist() == [2, 1]
+
+
+def test_raw_ratings_of_another_form_are_refused_before_any_fit() -> None:
+    """Three columns, where Surprise has four."""
+    data = dataset()
+    data.raw_ratings = [row[:3] for row in data.raw_ratings]
+    with refused("raw_ratings: row 0 .*must be .user, item, rating, timestamp"):
+        cross_validate(NeverFitted(), data, ["ndcg@10"], cv=FOLDS)

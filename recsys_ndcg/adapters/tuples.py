@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from recsys_ndcg.convention import Floats
+
 _ROW, _PREDICTION = 4, 5
 
 
@@ -47,9 +49,7 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         # -5 is no place of a shorter tuple, and -2 no estimate of a longer one: their errors tell
         # of rows that are no predictions, without a pass over all of them to measure each
         user = coded(map(itemgetter(-5), rows), "uid", size)
-        # an array tells by its type whether any entry was text, which fromiter would convert
-        numbers = [np.array(list(map(itemgetter(place), rows))) for place in (2, -2)]
-        true, estimated = (one.astype(np.float64, casting="same_kind") for one in numbers)
+        true, estimated = _numbers(rows, 2), _numbers(rows, -2)
     except InvalidInputError:
         raise
     except (IndexError, KeyError, TypeError, ValueError):
@@ -61,16 +61,31 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     return Rows(user, item, estimated, true, impossible=_impossible(rows))
 
 
+def _numbers(rows: Sequence[Any], place: int) -> Floats:
+    """Return a column of numbers; a TypeError tells of text, which fromiter would convert."""
+    if rows and isinstance(rows[0][place], str):  # a look at each would take as long as the rest
+        raise TypeError
+    return np.fromiter(map(itemgetter(place), rows), np.float64, len(rows))
+
+
 def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Tell which predictions say that they are none; None where all were possible."""
+    try:
+        said = list(map(itemgetter("was_impossible"), map(itemgetter(-1), rows)))
+    except (KeyError, TypeError):
+        said = _said(rows)
+    return np.array(said, dtype=bool) if any(said) else None
+
+
+def _said(rows: Sequence[Any]) -> list[bool]:
+    """Return the same where details are missing, or do not say it."""
     details = [row[-1] for row in rows]
     try:
-        said = [one is not None and one.get("was_impossible", False) for one in details]
+        return [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
         place = next(i for i, one in enumerate(details) if not isinstance(one, dict | NoneType))
         msg = f"Row {place} (counted from 0) is {shown(rows[place])}; its details must be a dict."
         raise InvalidInputError(msg) from None
-    return np.array(said, dtype=bool) if any(said) else None
 
 
 def _is_prediction(row: Any) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from surprise import Trainset
 
 from recsys_ndcg.adapters.labels import in_common
 from recsys_ndcg.adapters.rows import objects
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown, warn
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.grouping import encode
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.rounding import below_all
+from recsys_ndcg.surprise.divergence import refuse_infinite
 from recsys_ndcg.surprise.estimates import Estimates
 from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
 from recsys_ndcg.threads import in_threads
@@ -29,6 +32,24 @@ _CELLS = 1 << 20
 _MANY = 0.5
 
 
+class Estimated(NamedTuple):
+    """Some users' estimates for all items.
+
+    Parameters
+    ----------
+    first : int
+        The place of the first user.
+    table : float64 array, shape (n_users, n_items)
+        New, -inf for items that are no candidates.
+    n_impossible : int64 array, shape (n_users,)
+        How many of the candidates' estimates the algorithm could not make.
+    """
+
+    first: int
+    table: Floats
+    n_impossible: Positions
+
+
 class Candidates:
     """Every item of the trainset for every user, but for those the user rated in it.
 
@@ -42,8 +63,8 @@ class Candidates:
         Whether the items that the user rated in the trainset are left out.
     clip : bool
         Whether estimates are cut to the rating scale, which ties those beyond it.
-    impossible : {'rank', 'last', 'drop'}
-        As in `Convention`.
+    convention : Convention, optional
+        What becomes of estimates that the algorithm could not make.
 
     Raises
     ------
@@ -58,7 +79,7 @@ class Candidates:
         *,
         exclude: str | None = "train",
         clip: bool = False,
-        impossible: str = "rank",
+        convention: Convention | None = None,
     ) -> None:
         if exclude not in ("train", None):
             msg = f"exclude must be 'train' or None, not {shown(exclude)}."
@@ -66,7 +87,7 @@ class Candidates:
         _refuse_other_trainset(algo, trainset)
         self._name = type(algo).__name__
         self._scale = trainset.rating_scale if clip else None
-        self._impossible = impossible
+        self._convention = Convention() if convention is None else convention
         self._excludes = exclude is not None
         self.ratings = Ratings.by_user(trainset)
         self._estimates = Estimates(algo)
@@ -89,9 +110,9 @@ class Candidates:
         """Whether the algorithm has not been fitted again, as far as that can be told."""
         return self._algo.trainset is self._fitted_on
 
-    def warn_of_strangers(self, users: Positions, of: str) -> None:
-        """Warn if most users are not in the trainset."""
-        strangers = int((users < 0).sum())
+    def warn_of_strangers(self, users: Ids, of: str) -> None:
+        """Warn if most raw users are not in the trainset."""
+        strangers = int((self.inner_users(users.tolist()) < 0).sum())
         if self._estimates.vectorised and strangers > _MANY * len(users):
             msg = (
                 f"{strangers} of {len(users)} users {of} are not in the trainset: they get the "
@@ -102,7 +123,7 @@ class Candidates:
     def checked_users(self, users: Iterable[Any]) -> Ids:
         """Return raw ids of users as an array, if they are of a type that the trainset has."""
         raw = _checked(users, self.users, "user")
-        self.warn_of_strangers(self.inner_users(raw.tolist()), "asked for")
+        self.warn_of_strangers(raw, "asked for")
         return raw
 
     def checked_items(self, items: Iterable[Any]) -> Ids:
@@ -111,70 +132,65 @@ class Candidates:
 
     def inner_users(self, raw: Iterable[Any]) -> Positions:
         """Return the inner ids, -1 for a user who is not in the trainset."""
-        return _places(raw, self.users)
+        return np.array([self._user_places.get(one, -1) for one in raw], dtype=np.int64)
 
     def inner_items(self, raw: Iterable[Any]) -> Positions:
         """Return the inner ids, -1 for an item that is not in the trainset."""
-        return _places(raw, self.items)
+        return np.array([self._item_places.get(one, -1) for one in raw], dtype=np.int64)
 
-    def by_block(
-        self, users: Ids, work: Callable[[tuple[int, int], Floats, int], Result]
-    ) -> list[Result]:
-        """Return what is worked out of each block of users.
+    @lazy
+    def _user_places(self) -> dict[Any, int]:
+        return {one: inner for inner, one in enumerate(self.users.tolist())}
 
-        Parameters
-        ----------
-        users : array
-            Raw ids.
-        work : callable
-            Takes the first and last place of the block, its estimates (n_users, n_items), -inf for
-            items that are no candidates, and how many were impossible. The estimates are its own.
-        """
+    @lazy
+    def _item_places(self) -> dict[Any, int]:
+        return {one: inner for inner, one in enumerate(self.items.tolist())}
+
+    def by_block(self, users: Ids, work: Callable[[Estimated], Result]) -> list[Result]:
+        """Return what is worked out of each block of users, given as raw ids."""
         inner = self.inner_users(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
         edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
 
         def of(block: tuple[int, int]) -> Result:
-            return work(block, *self._estimated(users[slice(*block)], inner[slice(*block)]))
+            own = slice(*block)
+            return work(Estimated(block[0], *self._estimated(users[own], inner[own])))
 
         # an algorithm of one's own need not bear threads, and a random one would draw in any order
         return in_threads(of, edges) if self._estimates.vectorised else [of(one) for one in edges]
 
-    def predicted(self, users: Ids, items: Ids) -> Floats:
-        """Return the estimate of every raw user for every raw item, known or not."""
-        if not self._estimates.vectorised:
-            values, _ = self._estimates.of_raw(users, items)
-            self._refuse_diverged(users, values)
-            return values if self._scale is None else np.clip(values, *self._scale)
+    def of_items(self, users: Ids, items: Ids) -> Floats:
+        """Return the estimates of raw users for raw items, known or not."""
         inner = self.inner_items(items.tolist())
-        table = np.concatenate(self.by_block(users, lambda _, values, __: values[:, inner]))
-        table[:, inner < 0] = self._of_unknown_item(users)[:, None]
+        strangers = inner < 0
+        table = np.concatenate(self.by_block(users, lambda block: block.table[:, inner]))
+        if strangers.any():
+            values, _ = self._estimates.of_raw(users, items[strangers])
+            refuse_infinite(self._name, users, values)
+            table[:, strangers] = values if self._scale is None else np.clip(values, *self._scale)
         return table
 
-    def _of_unknown_item(self, users: Ids) -> Floats:
-        values, _ = self._estimates.unknown_item(self.inner_users(users.tolist()))
-        return values if self._scale is None else np.clip(values, *self._scale)
-
-    def _estimated(self, raw: Ids, users: Positions) -> tuple[Floats, int]:
-        """Return the estimates of some users, and how many of them were impossible."""
+    def _estimated(self, raw: Ids, users: Positions) -> tuple[Floats, Positions]:
+        """Return the estimates of some users, and how many of each were impossible."""
         if self._estimates.vectorised:
             values, impossible = self._estimates.block(users)
         else:
             values, impossible = self._estimates.of_raw(raw, self.items)
-        self._refuse_diverged(raw, values)
+        refuse_infinite(self._name, raw, values)
         if self._scale is not None:
             np.clip(values, *self._scale, out=values)
-        if impossible is not None and self._impossible == "last":
-            lowest = float(values.min())
-            values[impossible] = lowest - 1 - abs(lowest)
-        elif impossible is not None and self._impossible == "drop":
-            values[impossible] = -np.inf
         excluded = self._rated(users)
-        values[excluded] = -np.inf
         if impossible is None:
-            return values, 0
+            values[excluded] = -np.inf
+            return values, np.zeros(len(users), dtype=np.int64)
         impossible[excluded] = False
-        return values, int(impossible.sum())
+        if self._convention.impossible == "last":
+            lowest = below_all(values.min(axis=1, keepdims=True), self._convention)
+            values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
+        elif self._convention.impossible == "drop":
+            values[impossible] = -np.inf
+        values[excluded] = -np.inf
+        return values, impossible.sum(axis=1)
 
     def _rated(self, users: Positions) -> tuple[Positions, Positions]:
         """Return the rows and columns of what the users rated in the trainset."""
@@ -185,24 +201,6 @@ class Candidates:
         first = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(start - first, sizes)
         return np.repeat(known, sizes), self.ratings.codes[places]
-
-    def _refuse_diverged(self, users: Ids, values: Floats) -> None:
-        if np.isfinite(values.sum()):
-            return
-        bad = ~np.isfinite(values)
-        first = shown(users[int(bad.any(axis=1).argmax())])
-        msg = (
-            f"{self._name} estimates NaN or infinity ({int(bad.sum())} times for {len(users)} "
-            f"users, the first {first}): the model diverged, which "
-            "predict() hides, because clipping turns NaN into the top rating. "
-            "Train it with a smaller learning rate or more regularisation."
-        )
-        raise DivergedModelError(msg)
-
-
-def _places(raw: Iterable[Any], known: Ids) -> Positions:
-    place = {one: inner for inner, one in enumerate(known.tolist())}
-    return np.array([place.get(one, -1) for one in raw], dtype=np.int64)
 
 
 def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:

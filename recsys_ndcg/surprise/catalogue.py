@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.evaluation import evaluate, source_of
-from recsys_ndcg.metrics import METRICS, parse
+from recsys_ndcg.evaluation import chosen_metrics, evaluate, source_of, threshold_for
+from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.candidates import Candidates
-from recsys_ndcg.surprise.placement import Placement, labels_of
+from recsys_ndcg.surprise.placement import Placement, labels_from_testset
 from recsys_ndcg.surprise.popularity import MostPopular
 from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, with_tolerance
 from recsys_ndcg.surprise.training import warn_of_training
-from recsys_ndcg.surprise.trainsets import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.placed_lists import PlacedLists
     from recsys_ndcg.report import Report
+    from recsys_ndcg.surprise.candidates import Estimated
 
 _PIECE = 8
 
@@ -35,7 +34,7 @@ _PIECE = 8
 def rank_catalogue(  # noqa: PLR0913 - the contract
     algo: Any,
     trainset: Any,
-    k: int = 10,
+    k: int | None = 10,
     *,
     users: Iterable[Any] | None = None,
     exclude: str | None = "train",
@@ -49,8 +48,8 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         Fitted on the trainset.
     trainset : surprise.Trainset
         Its items are the catalogue.
-    k : int
-        How many items of each user.
+    k : int, optional
+        How many items of each user; None for all.
     users : iterable of raw ids, optional
         For whom; all users of the trainset by default. For a user whom the trainset does not
         know, the list is what the algorithm predicts for strangers.
@@ -91,7 +90,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)
     raw = candidates.users if users is None else candidates.checked_users(users)
-    parts = candidates.by_block(raw, lambda block, values, _: _top(block, values, depth))
+    parts = candidates.by_block(raw, lambda block: _top(block, depth))
     place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return pd.DataFrame(
         {
@@ -166,29 +165,28 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     cid         2           1     1.0          1.0       1.0
     """
     convention = with_tolerance(convention)
-    labels = labels_of(testset)
-
-    def placed(model: Any, how: Convention) -> PlacedLists:
-        return Placement(candidates_of(model), labels, how, threshold).lists()
-
-    candidates_of = partial(
-        Candidates, trainset=trainset, exclude=exclude, clip=clip, impossible=convention.impossible
-    )
-    lists = placed(algo, convention)
-    warn_of_training(type(algo), Ratings.by_user(trainset), trainset.rating_scale)
-    report = evaluate(lists, metrics=metrics, k=k, threshold=threshold, convention=convention)
-    if threshold is not None and any(parse(name)[0].needs_threshold for name in report.metrics):
+    chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
+    labels = labels_from_testset(testset)
+    threshold = threshold_for(labels.true, chosen, convention, threshold)
+    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=convention)
+    lists = Placement(candidates, labels, convention, threshold).lists()
+    # a scale that is wrong spoils what predict() says, if not these ranks
+    warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
+    report = evaluate(lists, metrics=chosen, threshold=threshold, convention=convention)
+    if threshold is not None and any(metric.needs_threshold for metric in chosen):
         _warn_of_threshold(threshold, labels.true)
     # a popularity is no rating, to be recommended from some rating on
     plain = convention.replace(recommend_from=None)
-    lists = placed(MostPopular().fit(trainset), plain)
-    means = [_mean(lists, metric, threshold, plain) for metric in report.metrics]
+    popular = MostPopular().fit(trainset)
+    candidates = Candidates(popular, trainset, exclude=exclude, clip=clip, convention=plain)
+    lists = Placement(candidates, labels, plain, threshold).lists()
+    means = [_mean(lists, metric, threshold, plain) for metric in chosen]
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 
 
 def _mean(
-    lists: PlacedLists, metric: str, threshold: float | None, convention: Convention
+    lists: PlacedLists, metric: Metric, threshold: float | None, convention: Convention
 ) -> float:
     """Return the mean of a baseline, NaN where its ties have no exact value."""
     try:
@@ -250,14 +248,13 @@ def predict_all(
     candidates = Candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     raw = candidates.users if users is None else candidates.checked_users(users)
     columns = candidates.items if items is None else candidates.checked_items(items)
-    table = candidates.predicted(raw, columns)
+    table = candidates.of_items(raw, columns)
     return pd.DataFrame(table, pd.Index(raw, name="user"), pd.Index(columns, name="item"))
 
 
-def _top(
-    block: tuple[int, int], values: Floats, k: int
-) -> tuple[Positions, Positions, Positions, Floats]:
+def _top(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, Floats]:
     """Return place of the user, item, rank and estimate of the k best of each user."""
+    values = block.table
     cells = np.flatnonzero(values >= _at_most_kth(values, k) - 2 * TIE_TOLERANCE)
     row, item = np.divmod(cells, values.shape[1])
     estimated = values[row, item]
@@ -268,7 +265,7 @@ def _top(
     sizes = np.bincount(row, minlength=len(values))
     rank = np.arange(1, len(row) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = rank <= k
-    return row[kept] + block[0], item[kept], rank[kept], estimated[kept]
+    return row[kept] + block.first, item[kept], rank[kept], estimated[kept]
 
 
 def _at_most_kth(values: Floats, k: int) -> Floats:

@@ -130,39 +130,11 @@ class Estimates:
         """Return what `predict` says of raw ids, which an algorithm of one's own may know."""
         return self._predicted.of_raw(users, items)
 
-    def unknown_item(self, users: Inner) -> tuple[Floats, Mask]:
-        """Return some users' estimates for an item that the trainset does not know.
-
-        Parameters
-        ----------
-        users : int array, shape (n,)
-            As for `block`.
-
-        Returns
-        -------
-        estimates : float64 array, shape (n,)
-        impossible : bool array, shape (n,)
-            Where `predict` says that the estimate was impossible.
-        """
-        users = np.asarray(users, dtype=np.intp)
-        if self.vectorised:
-            values, impossible = self._unknown_item
-            return values[users], impossible[users]
-        values, where = self._predicted.block(users, np.array([-1]))
-        return values[:, 0], np.zeros(len(users), dtype=bool) if where is None else where[:, 0]
-
     @lazy
     def _unknown_user(self) -> tuple[Floats, Mask]:
         """An unknown user's estimates for all items, and where they are impossible."""
         values, where = self._predicted.block(np.array([-1]), slice(None))
         return values[0], np.zeros(self.n_items, dtype=bool) if where is None else where[0]
-
-    @lazy
-    def _unknown_item(self) -> tuple[Floats, Mask]:
-        """All users' estimates for an unknown item, and last an unknown user's."""
-        users = np.append(np.arange(self._n_users), -1)
-        values, where = self._predicted.block(users, np.array([-1]))
-        return values[:, 0], np.zeros(len(users), dtype=bool) if where is None else where[:, 0]
 
     def _agrees(self, rule: Rule, name: str) -> bool:
         """Compare pairs drawn at random with predict, and warn if any differs."""

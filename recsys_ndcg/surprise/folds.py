@@ -15,10 +15,12 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.evaluation import source_of, threshold_for
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.candidates import Candidates
-from recsys_ndcg.surprise.measures import ACCURACY
-from recsys_ndcg.surprise.placement import Placement, labels_of
-from recsys_ndcg.surprise.printing import followed
-from recsys_ndcg.surprise.rated import rated_lists, refuse_diverged, refuse_single_items
+from recsys_ndcg.surprise.divergence import refuse_diverged
+from recsys_ndcg.surprise.measures import ACCURACY, resolved
+from recsys_ndcg.surprise.placement import Placement, labels_from_testset
+from recsys_ndcg.surprise.printing import with_progress
+from recsys_ndcg.surprise.rated import rated_lists, refuse_single_items
+from recsys_ndcg.surprise.tolerance import with_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,11 +42,27 @@ class Plan:
     convention: Convention
     train: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        measures: Any,
+        threshold: float | None,
+        convention: Convention | None,
+        *,
+        train: bool,
+    ) -> Plan:
+        """Read the measures, and give the convention the plug-in's tolerance."""
+        return cls(resolved(measures), threshold, with_tolerance(convention), train)
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics that rank."""
+        return [one.metric for one in self.measures if one.metric]
+
     def settled(self, testset: Sequence[Any]) -> Plan:
         """Return the plan with a threshold where the test ratings are 0 or 1, or refuse."""
-        metrics = [one.metric for one in self.measures if one.metric]
         true = np.array([row[2] for row in testset], dtype=np.float64)
-        threshold = threshold_for(true, metrics, self.convention, self.threshold)
+        threshold = threshold_for(true, self.metrics, self.convention, self.threshold)
         return replace(self, threshold=threshold)
 
     def ranking(self, protocol: str) -> list[Measure]:
@@ -74,7 +92,7 @@ class Fold:
         How many users the testset has.
     ranked : sequence of Ranked
         What the ranking measures found, user by user.
-    diverged : str
+    diverged : DivergedModelError, optional
         What is wrong with a model that estimates NaN.
     """
 
@@ -84,7 +102,7 @@ class Fold:
     test_time: float
     n_users: int
     ranked: Sequence[Ranked]
-    diverged: str = ""
+    diverged: DivergedModelError | None = None
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -135,7 +153,7 @@ def run(
     """
     jobs = (delayed(_fold)(*task, plan) for task in tasks)
     results = Parallel(return_as="generator", **parallel)(jobs)
-    return list(followed(results, total, what="Fitting"))
+    return list(with_progress(results, total))
 
 
 def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
@@ -148,34 +166,28 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
     fitted = time.time()
     predictions = list(algo.test(testset))
     tested = time.time()
-    train = list(algo.test(trainset.build_testset())) if plan.train else None
-    diverged = _diverged(algo, predictions)
+    train = list(algo.test(trainset.build_testset())) if plan.train else []
+    diverged = None
     ranked: list[Ranked] = []
-    if not diverged and plan.ranking("rated"):
-        ranked.append(_rated(predictions, plan))
-    if not diverged and plan.ranking("catalogue"):
-        ranked.append(_catalogue(algo, trainset, testset, plan))
-    train_values = {}
-    if train is not None:
-        again = [_rated(train, plan)] if ranked else []
-        train_values = _values(train, again, plan)
+    again: list[Ranked] = []
+    try:
+        refuse_diverged(algo, predictions)
+        if plan.ranking("rated"):
+            ranked.append(_rated(predictions, plan))
+            again += [_rated(train, plan)] if train else []
+        if plan.ranking("catalogue"):
+            ranked.append(_catalogue(algo, trainset, testset, plan))
+    except DivergedModelError as error:
+        diverged, ranked, again = error, [], []
     return Fold(
         test=_values(predictions, ranked, plan),
-        train=train_values,
+        train=_values(train, again, plan) if train else {},
         fit_time=fitted - start,
         test_time=tested - fitted,
         n_users=len(sizes),
         ranked=ranked,
         diverged=diverged,
     )
-
-
-def _diverged(algo: Any, predictions: Sequence[Any]) -> str:
-    try:
-        refuse_diverged(algo, predictions)
-    except DivergedModelError as error:
-        return str(error)
-    return ""
 
 
 def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: Plan) -> dict[str, Any]:
@@ -207,8 +219,9 @@ def _rated(predictions: list[Any], plan: Plan) -> Ranked:
 def _catalogue(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Ranked:
     measures = plan.ranking("catalogue")
     convention = plan.convention
-    candidates = Candidates(algo, trainset, impossible=convention.impossible)
-    lists = Placement(candidates, labels_of(testset), convention, plan.threshold).lists()
+    candidates = Candidates(algo, trainset, convention=convention)
+    labels = labels_from_testset(testset)
+    lists = Placement(candidates, labels, convention, plan.threshold).lists()
     metrics = [one.metric for one in measures if one.metric]
     return _scored(lists, [one.name for one in measures], metrics, plan)
 

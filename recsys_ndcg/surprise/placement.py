@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.convention import Convention, Floats
     from recsys_ndcg.grouping import Positions
-    from recsys_ndcg.surprise.candidates import Candidates
+    from recsys_ndcg.surprise.candidates import Candidates, Estimated
 
 _MANY = 0.5
 _TABLES = ("the ratings of the trainset", "those of the testset")
 
 
-def labels_of(testset: Iterable[Any]) -> Labels:
+def labels_from_testset(testset: Iterable[Any]) -> Labels:
     """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
     if not isinstance(testset, Iterable):
         msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
@@ -77,7 +77,9 @@ class Placement:
         self._candidates = candidates
         self._convention = convention
         self._limit = None
-        if convention.recommend_from is not None:
+        # without a threshold nothing is measured that asks what is recommended by it
+        given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
+        if given is not None:
             self._limit = least_recommended(convention, threshold)
         self._users, user = encode(labels.user, "user")
         self._items, item = encode(labels.item, "item")
@@ -91,22 +93,23 @@ class Placement:
         self._item = np.asarray(known.item, dtype=np.int64)
         self._true = known.numbers["true"]
         self._offsets = offsets_of(known.user, len(self._users))
-        self._inner_user = candidates.inner_users(self._users.tolist())
         self._inner_item = candidates.inner_items(self._items.tolist())
-        candidates.warn_of_strangers(self._inner_user, "of the testset")
+        candidates.warn_of_strangers(self._users, "of the testset")
 
     def lists(self) -> PlacedLists:
         """Return the lists of the users of the testset."""
-        rows, users = zip(*self._candidates.by_block(self._users, self._placed), strict=True)
-        ahead, tied, within = np.concatenate([places for places, _ in rows], axis=1)
-        estimated = self._estimated = np.concatenate([values for _, values in rows])
-        lengths, first_tie, n_recommended, n_impossible = np.concatenate(users, axis=1)
+        blocks = self._candidates.by_block(self._users, self._placed)
+        places, lists, estimated, first_tie = (
+            np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)
+        )
+        ahead, tied, within = places
+        lengths, n_recommended, n_impossible = lists
+        self._estimated = estimated  # by which the lists are known again
         listed = tied > 0
         self._check(listed, lengths)
         order = np.lexsort((within, ahead, self._user))
         order = order[listed[order]]
         unlisted = offsets_of(self._user[~listed], len(self._users))
-        lengths = lengths.astype(np.int64)
         return PlacedLists(
             users=self._users,
             offsets=offsets_of(self._user[listed], len(self._users)),
@@ -125,17 +128,17 @@ class Placement:
             within=within[order],
             lengths=lengths,
             first_tie=first_tie,
-            n_recommended=n_recommended.astype(np.int64),
+            n_recommended=n_recommended,
             listing=self.whole,
             impossible_count=int(n_impossible.sum()),
         )
 
     def whole(self, place: int) -> RankedLists:
-        """Return the list of one user, every candidate of it."""
+        """Return the list of one user, every candidate of it; the unlisted labels are known."""
         user = self._users[place : place + 1]
         values = None
         if self._candidates.unchanged:
-            (values,) = self._candidates.by_block(user, lambda _, estimates, __: estimates[0])
+            (values,) = self._candidates.by_block(user, lambda block: block.table[0])
         if values is None or not self._as_placed(place, values):
             msg = (
                 f"The algorithm no longer estimates what it did for user "
@@ -148,7 +151,6 @@ class Placement:
         true = np.full(self._candidates.n_items + 1, np.nan)  # the last for unknown items
         columns = self._inner_item[self._item[rows]]
         true[columns] = self._true[rows]
-        known = (columns >= 0) & np.isfinite(values[columns])
         items, codes = encode(self._candidates.items[inner], "item")
         return RankedLists(
             users=self._users[place : place + 1],
@@ -157,8 +159,8 @@ class Placement:
             true=true[inner],
             item_ids=items,
             item_codes=codes,
-            unlisted_offsets=np.array([0, int((~known).sum())]),
-            unlisted_true=self._true[rows][~known],
+            unlisted_offsets=np.zeros(2, dtype=np.int64),
+            unlisted_true=np.zeros(0),
             missing=np.array([len(inner) == 0]),
             protocol=self._candidates.protocol,
         )
@@ -170,32 +172,41 @@ class Placement:
         now = np.where(columns >= 0, values[columns], -np.inf)
         return bool(np.isclose(now, self._estimated[rows], rtol=1e-9, atol=1e-9).all())
 
-    def _placed(
-        self, block: tuple[int, int], estimates: Floats, n_impossible: int
-    ) -> tuple[tuple[Positions, Floats], Floats]:
-        """Return the places and estimates of a block's rows, and what is known of its lists."""
-        first, last = block
-        own = slice(self._offsets[first], self._offsets[last])
-        row, column = self._user[own] - first, self._inner_item[self._item[own]]
-        values = rounded(estimates, self._convention)
-        n_items = values.shape[1]
+    def _placed(self, block: Estimated) -> tuple[Positions, Positions, Floats, Floats]:
+        """Return what is known of a block's labelled items, and of its lists.
+
+        Returns
+        -------
+        places : int64 array, shape (3, n_rows)
+            `ahead`, `tied` (0 for items that are no candidates) and `within`.
+        lists : int64 array, shape (3, n_users)
+            `lengths`, `n_recommended`, and how many estimates were impossible.
+        estimated, first_tie : float64 arrays
+            Of the rows and of the users.
+        """
+        n_users, n_items = block.table.shape
+        own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
+        row, column = self._user[own] - block.first, self._inner_item[self._item[own]]
+        values = rounded(block.table, self._convention)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
         above = n_items - _count(ascending, row, value, equal=True)
         tied = n_items - above - _count(ascending, row, value, equal=False)
         tied[(column < 0) | np.isneginf(value)] = 0
         within = self._within(values, row, column, tied)
-        everyone = np.arange(last - first)
-        lengths = n_items - _count(ascending, everyone, np.full(len(everyone), -np.inf), equal=True)
+        everyone = np.arange(n_users)
+        lengths = n_items - _count(ascending, everyone, np.full(n_users, -np.inf), equal=True)
         recommended = lengths
         if self._limit is not None:
-            limit = np.full(len(everyone), self._limit)
+            limit = np.full(n_users, self._limit)
             recommended = n_items - _count(ascending, everyone, limit, equal=False)
-        impossible = np.zeros(len(everyone))
-        impossible[0] = n_impossible
-        table = np.array([lengths, _first_tie(ascending), recommended, impossible])
-        own_estimates = np.where(column >= 0, estimates[row, column], -np.inf)
-        return (np.array([above, tied, within]), own_estimates), table
+        estimated = np.where(column >= 0, block.table[row, column], -np.inf)
+        return (
+            np.array([above, tied, within]),
+            np.array([lengths, recommended, block.n_impossible]),
+            estimated,
+            _first_tie(ascending),
+        )
 
     def _within(
         self, values: Floats, row: Positions, column: Positions, tied: Positions
@@ -224,7 +235,7 @@ class Placement:
         place = encode(items, "item")[1].astype(np.int64)
         return -place if rule.endswith("desc") else place
 
-    def _check(self, listed: NDArray[np.bool_], lengths: Floats) -> None:
+    def _check(self, listed: NDArray[np.bool_], lengths: Positions) -> None:
         """Refuse labels that cannot tell a good list, and warn of those out of reach."""
         constant = len(self._true) > 1 and bool((self._true == self._true[0]).all())
         if constant and listed.all() and len(self._true) == lengths.sum():

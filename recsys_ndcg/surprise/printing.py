@@ -31,7 +31,7 @@ def _written(value: float) -> str:
     return f"{value:.0f}" if value.is_integer() and abs(value) > 1 else f"{value:.4f}"
 
 
-def followed(results: Iterable[Result], total: int | None, *, what: str) -> Iterator[Result]:
+def with_progress(results: Iterable[Result], total: int | None) -> Iterator[Result]:
     """Give results on, with a bar of progress if there are many and a person watches."""
     try:
         from rich.console import Console  # noqa: PLC0415 - may be absent
@@ -41,4 +41,4 @@ def followed(results: Iterable[Result], total: int | None, *, what: str) -> Iter
         return
     console = Console(stderr=True)
     off = not console.is_terminal or (total or 0) < _FEW
-    yield from track(results, what, total=total, console=console, transient=True, disable=off)
+    yield from track(results, "Fitting", total=total, console=console, transient=True, disable=off)

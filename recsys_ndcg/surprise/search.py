@@ -16,9 +16,8 @@ from surprise.utils import get_rng
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.folds import Plan, pooled, run
 from recsys_ndcg.surprise.measures import resolved
+from recsys_ndcg.surprise.preflight import checked_splits, iterator_of, settled_plan
 from recsys_ndcg.surprise.tabulation import tabulated
-from recsys_ndcg.surprise.tolerance import with_tolerance
-from recsys_ndcg.surprise.validation import checked, iterator_of, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,9 +60,9 @@ class _Search:
         if not len(self.param_combinations):
             msg = "There are no combinations of parameters to try: a list of values is empty."
             raise InvalidInputError(msg)
-        plan = checked(self._plan, data, self.cv)
+        plan = settled_plan(self._plan, data, self.cv)
         # all at once, as Surprise has them: each combination sees the same
-        splits = list(watched(iterator_of(self.cv).split(data), self.algo_class))
+        splits = list(checked_splits(iterator_of(self.cv).split(data), self.algo_class))
         pairs = product(self.param_combinations, splits)
         total = len(self.param_combinations) * len(splits)
         folds = run(
@@ -214,7 +213,7 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
         threshold: float | None = None,
         convention: Convention | None = None,
     ) -> None:
-        self._plan = _plan(measures, threshold, convention, train=return_train_measures)
+        self._plan = Plan.of(measures, threshold, convention, train=return_train_measures)
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_grid),
@@ -269,7 +268,7 @@ class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: 
         threshold: float | None = None,
         convention: Convention | None = None,
     ) -> None:
-        self._plan = _plan(measures, threshold, convention, train=return_train_measures)
+        self._plan = Plan.of(measures, threshold, convention, train=return_train_measures)
         if not isinstance(n_iter, Integral) or n_iter < 1:
             msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
             raise InvalidInputError(msg)
@@ -319,12 +318,6 @@ def _checked_lists(parameters: Any) -> dict[str, Any]:
         msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
         raise InvalidInputError(msg)
     return dict(parameters)
-
-
-def _plan(
-    measures: Any, threshold: float | None, convention: Convention | None, *, train: bool
-) -> Plan:
-    return Plan(resolved(measures), threshold, with_tolerance(convention), train)
 
 
 def _refit_by(refit: Any, plan: Plan) -> bool | str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.evaluation import convention_or_default
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention import Convention
 
 #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
 TIE_TOLERANCE = 1e-9
@@ -17,11 +21,7 @@ def with_tolerance(convention: Convention | None) -> Convention:
     >>> with_tolerance(None).tie_tolerance
     1e-09
     """
-    if convention is None:
-        convention = Convention()
-    if not isinstance(convention, Convention):
-        msg = f"convention must be a Convention(...), not {shown(convention)}."
-        raise InvalidInputError(msg)
-    step = convention.tie_tolerance
+    chosen = convention_or_default(convention)
+    step = chosen.tie_tolerance
     fine = not isinstance(step, str) and step < TIE_TOLERANCE
-    return convention.replace(tie_tolerance=TIE_TOLERANCE) if fine else convention
+    return chosen.replace(tie_tolerance=TIE_TOLERANCE) if fine else chosen

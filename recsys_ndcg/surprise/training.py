@@ -25,7 +25,7 @@ def warn_of_training(kind: type, ratings: Ratings, scale: tuple[float, float] | 
     ratings : Ratings
         What it is trained on.
     scale : pair of numbers, optional
-        Their rating scale; None where nothing is cut to it.
+        Their rating scale; without it, it is not looked at.
 
     Warns
     -----

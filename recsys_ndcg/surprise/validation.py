@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import copy
-import numbers
-from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from surprise import Dataset, Trainset
-from surprise.model_selection import KFold
 
-from recsys_ndcg.adapters.rows import Rows, check_finite, floats, objects
-from recsys_ndcg.assembly import group
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
-from recsys_ndcg.evaluation import source_of
-from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.surprise import printing
 from recsys_ndcg.surprise.folds import Plan, pooled, run
-from recsys_ndcg.surprise.measures import resolved
-from recsys_ndcg.surprise.tolerance import with_tolerance
-from recsys_ndcg.surprise.training import warn_of_training
-from recsys_ndcg.surprise.trainsets import Ratings
+from recsys_ndcg.surprise.preflight import checked_splits, iterator_of, settled_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.surprise.folds import Fold
@@ -158,116 +146,22 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     std         0.001         0.000                   0.010
     pooled      0.877         0.771                   0.079
     """
-    chosen = resolved(measures)
-    plan = Plan(chosen, threshold, with_tolerance(convention), train=return_train_measures)
+    plan = Plan.of(measures, threshold, convention, train=return_train_measures)
     if isinstance(algo, type):
         msg = f"algo is an algorithm, {algo.__name__}(), not its class."
         raise InvalidInputError(msg)
-    plan = checked(plan, data, cv)
+    plan = settled_plan(plan, data, cv)
     # one copy that every fold fits anew, as Surprise does with the original, or a copy for each
     own = copy.deepcopy(algo) if n_jobs == 1 else None
     iterator = iterator_of(cv)
-    splits = watched(iterator.split(data), type(algo))
-    tasks = ((own or copy.deepcopy(algo), *split) for split in splits)
+    splits = checked_splits(iterator.split(data), type(algo))
+    tasks = ((copy.deepcopy(algo) if own is None else own, *split) for split in splits)
     total = getattr(iterator, "n_splits", None)
     folds = run(tasks, plan, total, n_jobs=n_jobs, pre_dispatch=pre_dispatch)
-    diverged = [fold.diverged for fold in folds if fold.diverged]
-    if diverged:
-        raise DivergedModelError(diverged[0])
+    for fold in folds:
+        if fold.diverged:
+            raise fold.diverged
     found = CrossValidation(folds)
     if verbose:
         printing.table(f"{type(algo).__name__}, {len(folds)} folds", found.to_frame())
     return found
-
-
-def iterator_of(cv: Any) -> Any:
-    """Return what splits the data, as Surprise understands it."""
-    if cv is None:
-        return KFold(n_splits=5)
-    if isinstance(cv, numbers.Integral):
-        return KFold(n_splits=cv)
-    if hasattr(cv, "split") and not isinstance(cv, str | type):
-        return cv
-    msg = f"cv must be None, a number of folds, or have a method split, not {shown(cv)}."
-    raise InvalidInputError(msg)
-
-
-def watched(splits: Iterable[Any], kind: type) -> Iterator[Any]:
-    """Give splits on, after a look at each, and at what the first one is to be trained on.
-
-    Raises
-    ------
-    InvalidInputError
-        There are none, or one is not a trainset and a testset with something in them.
-    """
-    looked = _looked_at(splits)
-    first = next(looked, None)
-    if first is None:
-        msg = "cv gives no split of the data."
-        raise InvalidInputError(msg)
-    trainset, _ = first
-    warn_of_training(kind, Ratings.by_user(trainset), trainset.rating_scale)
-    return chain([first], looked)
-
-
-def _looked_at(splits: Iterable[Any]) -> Iterator[Any]:
-    for place, split in enumerate(splits, 1):
-        if not isinstance(split, tuple) or len(split) != 2 or not isinstance(split[0], Trainset):
-            msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
-            raise InvalidInputError(msg)
-        trainset, testset = split
-        if not trainset.n_ratings or not testset:
-            which = "testset" if trainset.n_ratings else "trainset"
-            msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
-            raise InvalidInputError(msg)
-        yield split
-
-
-def checked(plan: Plan, data: Any, cv: Any) -> Plan:
-    """Return the plan with its threshold, if the ratings can be ranked by it.
-
-    Raises
-    ------
-    InvalidInputError
-        The data is no dataset, or a rating no number; a metric needs a threshold, a rating has no
-        gain, a user and item stand there twice, or a catalogue is to be ranked for the ratings
-        that it leaves out.
-    """
-    if plan.train and plan.ranking("catalogue"):
-        names = ", ".join(one.name for one in plan.ranking("catalogue"))
-        msg = (
-            f"{names} leaves out what a user rated in training, so that it is 0 on the trainset. "
-            "Ask for it without return_train_measures."
-        )
-        raise InvalidInputError(msg)
-    lists = _lists_of(data, cv, plan)
-    metrics = [one.metric for one in plan.measures if one.metric]
-    if lists is None or not metrics:
-        return plan
-    return replace(
-        plan, threshold=source_of(lists, metrics, None, plan.threshold, plan.convention).threshold
-    )
-
-
-def _lists_of(data: Any, cv: Any, plan: Plan) -> RankedLists | None:
-    """Return all ratings as lists; None of predefined folds, which are read as they are split."""
-    if not isinstance(data, Dataset):
-        msg = f"data must be a surprise.Dataset, not {shown(data)}: Dataset.load_from_df(...)."
-        raise InvalidInputError(msg)
-    rows = getattr(data, "raw_ratings", None)
-    if rows is None:
-        if isinstance(cv, numbers.Integral | None):
-            msg = "Data of load_from_folds() has its folds already: pass cv=PredefinedKFold()."
-            raise InvalidInputError(msg)
-        return None
-    if not rows:
-        msg = "The dataset has no ratings."
-        raise InvalidInputError(msg)
-    user, item, rating, *_ = (list(column) for column in zip(*rows, strict=True))
-    grades = floats(rating, "rating")
-    check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
-    if not any(one.metric for one in plan.measures):
-        return None
-    columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
-    protocol = "rated" if plan.ranking("rated") else "catalogue"
-    return RankedLists(**group(columns, plan.convention.duplicates), protocol=protocol)
