@@ -54,6 +54,7 @@ REPORT = [
     "pooled",
     "summary",
     "audit",
+    "baselines",
     "counts",
     "signature",
     "leaderboard",
@@ -167,3 +168,58 @@ def test_importing_loads_nothing_heavy_and_prints_nothing() -> None:
     )
     assert done.stdout == "[]"
     assert not done.stderr
+
+
+PLUG_IN = [
+    "GridSearchCV",
+    "LeaveLastOut",
+    "LeaveNOut",
+    "MostPopular",
+    "RandomizedSearchCV",
+    "TimeSplit",
+    "UserKFold",
+    "accuracy",
+    "cross_validate",
+    "evaluate_catalogue",
+    "make_measure",
+    "predict_all",
+    "rank_catalogue",
+]
+
+
+def test_the_plug_in_offers_its_names() -> None:
+    """Each documented, and Surprise's own accuracy beside ours."""
+    pytest.importorskip("surprise")
+    from recsys_ndcg import surprise as plug_in  # noqa: PLC0415 - an extra
+
+    assert plug_in.__all__ == PLUG_IN
+    assert all(inspect.getdoc(getattr(plug_in, name)) for name in PLUG_IN)
+    own = ["ap", "f1", "fcp", "hit", "mae", "mse", "ndcg", "precision", "recall", "rmse", "rr"]
+    assert plug_in.accuracy.__all__ == own
+
+
+def test_the_plug_in_says_what_to_install() -> None:
+    """Where Surprise is not; the rest of the package does without."""
+    code = (
+        "import sys; sys.modules['surprise'] = None; import recsys_ndcg as rn\n"
+        "try:\n    import recsys_ndcg.surprise\n"
+        "except rn.MissingExtraError as error:\n    print(error)"
+    )
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "pip install 'recsys-ndcg[surprise]'" in done.stdout
+
+
+def test_the_plug_in_imports_where_the_home_directory_cannot_be_written() -> None:
+    """Surprise makes a folder there when it is imported, and fails."""
+    pytest.importorskip("surprise")
+    code = "import recsys_ndcg.surprise; print('imported')"
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"HOME": "/proc/nowhere", "PATH": "/usr/bin"},
+    )
+    assert done.stdout == "imported\n", done.stderr

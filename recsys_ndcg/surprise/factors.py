@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from recsys_ndcg.surprise.trainsets import Ratings
 
@@ -38,21 +37,15 @@ class Factors:
         return _product(self._users[users], self._items[items], self._biases, users, items), None
 
 
-class ImplicitFactors:
+class ImplicitFactors(Factors):
     """SVD++: as SVD with biases, a user's factors shifted by the items that the user rated."""
 
     def __init__(self, algo: Any) -> None:
         ratings = Ratings.by_user(algo.trainset)
-        ones = np.ones(len(ratings.codes))
-        shape = (algo.trainset.n_users, algo.trainset.n_items)
-        rated = csr_array((ones, ratings.codes, ratings.offsets), shape=shape)
+        rated = ratings.matrix(algo.trainset.n_items)
         self._users = algo.pu + (rated @ algo.yj) / np.sqrt(ratings.sizes)[:, None]
         self._items = algo.qi
-        self._biases = Biases(algo)
-
-    def block(self, users: Inner, items: Items) -> tuple[Floats, None]:
-        """Return the products."""
-        return _product(self._users[users], self._items[items], self._biases, users, items), None
+        self._biases: Biases | None = Biases(algo)
 
 
 def _product(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from recsys_ndcg.surprise.trainsets import Ratings
 
@@ -30,9 +29,7 @@ class Slopes:
         np.copyto(self._differences, algo.dev.T, where=together)  # dev is 0/0 elsewhere
         least = np.int16 if ratings.sizes.max(initial=0) < 1 << 15 else np.int32
         self._together = together.astype(least, order="C")
-        shape = (len(self._means), len(together))
-        ones = np.ones(len(ratings.codes))
-        self._rated = csr_array((ones, ratings.codes, ratings.offsets), shape=shape)
+        self._rated = ratings.matrix(len(together))
         self._counted = self._rated.astype(least)
 
     def block(self, users: Inner, items: Items) -> tuple[Floats, None]:

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from recsys_ndcg.lazy import lazy
 
@@ -62,6 +63,11 @@ class Ratings:
     def values(self) -> Floats:
         """The ratings: read when asked for, since each stands elsewhere in memory."""
         return np.array(list(map(itemgetter(1), self._pairs)), dtype=np.float64)
+
+    def matrix(self, n_others: int) -> csr_array:
+        """Return how often each user (or item) rates each of the other side."""
+        shape = (len(self.offsets) - 1, n_others)
+        return csr_array((np.ones(len(self.codes)), self.codes, self.offsets), shape=shape)
 
     @property
     def sizes(self) -> Positions:
