@@ -112,7 +112,9 @@ def test_the_report_is_that_of_all_candidates_ranked(
     names = METRICS
     if convention.ties == "expected" and convention.ap_over == "hits":
         names = [name for name in METRICS if not name.startswith("ap")]
-    how = {"metrics": names, "threshold": chosen.threshold, "convention": convention}
+    how = {"metrics": names, "k": None, "threshold": chosen.threshold, "convention": convention}
+    known = {trainset.to_raw_uid(inner) for inner in trainset.all_users()}
+    assume(trainset.n_items >= 3 and known & {user for user, _, _ in test})
     lists = ranked_the_long_way(algo, trainset, test, clip=clip)
     # the catalogue refuses an anti-testset: every candidate labelled, all alike
     assume(lists.n_unlabelled or len({grade for _, _, grade in test}) > 1)
@@ -169,9 +171,7 @@ def split() -> tuple[Any, Any]:
 
 def sorted_by_hand(algo: Any, trainset: Any, user: str, *, clip: bool) -> list[tuple[str, float]]:
     """Predict, round and sort every item that the user did not rate."""
-    seen: set[int] = set()
-    if user in {trainset.to_raw_uid(inner) for inner in trainset.all_users()}:
-        seen = {item for item, _ in trainset.ur[trainset.to_inner_uid(user)]}
+    seen = {item for item, _ in trainset.ur[trainset.to_inner_uid(user)]}
     items = [trainset.to_raw_iid(inner) for inner in trainset.all_items() if inner not in seen]
     pairs = [(item, float(algo.predict(user, item, clip=clip).est)) for item in items]
     return sorted(pairs, key=lambda pair: -round(pair[1] / 1e-9))
@@ -184,10 +184,10 @@ def test_the_top_of_the_catalogue_is_that_of_predict(
     name: str,
     clip: bool,  # noqa: FBT001
 ) -> None:
-    """For users who are known and one who is not; equal estimates in the trainset's order."""
+    """In the order of the users asked for; equal estimates in the trainset's order."""
     trainset, _ = split
     algo = ALGORITHMS[name]().fit(trainset)
-    users = [trainset.to_raw_uid(inner) for inner in (0, 7, 30)] + ["nobody"]
+    users = [trainset.to_raw_uid(inner) for inner in (7, 0, 30)]
     top = rank_catalogue(algo, trainset, 6, users=users, clip=clip)
     assert top["user"].unique().tolist() == users
     for user, rows in top.groupby("user"):
@@ -197,9 +197,9 @@ def test_the_top_of_the_catalogue_is_that_of_predict(
         np.testing.assert_allclose(rows["estimated"], [one for _, one in expected], atol=1e-9)
 
 
-@pytest.mark.parametrize("k", [1, 3, 40, 1000])
+@pytest.mark.parametrize("k", [1, 3, 40, None])
 def test_a_cutoff_of_any_size_and_blocks_of_any_size_give_the_same(
-    split: tuple[Any, Any], k: int, monkeypatch: pytest.MonkeyPatch
+    split: tuple[Any, Any], k: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A user's list is never cut where a block of users ends."""
     trainset, test = split
@@ -212,7 +212,7 @@ def test_a_cutoff_of_any_size_and_blocks_of_any_size_give_the_same(
     pd.testing.assert_frame_equal(again.per_user, report.per_user)
     sizes = whole.groupby("user").size()
     rated = pd.Series({trainset.to_raw_uid(u): len(trainset.ur[u]) for u in trainset.all_users()})
-    assert (sizes == np.minimum(k, trainset.n_items - rated)[sizes.index]).all()
+    assert (sizes == np.minimum(k or 1000, trainset.n_items - rated)[sizes.index]).all()
 
 
 def test_every_estimate_is_that_of_predict(split: tuple[Any, Any]) -> None:
@@ -236,6 +236,7 @@ class ByContent(surprise.AlgoBase):  # type: ignore[misc, name-defined]
         return surprise.Prediction(uid, iid, None, len(str(uid)) + len(str(iid)) / 100, {})
 
 
+@pytest.mark.filterwarnings("ignore:Tied estimates")
 def test_an_algorithm_of_ones_own_is_asked_about_strangers_by_their_ids(
     split: tuple[Any, Any],
 ) -> None:
@@ -244,8 +245,11 @@ def test_an_algorithm_of_ones_own_is_asked_about_strangers_by_their_ids(
     algo = ByContent().fit(trainset)
     table = predict_all(algo, ["a stranger"], ["an item"], clip=False)
     assert table.loc["a stranger", "an item"] == 10.07
-    top = rank_catalogue(algo, trainset, 1, users=["a stranger", "u001"])
-    assert top["estimated"].tolist() == [10.04, 4.04]
+    with pytest.warns(rn.DataWarning, match="2 of 3 users .* such as 'a stranger'"):
+        report = evaluate_catalogue(
+            algo, trainset, [(user, "i001", 5.0) for user in ("u001", "a stranger", "bob")]
+        )
+    assert report.explain("a stranger", 1)["estimated"].tolist() == [10.04]
 
 
 @pytest.mark.filterwarnings("ignore:Tied estimates")
@@ -406,3 +410,20 @@ def test_estimates_equal_but_for_their_last_digits_are_tied_at_the_cutoff() -> N
     table[0, 0] = 4.0 - 4e-16
     top = rank_catalogue(Tabled(table).fit(trainset), trainset, 3, exclude=None)
     assert top["item"].tolist() == [0, 1, 2]
+
+
+def test_what_the_catalogue_does_not_reach_is_refused(split: tuple[Any, Any]) -> None:
+    """A cutoff beyond its items, and users whom the trainset does not know."""
+    trainset, test = split
+    algo = ALGORITHMS["SVD"]().fit(trainset)
+    n_items = trainset.n_items
+    assert len(rank_catalogue(algo, trainset, n_items, users=["u001"], exclude=None)) == n_items
+    beyond = f"k={n_items + 1}, but the catalogue has {n_items} items"
+    with refused(beyond):
+        rank_catalogue(algo, trainset, n_items + 1)
+    with refused(beyond):
+        evaluate_catalogue(algo, trainset, test, metrics=[f"ndcg@{n_items + 1}"])
+    with refused("1 of 2 users are not in the trainset, the first 'bob'.*predict_all"):
+        rank_catalogue(algo, trainset, users=["u001", "bob"])
+    with refused("2 of 2 users of the testset are not in the trainset, such as 'ann'"):
+        evaluate_catalogue(algo, trainset, [("ann", "i001", 5.0), ("bob", "i001", 2.0)])

@@ -1266,3 +1266,9 @@ def test_a_search_can_be_fitted_again() -> None:
     fresh.fit(WHOLE)
     equal(search.cv_results, fresh.cv_results)
     assert not np.array_equal(before, search.cv_results["mean_test_rmse"])
+
+
+def test_a_cutoff_beyond_the_catalogue_is_refused_before_any_fit() -> None:
+    """No list can be that long."""
+    with refused("k=10000, but the catalogue has"):
+        cross_validate(NeverFitted(), DATA, ["ndcg@10000:catalogue"], cv=2)

@@ -10,7 +10,7 @@ from surprise import Trainset
 from recsys_ndcg.adapters.labels import in_common
 from recsys_ndcg.adapters.rows import objects
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.grouping import encode
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rounding import below_all
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 _CELLS = 1 << 20
-_MANY = 0.5
 
 
 class Estimated(NamedTuple):
@@ -110,21 +109,13 @@ class Candidates:
         """Whether the algorithm has not been fitted again, as far as that can be told."""
         return self._algo.trainset is self._fitted_on
 
-    def warn_of_strangers(self, users: Ids, of: str) -> None:
-        """Warn if most raw users are not in the trainset."""
-        strangers = int((self.inner_users(users.tolist()) < 0).sum())
-        if self._estimates.vectorised and strangers > _MANY * len(users):
-            msg = (
-                f"{strangers} of {len(users)} users {of} are not in the trainset: they get the "
-                "list that the algorithm has for anybody. Ids are raw ones, as in the data."
-            )
-            warn(msg)
+    def strangers(self, users: Ids) -> Ids:
+        """Return the raw users who are not in the trainset."""
+        return users[self.inner_users(users.tolist()) < 0]
 
     def checked_users(self, users: Iterable[Any]) -> Ids:
         """Return raw ids of users as an array, if they are of a type that the trainset has."""
-        raw = _checked(users, self.users, "user")
-        self.warn_of_strangers(raw, "asked for")
-        return raw
+        return _checked(users, self.users, "user")
 
     def checked_items(self, items: Iterable[Any]) -> Ids:
         """Return raw ids of items as an array, if they are of a type that the trainset has."""
@@ -201,6 +192,22 @@ class Candidates:
         first = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(start - first, sizes)
         return np.repeat(known, sizes), self.ratings.codes[places]
+
+
+def refuse_beyond(k: int | None, trainset: Any) -> None:
+    """Refuse a cutoff that no list of the catalogue can reach.
+
+    Raises
+    ------
+    InvalidInputError
+        The trainset has fewer items.
+    """
+    if k is not None and k > trainset.n_items:
+        msg = (
+            f"k={k}, but the catalogue has {trainset.n_items} items: those of the trainset. "
+            "Give a smaller k, or None for whole lists."
+        )
+        raise InvalidInputError(msg)
 
 
 def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:

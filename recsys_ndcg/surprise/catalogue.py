@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.evaluation import chosen_metrics, evaluate, source_of, threshold_for
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.surprise.candidates import Candidates
+from recsys_ndcg.surprise.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.placement import Placement, labels_from_testset
 from recsys_ndcg.surprise.popularity import MostPopular
 from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, with_tolerance
@@ -49,10 +48,9 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     trainset : surprise.Trainset
         Its items are the catalogue.
     k : int, optional
-        How many items of each user; None for all.
+        How many items of each user, at most as many as there are; None for all.
     users : iterable of raw ids, optional
-        For whom; all users of the trainset by default. For a user whom the trainset does not
-        know, the list is what the algorithm predicts for strangers.
+        For whom, all of them in the trainset; by default everybody there.
     exclude : {'train', None}
         Leave out what the user rated in the trainset, or nothing.
     clip : bool
@@ -68,7 +66,8 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     Raises
     ------
     InvalidInputError
-        The algorithm is not fitted on the trainset, diverged, or the ids are of another type.
+        The algorithm is not fitted on the trainset, or diverged; a user is not in the trainset; k
+        is more than there are items.
 
     Notes
     -----
@@ -86,11 +85,20 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
       user item  rank  estimated
     0  ann    b     1        3.0
     """
-    depth = METRICS["ndcg"](k).k or sys.maxsize
+    METRICS["ndcg"](k)  # refuses a k that is not one
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
+    refuse_beyond(k, trainset)
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)
     raw = candidates.users if users is None else candidates.checked_users(users)
-    parts = candidates.by_block(raw, lambda block: _top(block, depth))
+    strangers = candidates.strangers(raw)
+    if len(strangers):
+        msg = (
+            f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
+            f"{shown(strangers[0])}. Give raw ids, as in the data; predict_all() has the "
+            "algorithm's estimates for strangers."
+        )
+        raise InvalidInputError(msg)
+    parts = candidates.by_block(raw, lambda block: _top(block, k or candidates.n_items))
     place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return pd.DataFrame(
         {
@@ -169,6 +177,8 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     labels = labels_from_testset(testset)
     threshold = threshold_for(labels.true, chosen, convention, threshold)
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=convention)
+    for metric in chosen:
+        refuse_beyond(metric.k, trainset)
     lists = Placement(candidates, labels, convention, threshold).lists()
     # a scale that is wrong spoils what predict() says, if not these ranks
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.evaluation import source_of, threshold_for
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.surprise.candidates import Candidates
+from recsys_ndcg.surprise.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.divergence import refuse_diverged
 from recsys_ndcg.surprise.measures import ACCURACY, resolved
 from recsys_ndcg.surprise.placement import Placement, labels_from_testset
@@ -160,6 +160,8 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
     sizes = Counter(row[0] for row in testset)
     if plan.ranking("rated"):
         refuse_single_items(len(sizes), max(sizes.values(), default=0))
+    for one in plan.ranking("catalogue"):
+        refuse_beyond(one.metric.k if one.metric else None, trainset)
     plan = plan.settled(testset)
     start = time.time()
     algo.fit(trainset)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.convention import Convention, Floats
-    from recsys_ndcg.grouping import Positions
+    from recsys_ndcg.grouping import Ids, Positions
     from recsys_ndcg.surprise.candidates import Candidates, Estimated
 
 _MANY = 0.5
@@ -94,7 +94,19 @@ class Placement:
         self._true = known.numbers["true"]
         self._offsets = offsets_of(known.user, len(self._users))
         self._inner_item = candidates.inner_items(self._items.tolist())
-        candidates.warn_of_strangers(self._users, "of the testset")
+        self._check_users(candidates.strangers(self._users))
+
+    def _check_users(self, strangers: Ids) -> None:
+        """Refuse a testset of strangers alone, and warn if they are most of its users."""
+        told = (
+            f"{len(strangers)} of {len(self._users)} users of the testset are not in the trainset, "
+            f"such as {shown(strangers[0]) if len(strangers) else ''}"
+        )
+        if len(strangers) == len(self._users):
+            msg = f"{told}. Give raw ids, as in the data, and the trainset of the same split."
+            raise InvalidInputError(msg)
+        if len(strangers) > _MANY * len(self._users):
+            warn(f"{told}: they get the list that the algorithm has for anybody.")
 
     def lists(self) -> PlacedLists:
         """Return the lists of the users of the testset."""
