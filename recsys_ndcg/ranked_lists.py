@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from recsys_ndcg.adapters import read, read_labels, read_results
+from recsys_ndcg.adapters.pickles import read_pickle
 from recsys_ndcg.adapters.rows import Rows, floats, objects
 from recsys_ndcg.adapters.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.adapters.tuples import read_predictions, read_tuples
@@ -115,14 +117,18 @@ class RankedLists:
         return cls(**group(read_tuples(data), duplicates))
 
     @classmethod
-    def from_surprise(cls, predictions: Iterable[Any], *, duplicates: str = "raise") -> RankedLists:
-        """Make lists from what ``algo.test(testset)`` of scikit-surprise returns.
+    def from_surprise(
+        cls, predictions: Iterable[Any] | str | Path, *, duplicates: str = "raise"
+    ) -> RankedLists:
+        """Make lists from what ``algo.test(testset)`` of scikit-surprise returns, or its pickle.
 
         Examples
         --------
         >>> RankedLists.from_surprise([("ann", "a", 5.0, 4.5, {})]).estimated.tolist()
         [4.5]
         """
+        if isinstance(predictions, str | Path):
+            predictions = read_pickle(predictions)
         return cls(**group(read_predictions(predictions), duplicates))
 
     @classmethod
