@@ -41,6 +41,7 @@ from recsys_ndcg.surprise import (  # noqa: E402
     accuracy,
     cross_validate,
     evaluate_catalogue,
+    folds,
     make_measure,
 )
 
@@ -1272,3 +1273,17 @@ def test_a_cutoff_beyond_the_catalogue_is_refused_before_any_fit() -> None:
     """No list can be that long."""
     with refused("k=10000, but the catalogue has"):
         cross_validate(NeverFitted(), DATA, ["ndcg@10000:catalogue"], cv=2)
+
+
+def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of multiprocessing, which joblib refuses to follow."""
+
+    def refusing(return_as: str = "list", **options: Any) -> Any:
+        if return_as != "list":
+            message = f"the backend does not support return_as={return_as}"
+            raise ValueError(message)
+        return joblib.Parallel(**options)
+
+    alone = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
+    monkeypatch.setattr(folds, "Parallel", refusing)
+    equal(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO), alone)

@@ -152,8 +152,11 @@ def run(
         For joblib.
     """
     jobs = (delayed(_fold)(*task, plan) for task in tasks)
-    results = Parallel(return_as="generator", **parallel)(jobs)
-    return list(with_progress(results, total))
+    try:
+        workers = Parallel(return_as="generator", **parallel)
+    except ValueError:  # a backend that gives everything in the end, so that no bar can follow
+        return list(Parallel(**parallel)(jobs))
+    return list(with_progress(workers(jobs), total))
 
 
 def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
