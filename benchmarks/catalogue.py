@@ -15,17 +15,15 @@ import subprocess
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from evaluate import fastest
 from surprise import NMF, SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
 
 from recsys_ndcg import DataWarning
 from recsys_ndcg.surprise import evaluate_catalogue, rank_catalogue
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ITEM = {"name": "pearson_baseline", "user_based": False}
 MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -39,7 +37,7 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 USERS, ITEMS, RATINGS = 943, 1_682, 100_000
 MANY_USERS, MANY_ITEMS, FACTORS = 134_632, 4_629, 100
-_MOST_PAIRS = 200_000
+_SAMPLE = 20_000  # pairs, of models that take a minute for all
 
 
 def drawn(n_users: int, n_items: int, n_ratings: int) -> Dataset:
@@ -57,16 +55,6 @@ def drawn(n_users: int, n_items: int, n_ratings: int) -> Dataset:
     return Dataset.load_from_df(frame.assign(rating=rating), Reader(rating_scale=(1, 5)))
 
 
-def fastest(work: Callable[[], Any], times: int = 5) -> float:
-    """Return the shortest of several runs, in seconds."""
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
-
-
 def by_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
     """Return the seconds for build_anti_testset and algo.test, and which share was run.
 
@@ -77,7 +65,7 @@ def by_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
     built = time.perf_counter() - start
     sample = pairs
     if not isinstance(algo, SVD | NMF):
-        chosen = np.random.default_rng(0).choice(len(pairs), _MOST_PAIRS // 10, replace=False)
+        chosen = np.random.default_rng(0).choice(len(pairs), _SAMPLE, replace=False)
         sample = [pairs[place] for place in chosen]
     start = time.perf_counter()
     algo.test(sample)
@@ -98,7 +86,7 @@ def compared() -> None:
     for name, (kind, options) in MODELS.items():
         algo = kind(**options).fit(trainset)
         theirs, share = by_surprise(algo, trainset)
-        top = fastest(lambda algo=algo: rank_catalogue(algo, trainset))  # type: ignore[misc]
+        top = fastest(lambda algo=algo: rank_catalogue(algo, trainset), 5)  # type: ignore[misc]
         scored = fastest(
             lambda algo=algo: evaluate_catalogue(algo, trainset, test).summary,  # type: ignore[misc]
             times=2,

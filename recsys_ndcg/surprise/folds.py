@@ -65,9 +65,11 @@ class Plan:
         threshold = threshold_for(true, self.metrics, self.convention, self.threshold)
         return replace(self, threshold=threshold)
 
-    def ranking(self, protocol: str) -> list[Measure]:
-        """Return the measures that rank under a protocol."""
-        return [one for one in self.measures if one.metric and one.protocol == protocol]
+    def ranking(self, protocol: str) -> dict[str, Metric]:
+        """Return the metrics of the measures that rank under a protocol, by their names."""
+        return {
+            one.name: one.metric for one in self.measures if one.metric and one.protocol == protocol
+        }
 
 
 class Ranked(NamedTuple):
@@ -163,8 +165,8 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
     sizes = Counter(row[0] for row in testset)
     if plan.ranking("rated"):
         refuse_single_items(len(sizes), max(sizes.values(), default=0))
-    for one in plan.ranking("catalogue"):
-        refuse_beyond(one.metric.k if one.metric else None, trainset)
+    for metric in plan.ranking("catalogue").values():
+        refuse_beyond(metric.k, trainset)
     plan = plan.settled(testset)
     start = time.time()
     algo.fit(trainset)
@@ -210,27 +212,20 @@ def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: Plan) -> dic
 
 def _rated(predictions: list[Any], plan: Plan) -> Ranked:
     """Rank the users' test ratings, and keep their errors beside."""
-    measures = plan.ranking("rated")
-    names = [one.name for one in measures]
-    metrics = [one.metric for one in measures if one.metric]
+    metrics = plan.ranking("rated")
     if plan.convention.impossible != "last":
         errors = [one.name for one in plan.measures if one == ACCURACY.get(one.name)]
-        errors = [name for name in errors if name in METRICS]
-        names += errors
-        metrics += [METRICS[name]() for name in errors]
-    return _scored(rated_lists(predictions, plan.convention), names, metrics, plan)
+        metrics |= {name: METRICS[name]() for name in errors if name in METRICS}
+    return _scored(rated_lists(predictions, plan.convention), metrics, plan)
 
 
 def _catalogue(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Ranked:
-    measures = plan.ranking("catalogue")
-    convention = plan.convention
-    candidates = Candidates(algo, trainset, convention=convention)
+    candidates = Candidates(algo, trainset, convention=plan.convention)
     labels = labels_from_testset(testset)
-    lists = Placement(candidates, labels, convention, plan.threshold).lists()
-    metrics = [one.metric for one in measures if one.metric]
-    return _scored(lists, [one.name for one in measures], metrics, plan)
+    lists = Placement(candidates, labels, plan.convention, plan.threshold).lists()
+    return _scored(lists, plan.ranking("catalogue"), plan)
 
 
-def _scored(lists: RankedLists, names: list[str], metrics: list[Metric], plan: Plan) -> Ranked:
-    source = source_of(lists, metrics, None, plan.threshold, plan.convention)
-    return Ranked(names, source.lists.users, source.measured(tie_range=False).scores)
+def _scored(lists: RankedLists, metrics: dict[str, Metric], plan: Plan) -> Ranked:
+    source = source_of(lists, metrics.values(), None, plan.threshold, plan.convention)
+    return Ranked(list(metrics), source.lists.users, source.measured(tie_range=False).scores)

@@ -80,21 +80,21 @@ def settled_plan(plan: Plan, data: Any, cv: Any) -> Plan:
         that it leaves out.
     """
     if plan.train and plan.ranking("catalogue"):
-        names = ", ".join(one.name for one in plan.ranking("catalogue"))
+        names = ", ".join(plan.ranking("catalogue"))
         msg = (
             f"{names} leaves out what a user rated in training, so that it is 0 on the trainset. "
             "Ask for it without return_train_measures."
         )
         raise InvalidInputError(msg)
     lists = _lists_of(data, cv, plan)
-    if lists is None or not plan.metrics:
+    if lists is None:
         return plan
     source = source_of(lists, plan.metrics, None, plan.threshold, plan.convention)
     return replace(plan, threshold=source.threshold)
 
 
 def _lists_of(data: Any, cv: Any, plan: Plan) -> RankedLists | None:
-    """Return all ratings as lists; None of predefined folds, which are read as they are split."""
+    """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
     if isinstance(data, DatasetUserFolds) and not isinstance(cv, numbers.Integral | None):
         return None
     user, item, rating, _ = (list(column) for column in zip(*ratings_of(data), strict=True))
