@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 import recsys_ndcg as rn
-from recsys_ndcg.adapters.files import read_ratings
 from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.input.files import read_ratings
 
 METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
 # short lists and ties are what libraries differ in

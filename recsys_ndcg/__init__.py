@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recsys_ndcg import metrics as _metrics
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import (
     DataWarning,
     InvalidInputError,
@@ -12,6 +12,7 @@ from recsys_ndcg.errors import (
     UnknownMetricError,
 )
 from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.one_list import (
     average_precision_at_k,
     dcg_at_k,
@@ -21,9 +22,8 @@ from recsys_ndcg.one_list import (
     reciprocal_rank,
 )
 from recsys_ndcg.overlap import jaccard_at_k, rbo
-from recsys_ndcg.ranked_lists import RankedLists
 from recsys_ndcg.reconciliation import reconcile
-from recsys_ndcg.report import Report
+from recsys_ndcg.report.report import Report
 from recsys_ndcg.version import __version__
 
 __all__ = [

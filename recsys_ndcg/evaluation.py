@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.audit import Audit
-from recsys_ndcg.convention import Convention, Floats
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.errors import InvalidInputError, is_number, shown, warn
-from recsys_ndcg.gains import BY_THRESHOLD
+from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.ranked_lists import RankedLists
-from recsys_ndcg.report import Report
-from recsys_ndcg.source import Source
+from recsys_ndcg.report.audit import Audit
+from recsys_ndcg.report.report import Report
+from recsys_ndcg.scoring.source import Source
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
 
 _DEFAULT_METRICS = ("ndcg", "precision", "recall")
 _MOST = 0.5

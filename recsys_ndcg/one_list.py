@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import source_of
+from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.ranked_lists import RankedLists
 
 Grades = Iterable[float | tuple[float, float]]
 

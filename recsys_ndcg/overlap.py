@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.adapters import read_results
-from recsys_ndcg.adapters.labels import check_same_ids
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.input import read_results
+from recsys_ndcg.input.labels import check_same_ids
+from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.ranked_lists import RankedLists
-from recsys_ndcg.ranking import rank
+from recsys_ndcg.ranking.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

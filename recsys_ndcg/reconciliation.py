@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import CHOICES, WORDS, Convention
+from recsys_ndcg.convention.convention import CHOICES, WORDS, Convention
+from recsys_ndcg.convention.notation import written
+from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.evaluation import source_of
-from recsys_ndcg.notation import written
-from recsys_ndcg.presets import PRESETS
-from recsys_ndcg.signature import signatures
+from recsys_ndcg.report.signatures import signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from recsys_ndcg.lists.ranked_lists import RankedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.ranked_lists import RankedLists
 
 _SAME = 1e-12
 _SHOWN = 5e-5  # what four decimals show

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.arrays import Floats
 
 
 def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:

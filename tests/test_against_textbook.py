@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg import blocks
+from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
 from tests import drawn, textbook
 from tests.textbook import Choices, Labels, Lists
@@ -77,8 +77,8 @@ def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: int | None, r
     assume(drawn.usable(data))
     names = _names(k, data, chosen)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_ROWS", rows)
-        patch.setattr(blocks, "_CELLS", rows)
+        patch.setattr(parallel, "_ROWS", rows)
+        patch.setattr(parallel, "_CELLS", rows)
         report = _report(names, data, chosen)
     for name in names:
         expected = _by_textbook(textbook.table, name, data, chosen)

@@ -13,7 +13,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering import remarks
 from tests import drawn, textbook
 from tests.commands import run
 
@@ -194,7 +193,7 @@ def test_nothing_is_said_where_nothing_matters() -> None:
     ]  # fmt: skip
     report = rn.evaluate(rows, metrics=["ndcg", "precision", "recall"], k=3)
     assert (report.audit["chance"] < 0.2).all()
-    below = [line for line in remarks(report) if not line.startswith("Worse than random")]
+    below = [line for line in report.remarks if not line.startswith("Worse than random")]
     assert not below
 
 
@@ -202,7 +201,7 @@ def test_a_ranking_worse_than_chance_is_told() -> None:
     """It would pass for a good one: 0.6 or more."""
     rows = {user: [(1.0, 5), (2.0, 2), (3.0, 1)] for user in range(3)}
     report = rn.evaluate(rows)
-    assert "Worse than random order: ndcg@10." in remarks(report)
+    assert "Worse than random order: ndcg@10." in report.remarks
 
 
 def test_few_labels_are_told_with_what_they_leave_open() -> None:
@@ -213,7 +212,7 @@ def test_few_labels_are_told_with_what_they_leave_open() -> None:
     report = rn.evaluate(lists, metrics=["ndcg@4"])
     row = report.audit.iloc[0]
     assert row["judged"] == 0.5
-    (line,) = [line for line in remarks(report) if "looks at, 50.0% have a true value" in line]
+    (line,) = [line for line in report.remarks if "looks at, 50.0% have a true value" in line]
     assert f"irrelevant it would be {row['unlabelled_zero']:.4f}" in line
     assert f"of the top grade {row['unlabelled_top']:.4f}." in line
 
@@ -289,7 +288,7 @@ def test_the_top_grade_is_relevant() -> None:
 
 
 def _said(report: rn.Report) -> str:
-    return "\n".join(remarks(report))
+    return "\n".join(report.remarks)
 
 
 def test_every_kind_of_user_and_row_is_told() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.grouping import offsets_of, stable_order
-from recsys_ndcg.ordering import TieGroups, descending
+from recsys_ndcg.lists.grouping import offsets_of, stable_order
+from recsys_ndcg.ranking.ordering import TieGroups, descending
 
 
 @pytest.mark.parametrize("size", [3, 60_000, 65_536, 65_537, 300_000])

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.presets import PRESETS
+from recsys_ndcg.convention import PRESETS
 from tests.peers.build import same
 from tests.peers.cases import Case, cases
 from tests.peers.differences import DIFFERENCES, TOLERANCES

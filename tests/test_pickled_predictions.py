@@ -24,9 +24,9 @@ from surprise import SVD, Dataset, KNNBaseline, Reader, dump
 from surprise.prediction_algorithms.predictions import Prediction
 
 import recsys_ndcg as rn
-from recsys_ndcg.adapters import pickles
-from recsys_ndcg.adapters.pickles import read_pickle
 from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.input import pickles
+from recsys_ndcg.input.pickles import read_pickle
 from tests.refusal import refused
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.presets import PRESETS
 from tests.refusal import refused
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from surprise.model_selection import train_test_split  # noqa: E402
 
 from recsys_ndcg.surprise import (  # noqa: E402
     MostPopular,
-    candidates,
     evaluate_catalogue,
     predict_all,
     rank_catalogue,
 )
+from recsys_ndcg.surprise.catalogue import candidates  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

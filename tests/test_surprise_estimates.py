@@ -31,10 +31,10 @@ from surprise import (
 )
 
 from recsys_ndcg import DataWarning
-from recsys_ndcg.surprise.estimates import RULES, Estimates
-from recsys_ndcg.surprise.factors import Factors
-from recsys_ndcg.surprise.nearest import keep_nearest, places
-from recsys_ndcg.surprise.neighbours import Neighbours
+from recsys_ndcg.surprise.estimates.estimates import RULES, Estimates
+from recsys_ndcg.surprise.estimates.factors import Factors
+from recsys_ndcg.surprise.estimates.nearest import keep_nearest, places
+from recsys_ndcg.surprise.estimates.neighbours import Neighbours
 from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
 
 if TYPE_CHECKING:
@@ -368,7 +368,7 @@ def test_the_size_of_a_piece_is_for_speed_alone(
     algo = neighbours(KNNBasic, "msd", "whole", user_based=user_based, min_k=3)
     whole, _ = Estimates(algo).block(np.arange(41))
     for module in ("nearest", "neighbours"):
-        monkeypatch.setattr(f"recsys_ndcg.surprise.{module}._CELLS", 400)
+        monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.{module}._CELLS", 400)
     np.testing.assert_array_equal(Estimates(algo).block(np.arange(41))[0], whole)
 
 

@@ -41,9 +41,9 @@ from recsys_ndcg.surprise import (  # noqa: E402
     accuracy,
     cross_validate,
     evaluate_catalogue,
-    folds,
     make_measure,
 )
+from recsys_ndcg.surprise.model_selection import folds  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

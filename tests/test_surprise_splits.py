@@ -16,8 +16,13 @@ from surprise import BaselineOnly, Dataset, Reader
 from surprise.model_selection import GridSearchCV, cross_validate
 
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.surprise.raw_ratings import seconds_of
-from recsys_ndcg.surprise.splits import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
+from recsys_ndcg.surprise.model_selection.raw_ratings import seconds_of
+from recsys_ndcg.surprise.model_selection.splits import (
+    LeaveLastOut,
+    LeaveNOut,
+    TimeSplit,
+    UserKFold,
+)
 from tests.refusal import refused
 
 if TYPE_CHECKING:

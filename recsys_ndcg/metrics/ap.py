@@ -10,8 +10,9 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention, Floats
-    from recsys_ndcg.ranking import Ranking
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.ranking.ranking import Ranking
 
 
 @register

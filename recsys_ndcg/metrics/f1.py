@@ -9,8 +9,8 @@ from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.recall import Recall
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Floats
-    from recsys_ndcg.ranking import Ranking
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.ranking.ranking import Ranking
 
 
 @register

@@ -10,8 +10,8 @@ from recsys_ndcg.metrics.metric import register
 from recsys_ndcg.metrics.rmse import RMSE
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Floats
-    from recsys_ndcg.ranking import Ranking
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.ranking.ranking import Ranking
 
 
 @register

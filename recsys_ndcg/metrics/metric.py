@@ -14,8 +14,9 @@ from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from recsys_ndcg.convention import Convention, Floats
-    from recsys_ndcg.ranking import Ranking
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.ranking.ranking import Ranking
 
 
 @dataclass(frozen=True)

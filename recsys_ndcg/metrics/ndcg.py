@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.convention.gains import discounts
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.gains import discounts
 from recsys_ndcg.metrics.dcg import discounted
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Floats
-    from recsys_ndcg.ranking import Ranking
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.ranking.ranking import Ranking
 
 _MOST_PLACES = 10_000_000
 

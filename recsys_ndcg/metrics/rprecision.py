@@ -9,8 +9,8 @@ import numpy as np
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Floats
-    from recsys_ndcg.ranking import Ranking
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.ranking.ranking import Ranking
 
 
 @register

@@ -3,8 +3,7 @@
 from recsys_ndcg.rendering.html import fragment, html
 from recsys_ndcg.rendering.latex import latex
 from recsys_ndcg.rendering.markdown import markdown
-from recsys_ndcg.rendering.remarks import remarks
 from recsys_ndcg.rendering.table import cells, signature_lines
 from recsys_ndcg.rendering.text import text
 
-__all__ = ["cells", "fragment", "html", "latex", "markdown", "remarks", "signature_lines", "text"]
+__all__ = ["cells", "fragment", "html", "latex", "markdown", "signature_lines", "text"]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering.remarks import remarks
 from recsys_ndcg.rendering.table import audit_cells, cells
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ code {{ font-size: .8rem; overflow-wrap: anywhere; }}
 def fragment(report: Shown) -> str:
     """Return the table, the remarks, the audit and the signatures, for a notebook or a page."""
     counts = report.counts
-    lines = "".join(f"<li>{escape(line)}</li>\n" for line in remarks(report))
+    lines = "".join(f"<li>{escape(line)}</li>\n" for line in report.remarks)
     codes = "<br>\n".join(escape(report.signature(name)) for name in report.metrics)
     return (
         f"<p>{counts['users']} users, {counts['ratings']} ratings</p>\n"

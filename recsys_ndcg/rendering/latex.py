@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import MissingExtraError
-from recsys_ndcg.rendering.remarks import remarks
 from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
@@ -20,6 +19,6 @@ def latex(report: Shown) -> str:
         table = shown.to_latex(index=False, escape=True, column_format=sides)
     except ImportError:
         raise MissingExtraError(job="LaTeX", extra="report") from None
-    comments = [f"% {line}" for line in remarks(report)]
+    comments = [f"% {line}" for line in report.remarks]
     comments += [f"% {report.signature(name)}" for name in report.metrics]
     return "\n".join([*comments, table])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import MissingExtraError
-from recsys_ndcg.rendering.remarks import remarks
 from recsys_ndcg.rendering.table import cells
 
 if TYPE_CHECKING:
@@ -20,6 +19,6 @@ def markdown(report: Shown) -> str:
         table = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
     except ImportError:
         raise MissingExtraError(job="Markdown", extra="report") from None
-    lines = [f"- {line}" for line in remarks(report)]
+    lines = [f"- {line}" for line in report.remarks]
     signatures = [f"    {report.signature(name)}" for name in report.metrics]
     return "\n".join([table, "", *lines, *([""] if lines else []), *signatures, ""])

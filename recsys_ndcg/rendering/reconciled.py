@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.presets import PRESETS
+from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.rendering.table import number
 
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.rendering.remarks import remarks
 from recsys_ndcg.rendering.table import cells, signature_lines
 
 if TYPE_CHECKING:
@@ -18,4 +17,4 @@ def text(report: Shown) -> str:
     shown = cells(report)
     shown["metric"] = shown["metric"].str.ljust(shown["metric"].str.len().max())
     table = shown.to_string(index=False)
-    return "\n".join([head, table, *remarks(report), *signature_lines(report)])
+    return "\n".join([head, table, *report.remarks, *signature_lines(report)])

@@ -35,5 +35,9 @@ class Shown(Protocol):
     def audit(self) -> pd.DataFrame:
         """What each score is to be read against, one row per metric."""
 
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader should know before trusting the numbers, a sentence each."""
+
     def signature(self, metric: str) -> str:
         """Return how a metric was computed."""

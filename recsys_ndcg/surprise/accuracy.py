@@ -16,7 +16,7 @@ from recsys_ndcg.surprise.rated import rated_lists
 from recsys_ndcg.surprise.tolerance import with_tolerance
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention.convention import Convention
 
 __all__ = ["ap", "f1", "fcp", "hit", "mae", "mse", "ndcg", "precision", "recall", "rmse", "rr"]
 

@@ -13,8 +13,7 @@ from recsys_ndcg.errors import DivergedModelError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from recsys_ndcg.convention import Floats
-    from recsys_ndcg.grouping import Ids
+    from recsys_ndcg.arrays import Floats, Ids
 
 _ENOUGH = 20
 

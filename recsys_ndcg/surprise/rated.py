@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.ranked_lists import RankedLists
+from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention.convention import Convention
 
 
 def rated_lists(predictions: Any, convention: Convention) -> RankedLists:

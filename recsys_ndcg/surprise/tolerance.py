@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.evaluation import convention_or_default
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention.convention import Convention
 
 #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
 TIE_TOLERANCE = 1e-9

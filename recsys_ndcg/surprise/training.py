@@ -9,7 +9,7 @@ from surprise import CoClustering, SlopeOne
 from recsys_ndcg.errors import warn
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Floats
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.surprise.trainsets import Ratings
 
 _TRUNCATING = (SlopeOne, CoClustering)

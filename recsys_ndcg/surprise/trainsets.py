@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.convention import Floats
-    from recsys_ndcg.grouping import Codes, Ids, Positions
+    from recsys_ndcg.arrays import Codes, Floats, Ids, Positions
 
 
 class Ratings:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from recsys_ndcg.presets import PRESETS
+from recsys_ndcg.convention import PRESETS
 
 GOLDEN = Path(__file__).parent / "golden"
 METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "ap", "rr", "hit", "rprecision"]

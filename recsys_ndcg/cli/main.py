@@ -1,0 +1,258 @@
+"""The command line: the only module that prints or exits."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+try:
+    import typer
+    from rich.console import Console
+    from rich.progress import track
+except ImportError:
+    sys.exit("The command line needs: pip install 'recsys-ndcg[cli]'")
+
+from recsys_ndcg.cli import demo as experiments
+from recsys_ndcg.cli import options
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
+from recsys_ndcg.evaluation import default_metrics
+from recsys_ndcg.evaluation import evaluate as evaluate_data
+from recsys_ndcg.input.files import read_ratings
+from recsys_ndcg.metrics import parse
+from recsys_ndcg.reconciliation import reconcile as reconcile_data
+from recsys_ndcg.rendering import signature_lines, terminal
+from recsys_ndcg.rendering.reconciled import notes
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report.report import Report
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
+)
+# a pipe has no width, so nothing is cut there
+out = Console(
+    highlight=False, markup=False, soft_wrap=True, width=None if sys.stdout.isatty() else 500
+)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV with a heading, Parquet, or pickled Surprise predictions.", show_default=False
+    ),
+]
+Columns = Annotated[
+    str, typer.Option(help="Our column names to the file's: estimated=est,true=r_ui")
+]
+Choices = Annotated[
+    list[str] | None,
+    typer.Option("--convention", help="A choice such as gain=linear; may be repeated."),
+]
+Preset = Annotated[
+    str | None, typer.Option(help="As this library computes it, such as trec_eval or sklearn.")
+]
+Threshold = Annotated[float | None, typer.Option(help="From which true value an item is relevant.")]
+
+
+@app.command()
+def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: File,
+    k: Annotated[str, typer.Option("-k", help="Cutoffs: 10, or 5,10.")] = "10",
+    threshold: Threshold = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option(help="Such as ndcg,precision@5,rr; may be repeated.")
+    ] = None,
+    preset: Preset = None,
+    convention: Choices = None,
+    columns: Columns = "",
+    per_user: Annotated[
+        Path | None, typer.Option(help="Write the scores of every user to this CSV file.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
+) -> None:
+    """Score the lists in a file of user, item, estimated, true."""
+    with _told():
+        threshold = options.threshold_of(convention or []) if threshold is None else threshold
+        names = options.names_of(metrics or default_metrics(has_threshold=threshold is not None))
+        report = evaluate_data(
+            file,
+            metrics=names,
+            k=options.cutoffs(k),
+            threshold=threshold,
+            convention=options.convention_from(convention or [], preset, names),
+            columns=options.pairs_from(columns, "--columns"),
+        )
+        _show(report)
+        if per_user is not None:
+            _write_csv(report, per_user)
+        if json is not None:
+            report.save(json)
+
+
+@app.command()
+def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: File,
+    user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,
+    threshold: Threshold = None,
+    preset: Preset = None,
+    convention: Choices = None,
+    columns: Columns = "",
+) -> None:
+    """Show rank by rank where a user's NDCG comes from."""
+    with _told():
+        report = evaluate_data(
+            file,
+            metrics=[f"ndcg@{k}"],
+            threshold=options.threshold_of(convention or []) if threshold is None else threshold,
+            convention=options.convention_from(convention or [], preset),
+            columns=options.pairs_from(columns, "--columns"),
+        )
+        table = report.explain(_id_as_in(report, user), k)
+        out.print(terminal.grid(terminal.written(table), left=2))
+        out.print(report.signature(f"ndcg@{k}"), style="dim")
+
+
+@app.command()
+def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: File,
+    metric: Annotated[
+        list[str], typer.Option(help="Such as precision@10; may be repeated.", show_default=False)
+    ],
+    threshold: Threshold = None,
+    reported: Annotated[
+        float | None, typer.Option(help="A number somebody published, to be explained.")
+    ] = None,
+    preset: Preset = None,
+    convention: Choices = None,
+    columns: Columns = "",
+) -> None:
+    """Compute a metric as every library does, and tell what makes the difference."""
+    with _told():
+        threshold = options.threshold_of(convention or []) if threshold is None else threshold
+        names = options.names_of(metric)
+        mine = options.convention_from(convention or [], preset, names)
+        with err.status("Computing it as every library does"):
+            table = reconcile_data(
+                file,
+                names,
+                threshold=threshold,
+                convention=mine,
+                columns=options.pairs_from(columns, "--columns"),
+                reported=reported,
+            )
+        for name in table["metric"].unique():
+            rows = table[table["metric"] == name]
+            out.print(terminal.reconciled(rows, reported))
+            for line in notes(rows):
+                out.print(f"- {line}", soft_wrap=False)
+        out.print(f"yours: {mine.signature}", style="dim")
+
+
+@app.command()
+def demo(
+    ratings: Annotated[
+        Path | None,
+        typer.Option(help="A file of user, item, rating[, timestamp], CSV or '::'-separated."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="From which rating an item is relevant.  [default: 4/5 of the top]"),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
+    seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
+) -> None:
+    """Train four Surprise models and compare their rankings, user by user."""
+    with _told():
+        if seed < 0:
+            msg = f"--seed must be at least 0, not {seed}."
+            raise InvalidInputError(msg)
+        table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
+        experiment = experiments.Experiment(table, seed)
+        limit = experiment.scale[1] * 0.8 if threshold is None else threshold
+        names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
+        running = track(
+            experiment.run(),
+            "Training",
+            total=len(experiments.MODELS),
+            console=err,
+            transient=True,
+            disable=not err.is_terminal,
+        )
+        reports = experiments.reports(running, names, limit)
+        source = "sample ratings" if ratings is None else str(ratings)
+        out.print(
+            f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
+            f"rank; relevant from {limit:g}."
+        )
+        _show_models(reports, names)
+
+
+def main() -> None:
+    """Run the command line; a wrong call is told in one line, like wrong data."""
+    try:
+        sys.exit(app(options.spread(sys.argv[1:]) or ["--help"], standalone_mode=False))
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        err.print(f"error: {error.format_message()} (--help tells more)", markup=False)
+        sys.exit(2)
+
+
+def _show_models(reports: dict[str, Report], names: list[str]) -> None:
+    best = max(reports, key=lambda name: reports[name].mean[names[0]])
+    out.print()
+    out.print(terminal.models(reports))
+    report = reports[best]
+    out.print(f"\n{best}, {names[0]}, in detail", style="bold")
+    _show(report)
+    for title, ascending in (("Best users", False), ("Worst users", True)):
+        users = report.leaderboard(names[0], n=5, ascending=ascending)
+        out.print()
+        out.print(terminal.grid(terminal.written(users), title))
+
+
+def _show(report: Report) -> None:
+    out.print(terminal.summary(report))
+    for line in report.remarks:
+        out.print(f"- {line}")
+    for line in signature_lines(report):
+        out.print(line, style="dim")
+
+
+def _id_as_in(report: Report, user: str) -> Any:
+    """Return the id that is written like this; the command line knows only text."""
+    ids = {str(one): one for one in report.users.tolist()}
+    return ids.get(user, user)
+
+
+def _write_csv(report: Report, path: Path) -> None:
+    try:
+        report.per_user.to_csv(path)
+    except OSError as error:
+        msg = f"{path}: cannot be written ({error.strerror or error})."
+        raise InvalidInputError(msg) from None
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Print warnings and errors as one line each, without their way through the code."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            yield
+        except RecsysNdcgError as error:
+            err.print(f"error: {error}", markup=False)
+            raise typer.Exit(2) from None
+        finally:
+            for message in dict.fromkeys(str(one.message) for one in caught):
+                err.print(f"warning: {message}", markup=False)

@@ -1,0 +1,152 @@
+"""Options as text: ``key=value`` from the command line to a Convention."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.convention import notation
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
+from recsys_ndcg.metrics import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def pairs_from(text: str, option: str) -> dict[str, str] | None:
+    """Return ``a=b,c=d`` as a dict, None for no text.
+
+    Examples
+    --------
+    >>> pairs_from("estimated=est,true=r_ui", "--columns")
+    {'estimated': 'est', 'true': 'r_ui'}
+    """
+    found = {}
+    for part in filter(None, re.split(r",(?![^()]*\))", text)):  # not at the commas of map(...)
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            msg = f"{option}: {part!r} is not of the form name=value."
+            raise InvalidInputError(msg)
+        found[key] = value
+    return found or None
+
+
+def spread(words: Sequence[str]) -> list[str]:
+    """Repeat an option that takes several values before each of them.
+
+    Examples
+    --------
+    >>> spread(["--convention", "gain=linear", "ties=input", "-k", "5"])
+    ['--convention', 'gain=linear', '--convention', 'ties=input', '-k', '5']
+    >>> spread(["--metrics", "ndcg", "rr", "data.csv"])
+    ['--metrics', 'ndcg', '--metrics', 'rr', 'data.csv']
+    """
+    result: list[str] = []
+    option = ""
+    for before, word in pairwise(["", *words]):
+        if before in _TAKES:
+            option = before
+        elif option and _TAKES[option](word):
+            result.append(option)
+        else:
+            option = ""
+        result.append(word)
+    return result
+
+
+def _is_choice(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name in [one.name for one in fields(Convention)]
+
+
+def _is_metric(word: str) -> bool:
+    try:
+        return all(parse(name) for name in word.split(","))
+    except RecsysNdcgError:
+        return False
+
+
+_TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
+
+
+def convention_from(
+    choices: Sequence[str], preset: str | None = None, metrics: Sequence[str] = ()
+) -> Convention:
+    """Return the convention that ``key=value`` texts describe, on top of a preset for metrics.
+
+    A text may hold several, with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it is
+    a signature, which holds every choice but the threshold (`threshold_of`).
+
+    Examples
+    --------
+    >>> convention_from(["gain=linear,undefined=0", "tie_tolerance=1e-9"]).undefined
+    0.0
+    """
+    signed = [choice for choice in choices if "|" in choice]
+    if len(signed) + (preset is not None) > 1:
+        msg = "A preset or a signature already holds every choice: give one of them."
+        raise InvalidInputError(msg)
+    convention = Convention() if preset is None else _preset(preset, metrics)
+    given: dict[str, str] = {}
+    for choice in choices:
+        if "|" in choice:
+            convention = Convention.from_signature(choice)
+        else:
+            given.update(pairs_from(choice, "--convention") or {})
+    return convention.replace(**{key: _value(key, text) for key, text in given.items()})
+
+
+def threshold_of(choices: Sequence[str]) -> float | None:
+    """Return the threshold that a report's signature among the choices names.
+
+    Examples
+    --------
+    >>> threshold_of(["ndcg@10|gain:linear|threshold:4.0|users:3"])
+    4.0
+    """
+    found = re.search(r"\|threshold:([-+.\deE]+)", "|".join(choices))
+    return float(found[1]) if found else None
+
+
+def cutoffs(text: str) -> list[int]:
+    """Return the whole numbers of ``5,10``."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
+        raise InvalidInputError(msg) from None
+
+
+def names_of(texts: Sequence[str]) -> list[str]:
+    """Return the metrics that stand in texts, with commas or one by one.
+
+    Examples
+    --------
+    >>> names_of(["ndcg@5,rr", "precision@10"])
+    ['ndcg@5', 'rr', 'precision@10']
+    """
+    return [name.strip() for name in ",".join(texts).split(",") if name.strip()]
+
+
+def _preset(name: str, metrics: Sequence[str]) -> Convention:
+    """Return the convention that all the metrics have under a preset."""
+    convention, *others = [Convention.preset(name, metric) for metric in metrics or ["ndcg"]]
+    if any(other != convention for other in others):
+        msg = (
+            f"{name} computes {', '.join(metrics)} under different choices: ask for one at a time."
+        )
+        raise InvalidInputError(msg)
+    return convention
+
+
+def _value(key: str, text: str) -> Any:
+    try:
+        if key == "gain" and ":" in text:
+            entries = (entry.split(":") for entry in text.split("/"))
+            return {float(grade): float(gain) for grade, gain in entries}
+        return notation.parsed(key, text)
+    except ValueError:
+        return text

@@ -1,0 +1,297 @@
+"""Every choice that can move a number, as one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.convention import formulas, notation, presets
+from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
+
+Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
+Discount = str | Callable[[Floats], Floats]
+
+CHOICES: dict[str, tuple[str | float, ...]] = {
+    "gain": ("exponential", "linear", "binary", "exponential_above"),
+    "discount": ("log2", "ln", "log2_max", "reciprocal"),
+    "ideal": ("global", "local", "max"),
+    "unlabelled": ("zero", "filter", "raise"),
+    "ties": (
+        "expected",
+        "input",
+        "best",
+        "worst",
+        "item_asc",
+        "item_desc",
+        "text_asc",
+        "text_desc",
+    ),
+    "short_list": ("k", "n", "drop"),
+    "recall_over": ("relevant", "capped"),
+    "ap_over": ("relevant", "capped", "k", "hits"),
+    "undefined": ("skip", 0.0, 1.0, "raise"),
+    "missing_user": ("zero", "skip", "raise"),
+    "unlisted": ("count", "ignore"),
+    "impossible": ("rank", "last", "drop"),
+    "mean_over": ("all", "labelled", "relevant"),
+    "duplicates": ("raise", "first", "last", "max", "mean"),
+}
+WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
+_BESIDE = [
+    "threshold",
+    "short_below",
+    "protocol",
+    "users",
+    "version",
+]  # what a report's signature adds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convention:
+    """All choices that can move a number.
+
+    Parameters
+    ----------
+    gain : {'exponential', 'linear', 'binary', 'exponential_above'}, mapping or callable
+        What a grade t is worth: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
+        1 if relevant, 2^(t - threshold + 1) - 1 if relevant; ``{grade: gain}``; or a function of
+        an array of grades, element by element.
+    discount : {'log2', 'ln', 'log2_max', 'reciprocal'} or callable
+        Weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
+        an array of ranks that never increases.
+    ideal : {'global', 'local', 'max'}
+        The DCG that NDCG divides by: of all the user's labelled items, of the items in the
+        list, or of the top grade in every place (`max_grade`; binary gains know it).
+    unlabelled : {'zero', 'filter', 'raise'}
+        An item without a true value has gain 0 and is not relevant, is removed before ranking,
+        or is an error.
+    ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc', 'text_asc', 'text_desc'}
+        Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
+        of the rows, the best or worst order, by item id, or by item id as text: as TREC tools
+        compare them, so that 10 comes before 9.
+    tie_tolerance : float or 'float32'
+        A step; estimates are rounded to it before ranking, or to single precision, as trec_eval
+        holds them. 0 compares exactly.
+    short_list : {'k', 'n', 'drop'}
+        A user with n < k items: precision is over k, over min(k, n), or the user is left out of
+        every metric cut at k.
+    recall_over : {'relevant', 'capped'}
+        Recall is over R relevant items, or over min(k, R).
+    ap_over : {'relevant', 'capped', 'k', 'hits'}
+        Average precision is over R, min(k, R), k, or the hits in the top k.
+    undefined : {'skip', 0.0, 1.0, 'raise'}
+        The score of a user whose denominator is 0. It moves the mean; such a user adds nothing to
+        the pooled sums.
+    missing_user : {'zero', 'skip', 'raise'}
+        A labelled user without a list: scores as an empty list does, is left out, or is an error.
+    unlisted : {'count', 'ignore'}
+        A labelled item that is not in the user's list: counts for recall, AP and the global
+        ideal, or does not exist, as for libraries that see the lists alone.
+    impossible : {'rank', 'last', 'drop'}
+        A prediction that the model could not make (Surprise's ``was_impossible``, mostly the mean
+        of all ratings): ranked as it stands, after all others, or not listed, so that its label
+        is `unlisted`.
+    mean_over : {'all', 'labelled', 'relevant'}
+        The users who count, in the mean and pooled: all, those with a labelled item, or those
+        with a relevant one.
+    duplicates : {'raise', 'first', 'last', 'max', 'mean'}
+        The same (user, item) twice.
+    recommend_from : float or 'threshold', optional
+        Only items estimated at least this, or at least the threshold of relevance, count as
+        recommended, in precision, recall and F1.
+    max_grade : float, optional
+        The top grade, for ``ideal="max"``.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such option, or no such value of it.
+
+    Examples
+    --------
+    >>> Convention(gain="linear").signature[:40]
+    'gain:linear|discount:log2|ideal:global|u'
+    """
+
+    gain: Gain = "exponential"
+    discount: Discount = "log2"
+    ideal: str = "global"
+    unlabelled: str = "zero"
+    ties: str = "expected"
+    tie_tolerance: float | str = 0.0
+    short_list: str = "k"
+    recall_over: str = "relevant"
+    ap_over: str = "relevant"
+    undefined: str | float = "skip"
+    missing_user: str = "zero"
+    unlisted: str = "count"
+    impossible: str = "rank"
+    mean_over: str = "all"
+    duplicates: str = "raise"
+    recommend_from: float | str | None = None
+    max_grade: float | None = None
+
+    if not TYPE_CHECKING:  # a type checker reads the fields
+
+        def __new__(cls, **options: Any) -> Self:
+            """Refuse options that do not exist, naming the nearest one."""
+            for name in options:
+                if name not in _names():
+                    msg = f"Convention has no option {name!r}. {nearest(name, _names())}"
+                    raise InvalidInputError(msg)
+            return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        """Refuse values that no rule stands behind."""
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if name in ("gain", "discount") and callable(value):
+                continue
+            if name == "gain" and isinstance(value, Mapping):
+                object.__setattr__(self, "gain", _checked_gains(value))
+            elif not (isinstance(value, str) or is_number(value)) or value not in choices:
+                raise InvalidInputError(_unknown_value(name, value, choices))
+        if not isinstance(self.undefined, str):
+            object.__setattr__(self, "undefined", float(self.undefined))
+        for name in ("tie_tolerance", "recommend_from", "max_grade"):
+            object.__setattr__(self, name, _finite(name, getattr(self, name)))
+        if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
+            msg = f"tie_tolerance must be a step of at least 0, not {self.tie_tolerance}."
+            raise InvalidInputError(msg)
+        if self.ideal == "max" and self.max_grade is None and self.gain != "binary":
+            msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
+            raise InvalidInputError(msg)
+
+    def __hash__(self) -> int:
+        """Agree with equality, also when `gain` is a mapping."""
+        return hash(self.signature)
+
+    def replace(self, **changes: Any) -> Convention:
+        """Return the convention with some fields changed.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such field, or no such value.
+
+        Examples
+        --------
+        >>> Convention().replace(ties="input").ties
+        'input'
+        """
+        return replace(self, **changes)
+
+    @property
+    def signature(self) -> str:
+        """All fields in a fixed order, ``name:value`` joined by ``|``."""
+        return "|".join(f"{name}:{notation.written(getattr(self, name))}" for name in _names())
+
+    @classmethod
+    def from_signature(cls, text: str) -> Convention:
+        """Return the convention that a signature describes: of a convention, or of a report.
+
+        Raises
+        ------
+        InvalidInputError
+            A part is unknown, missing, or names a function.
+
+        Examples
+        --------
+        >>> Convention.from_signature(Convention(ties="input").signature).ties
+        'input'
+        """
+        if not isinstance(text, str):
+            msg = f"A signature is text, not {shown(text)}."
+            raise InvalidInputError(msg)
+        texts = notation.fields_of(text, _names(), _BESIDE)
+        return cls(**{name: notation.parsed(name, value) for name, value in texts.items()})
+
+    @classmethod
+    def preset(cls, name: str, metric: str | None = None) -> Convention:
+        """Return how another library computes its numbers.
+
+        Parameters
+        ----------
+        name : str
+            One of `presets`.
+        metric : str, optional
+            Such as ``"ap@10"``: some libraries treat users or ties differently from metric to
+            metric. Without it, the convention of the library's NDCG.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such preset; the nearest name is given.
+
+        Examples
+        --------
+        >>> Convention.preset("catboost").undefined
+        1.0
+        >>> Convention.preset("catboost", "ap@10").undefined
+        0.0
+        """
+        return cls(**presets.choices(name, metric))
+
+    @staticmethod
+    def presets() -> dict[str, str]:
+        """Return the names of the presets, and what each reproduces."""
+        return {name: str(one) for name, one in presets.PRESETS.items()}
+
+    def explain(self) -> str:
+        r"""Return the formulas of exactly this convention, in words and in LaTeX.
+
+        Examples
+        --------
+        >>> print("\n".join(Convention(gain="linear").explain().splitlines()[6:10]))
+        Gain of a grade: the grade itself.
+            g(t) = t
+        Weight of a rank: 1 over the binary logarithm of the rank plus 1.
+            D(r) = \frac{1}{\log_2(r + 1)}
+        """
+        return formulas.explained(self)
+
+
+def _names() -> list[str]:
+    return [one.name for one in fields(Convention)]
+
+
+def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
+    """Return the mapping with float keys in ascending order."""
+    try:
+        # adding 0.0 makes -0.0 the same as 0.0, in the signature too
+        clean = {float(grade) + 0.0: float(gains[grade]) + 0.0 for grade in sorted(gains)}
+    except (TypeError, ValueError):
+        msg = (
+            f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; "
+            f"got {shown(gains)}."
+        )
+        raise InvalidInputError(msg) from None
+    if not all(map(math.isfinite, [*clean, *clean.values()])):
+        msg = f"gain must map finite grades to finite gains; got {shown(clean)}."
+        raise InvalidInputError(msg)
+    if not clean:
+        msg = "gain is an empty mapping; give every grade a gain, such as {0: 0, 1: 1}."
+        raise InvalidInputError(msg)
+    return clean
+
+
+def _finite(name: str, value: float | str | None) -> float | str | None:
+    word = WORDS.get(name)
+    if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
+        return value
+    if value is None or not is_number(value):
+        other = f" or {word!r}" if word else ""
+        msg = f"{name} must be a finite number{other}, not {shown(value)}."
+        raise InvalidInputError(msg)
+    return float(value)
+
+
+def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:
+    known = ", ".join(repr(choice) for choice in choices)
+    more = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
+    close = nearest(str(value), [str(choice) for choice in choices])
+    hint = f" {close}" if close.startswith("Did") else ""
+    return f"{name} must be one of {known}{more.get(name, '')}; got {shown(value)}.{hint}"

@@ -1,0 +1,154 @@
+"""What a grade is worth, and what a rank weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, shown
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.convention import Convention
+
+_LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
+
+BY_THRESHOLD = ("binary", "exponential_above")  # what these are worth depends on the threshold
+
+_GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
+_DISCOUNTS = {
+    "log2": lambda ranks: 1 / np.log2(ranks + 1),
+    "ln": lambda ranks: 1 / np.log(ranks + 1),
+    "log2_max": lambda ranks: 1 / np.maximum(np.log2(ranks), 1),
+    "reciprocal": lambda ranks: 1 / ranks,
+}
+
+
+def gains(true: Floats, convention: Convention, threshold: float | None) -> Floats:
+    """Return the gain of every grade, 0 for an unlabelled item (NaN).
+
+    Parameters
+    ----------
+    true : float64 array of any shape
+        Grades, NaN where unlabelled.
+    convention : Convention
+        Its `gain` says how.
+    threshold : float, optional
+        From which grade an item is relevant, for the gains that depend on it.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention
+    >>> gains(np.array([0.0, 3.0, np.nan]), Convention(), None)
+    array([0., 7., 0.])
+    """
+    rule = convention.gain
+    if rule == "binary":
+        return relevance(true, threshold)
+    if rule == "exponential_above":
+        relevant = relevance(true, threshold) > 0
+        return np.where(relevant, np.exp2(true - threshold + 1) - 1, 0.0)  # type: ignore[operator]
+    if isinstance(rule, str):
+        gain = _GAINS[rule](true)
+    elif isinstance(rule, Mapping):
+        grades, values = np.array([*rule.keys()]), np.array([*rule.values()])
+        gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
+    else:
+        return _called(rule, true)
+    return np.where(np.isnan(true), 0.0, gain)
+
+
+def _called(rule: Callable[[Floats], Floats], true: Floats) -> Floats:
+    """Return the gains that a function of the user's gives the labelled items."""
+    labelled = ~np.isnan(true)
+    gain = np.zeros(true.shape)
+    gain[labelled] = _answer(rule, true[labelled], "gain must give one value per grade")
+    return gain
+
+
+def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Floats:
+    """Return what a function of the user's says, one number for each that it was asked."""
+    try:
+        given = np.asarray(rule(asked))
+    except TypeError as error:
+        msg = f"{demand}, for an array of them: {error}."
+        raise InvalidInputError(msg) from error
+    if given.shape != asked.shape or given.dtype.kind not in "fiub":
+        msg = f"{demand}; for {len(asked)} it gave {shown(given)}."
+        raise InvalidInputError(msg)
+    return given.astype(np.float64)
+
+
+def relevance(true: Floats, threshold: float | None) -> Floats:
+    """Return 1 where a grade reaches the threshold, else 0; unlabelled items are not relevant."""
+    return (true >= threshold).astype(np.float64)  # type: ignore[operator]
+
+
+def discounts(depth: int, convention: Convention) -> Floats:
+    """Return the weight of the ranks 1 to `depth`.
+
+    Raises
+    ------
+    InvalidInputError
+        A function of the user's gives weights that are negative, infinite or increasing: then
+        the best order would not be the one with the largest gains first.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention
+    >>> discounts(3, Convention(discount="reciprocal")).round(3)
+    array([1.   , 0.5  , 0.333])
+    """
+    ranks = np.arange(1, depth + 1, dtype=np.float64)
+    rule = convention.discount
+    if isinstance(rule, str):
+        return np.asarray(_DISCOUNTS[rule](ranks))
+    weights = _answer(rule, ranks, "discount must give one weight per rank")
+    bad = ~np.isfinite(weights) | (weights < 0)
+    bad[1:] |= weights[1:] > weights[:-1]
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        msg = (
+            f"discount gives {weights[first]} at rank {first + 1}; "
+            "weights must be finite, at least 0 and never increase with the rank."
+        )
+        raise InvalidInputError(msg)
+    return weights
+
+
+def faulty_grades(
+    true: Floats, convention: Convention, threshold: float | None
+) -> tuple[Floats, str, str] | None:
+    """Return grades that have no usable gain, what is wrong with them and what to do, or None."""
+    rule = convention.gain
+    if isinstance(rule, str):  # these rise with the grade: the ends tell
+        labelled = true[~np.isnan(true)]
+        grades = np.array([labelled.min(), labelled.max()] if len(labelled) else [])
+    else:
+        grades = np.sort(pd.unique(true[~np.isnan(true)]))
+    has_top = convention.ideal == "max" and convention.max_grade is not None
+    top = np.array([convention.max_grade] if has_top else [], dtype=np.float64)
+    known = np.concatenate([grades, top])
+    if isinstance(rule, Mapping):
+        unknown = known[~np.isin(known, [*rule])]
+        if len(unknown):
+            return unknown, f"no gain in {shown(rule)}", "give every grade one"
+    with np.errstate(over="ignore"):
+        values = gains(known, convention, threshold)
+    shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
+    rescale = "rescale the grades" + (
+        ", or pass gain='linear'" if str(rule).startswith("exp") else ""
+    )
+    faults = [
+        (values < 0, "a negative gain, with which NDCG has no bounds", shift),
+        (np.isnan(values), "a gain that is not finite", shift),
+        (values > _LARGEST_GAIN, "a gain too large to be added up", rescale),
+    ]
+    if len(top):
+        fault = f"more gain than max_grade={convention.max_grade}"
+        faults += [(values > values[-1], fault, "pass the real top of the scale")]
+    found = ((known[bad], fault, advice) for bad, fault, advice in faults if bad.any())
+    return next(found, None)

@@ -1,0 +1,90 @@
+"""From every form in which predictions come to the same four columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.files import read_file
+from recsys_ndcg.input.frames import Table, read_frame
+from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
+from recsys_ndcg.input.pickles import is_pickle, read_pickle
+from recsys_ndcg.input.tuples import read_tuples
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.input.rows import Rows
+
+
+def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
+    """Read predictions in any form that `evaluate` accepts."""
+    data = _unpickled(data, columns)
+    if _is_table(data, columns):
+        return read_frame(open_table(data, columns))
+    if columns:
+        msg = "columns= names the columns of a table, but the data is not a table."
+        raise InvalidInputError(msg)
+    return read_tuples(data)
+
+
+def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
+    """Read labels from a table, or from predictions of the test ratings."""
+    data = _unpickled(data, columns)
+    if _is_table(data, columns):
+        return labels_from(open_table(data, columns))
+    rows = read_tuples(data)
+    return Labels(*_ids_of(rows, "labels"), rows.true)
+
+
+def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
+    """Read results from a table, or from predictions."""
+    data = _unpickled(data, columns)
+    if _is_table(data, columns):
+        return results_from(open_table(data, columns))
+    rows = read_tuples(data)
+    user, item = _ids_of(rows, "results")
+    return Results(
+        user, item, rows.estimated, order_only=rows.order_only, impossible=rows.impossible
+    )
+
+
+def _ids_of(rows: Rows, table: str) -> tuple[Ids, Ids]:
+    if rows.item is None:
+        msg = f"The {table} have no item ids to join on; give rows (user, item, estimated, true)."
+        raise InvalidInputError(msg)
+    user, item = (ids.values if isinstance(ids, Coded) else ids for ids in (rows.user, rows.item))
+    return user, item
+
+
+def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
+    """Return the table, or the table in the file, with its columns under our names."""
+    is_path = isinstance(data, str | Path)
+    if is_path and not str(data):
+        msg = "The path of the file is empty."
+        raise InvalidInputError(msg)
+    return Table(read_file(data, columns) if is_path else data, columns)
+
+
+def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
+    """Return the predictions in a pickle in place of its path, and all else as it came."""
+    if not (isinstance(data, str | Path) and is_pickle(data)):
+        return data
+    if columns:
+        msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
+        raise InvalidInputError(msg)
+    return read_pickle(data)
+
+
+def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+    """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
+    if isinstance(data, Mapping):
+        return (columns or {}).get("user", "user") in data
+    # looked up on the class: a lazy table would have to resolve its columns for it
+    named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
+    rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
+    return isinstance(data, str | Path) or not rows

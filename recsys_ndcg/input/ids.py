@@ -1,0 +1,186 @@
+"""Ids to codes: distinct ids in ascending order, and each row's place among them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from recsys_ndcg.arrays import Codes, Flags, Ids, Positions
+
+_SIXTEEN_BITS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of ids as its distinct ones, in order of appearance, and each row's place there."""
+
+    ids: Ids
+    codes: Codes
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.codes)
+
+    @property
+    def values(self) -> Ids:
+        """The id of every row."""
+        return self.ids[self.codes]
+
+
+def coded(values: Iterable[Hashable], column: str, size: int) -> Coded:
+    """Return `size` Python objects by their distinct values, in one pass over them.
+
+    Raises
+    ------
+    InvalidInputError
+        An id cannot be hashed.
+
+    Examples
+    --------
+    >>> coded(["b", "a", "b"], "user", 3).codes
+    array([0, 1, 0], dtype=int32)
+    """
+    places: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    try:
+        codes = np.fromiter(map(places.__getitem__, values), np.int32, size)
+    except TypeError as error:
+        if "unhashable" not in str(error):  # what the values come from has failed
+            raise
+        msg = f"{column}: an id is not hashable ({error}); use numbers or text."
+        raise InvalidInputError(msg) from None
+    return Coded(np.fromiter(places, dtype=object, count=len(places)), codes)
+
+
+def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+    """Return the distinct ids in ascending order, and each row's place among them.
+
+    Parameters
+    ----------
+    values : array, one id per row, or Coded
+        Numbers or text; any hashable objects in an object array.
+    column : str
+        Its name, for the message.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is missing (None or NaN) or cannot be hashed.
+
+    Examples
+    --------
+    >>> encode(np.array([30, 10, 30]), "user")
+    (array([10, 30]), array([1, 0, 1], dtype=int32))
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < 4 * len(values) + _SIXTEEN_BITS:
+            return _encode_narrow(values, low, high)
+    ids, codes = _distinct(values, column)
+    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
+    if missing[:-1].any() or codes.min(initial=0) < 0:
+        refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
+    ids = as_numbers(ids)
+    ascending = _ascending(ids)
+    place = np.empty(len(ids), dtype=np.int32)
+    place[ascending] = np.arange(len(ids), dtype=np.int32)
+    return ids[ascending], place[codes]
+
+
+def together(first: Ids, second: Ids) -> Ids:
+    """Return the ids of two tables in one array, without rounding whole numbers to floats.
+
+    Examples
+    --------
+    >>> together(np.array([2**60 + 1]), np.array([1.0]))
+    array([1152921504606846977, 1.0], dtype=object)
+    """
+    if first.dtype.kind != second.dtype.kind:
+        first, second = first.astype(object), second.astype(object)
+    return np.concatenate([first, second])
+
+
+def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
+    """Encode whole numbers from a narrow range through a table, without hashing."""
+    seen = np.zeros(high - low + 1, dtype=bool)
+    if values.dtype.itemsize < np.dtype(np.int64).itemsize:
+        values = values.astype(np.int64)  # the difference of two short numbers may not be short
+    least = values.dtype.type(low)
+    shifted = values - least if low else values
+    seen[shifted] = True
+    found = np.flatnonzero(seen)
+    place = np.zeros(len(seen), dtype=np.int32)
+    place[found] = np.arange(len(found), dtype=np.int32)
+    return found.astype(values.dtype) + least, place[shifted]
+
+
+def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+    """Return the distinct ids in order of appearance, and each row's place, -1 if missing."""
+    if isinstance(values, Coded):
+        return values.ids, values.codes
+    try:
+        codes, ids = pd.factorize(values)
+    except TypeError as error:
+        msg = f"{column}: an id is not hashable ({error}); use numbers or text."
+        raise InvalidInputError(msg) from None
+    return np.asarray(ids), codes.astype(np.int32)
+
+
+def as_numbers(ids: Ids) -> Ids:
+    """Return Python numbers of one kind as an array of numbers, if that loses nothing."""
+    if ids.dtype == object and any(isinstance(one, np.generic) for one in ids):
+        plain = [one.item() if isinstance(one, np.generic) else one for one in ids]
+        ids = np.fromiter(plain, dtype=object, count=len(plain))
+    kind = {int: "iu", float: "f"}.get(type(ids[0])) if ids.dtype == object and len(ids) else None
+    if kind is None or len(set(map(type, ids))) > 1:
+        return ids
+    numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become something else
+    return numbers if numbers.dtype.kind in kind else ids
+
+
+def _ascending(ids: Ids) -> Positions:
+    try:
+        return np.argsort(ids, kind="stable")
+    except TypeError:  # ids of several types have an order too, so that the rows' order has none
+        pass
+    named = [(type(one).__name__, one) for one in ids.tolist()]
+    try:
+        return np.array(sorted(range(len(named)), key=named.__getitem__), dtype=np.int64)
+    except TypeError:  # nor can those of one type be compared
+        return np.argsort([f"{name} {one}" for name, one in named], kind="stable")
+
+
+def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
+    """Raise an error that names the first rows where `bad` holds, counted from 0."""
+    if bad.any():
+        rows = np.flatnonzero(bad)
+        shown = ", ".join(str(row) for row in rows[:3].tolist())
+        more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
+        msg = f"{column}: {fault} in row {shown}{more} (counted from 0); {advice}."
+        raise InvalidInputError(msg)
+
+
+def type_names(ids: Iterable[object]) -> set[str]:
+    """Return 'text' and 'number' as they occur among ids, and the names of other types.
+
+    Examples
+    --------
+    >>> sorted(type_names(["1", 1, 1.0]))
+    ['number', 'text']
+    """
+    kinds = {type(one) for one in ids}
+    return {
+        "text" if issubclass(kind, str)
+        else "number" if issubclass(kind, int | float | np.number)
+        else kind.__name__
+        for kind in kinds
+    }  # fmt: skip

@@ -1,0 +1,112 @@
+"""Labels and results: two tables that are joined on user and item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.input.ids import type_names
+from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.input.frames import Table
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is known: the true grade of a user for an item, NaN where it is not."""
+
+    user: Ids
+    item: Ids
+    true: Floats
+
+    def __post_init__(self) -> None:
+        """Hold the columns to the same checks as those of predictions."""
+        columns = {"user": self.user, "item": self.item, "true": self.true}
+        check_lengths(columns, "the labels")
+        check_grades(self.true)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was recommended: a score for a user and an item, higher first."""
+
+    user: Ids
+    item: Ids
+    estimated: Floats
+    column: str = "estimated"
+    order_only: bool = False
+    impossible: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        """Hold the columns to the same checks as those of predictions."""
+        columns = {"user": self.user, "item": self.item, self.column: self.estimated}
+        check_lengths(columns, "the results")
+        check_finite(self.estimated, self.column, "leave out what was not recommended")
+
+
+def labels_from(table: Table) -> Labels:
+    """Read the columns user, item and true."""
+    return Labels(table.ids("user"), table.ids("item"), table.numbers("true"))
+
+
+def results_from(table: Table) -> Results:
+    """Read the columns user, item and rank or estimated."""
+    name = "rank" if "rank" in table else "estimated"
+    if name not in table:
+        msg = (
+            f"The results have neither a column 'rank' nor 'estimated'; they have "
+            f"{', '.join(map(str, table.names))}. Columns={{'rank': ...}} says what it is called."
+        )
+        raise InvalidInputError(msg)
+    numbers = table.numbers(name)
+    ranked = name == "rank"
+    scores = -numbers if ranked else numbers
+    return Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
+
+
+def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:
+    """Refuse ids of two tables that can never meet, warn where they do not.
+
+    Parameters
+    ----------
+    columns : mapping
+        ``{"user": (ids of the first, ids of the second)}``, and the same for the items.
+    names : pair of text
+        What the tables are called.
+
+    Raises
+    ------
+    InvalidInputError
+        One table writes its ids as text and the other as numbers.
+    """
+    for column, (known, found) in columns.items():
+        if not in_common(known, found, column, names):
+            msg = f"No {column} of {names[1]} is among {names[0]}, so every score is 0."
+            warn(msg)
+
+
+def in_common(known: Ids, found: Ids, column: str, names: tuple[str, str]) -> int:
+    """Return how many distinct ids two columns share; refuse types that can never meet."""
+    ours, theirs = _distinct(known), _distinct(found)
+    kinds, other = type_names(ours), type_names(theirs)
+    if kinds.isdisjoint(other):
+        msg = (
+            f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
+            f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
+            f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
+        )
+        raise InvalidInputError(msg)
+    return len(ours & theirs)
+
+
+def _distinct(ids: Ids) -> set[Any]:
+    return set(np.unique(ids).tolist() if ids.dtype != object else ids.tolist())

@@ -1,0 +1,72 @@
+"""TREC qrels and runs, as files or as dicts of dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.labels import Labels, Results
+from recsys_ndcg.input.rows import floats, objects
+
+Judgements = str | Path | Mapping[Any, Mapping[Any, float]]
+_QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
+    "topic", "Q0", "document", "rank", "score", "tag",
+)  # fmt: skip
+
+
+def read_qrels(qrels: Judgements) -> Labels:
+    """Read the judgements; a negative grade means unlabelled, as in trec_eval."""
+    user, item, grade = _columns(qrels, _QRELS, value="grade")
+    true = floats(grade, "qrels")
+    return Labels(user, item, np.where(true < 0, np.nan, true))
+
+
+def read_run(run: Judgements) -> Results:
+    """Read the results by their score; the rank column is ignored, as in trec_eval."""
+    user, item, score = _columns(run, _RUN, value="score")
+    return Results(user, item, floats(score, "run"), "score")
+
+
+def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:
+    if not isinstance(source, str | Path | Mapping):
+        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
+        raise InvalidInputError(msg)
+    if isinstance(source, Mapping):
+        for user, one in source.items():
+            if not isinstance(one, Mapping):
+                msg = f"Topic {user!r} has {shown(one)}; give a dict {{document: {value}}}."
+                raise InvalidInputError(msg)
+        flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
+    else:
+        flat = _lines(Path(source), fields, fields.index(value))
+    if not flat:
+        msg = f"{'The dict' if isinstance(source, Mapping) else source}: there are no entries."
+        raise InvalidInputError(msg)
+    user, item, values = zip(*flat, strict=True)
+    return objects(user, "topic"), objects(item, "document"), list(values)
+
+
+def _lines(path: Path, fields: tuple[str, ...], place: int) -> list[tuple[str, str, float]]:
+    rows = []
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, start=1):
+                parts = line.split()
+                if not parts:
+                    continue
+                try:
+                    if len(parts) != len(fields):
+                        raise ValueError  # noqa: TRY301 - the same fault as a bad number
+                    rows.append((parts[0], parts[2], float(parts[place])))
+                except ValueError:
+                    form = " ".join(fields)
+                    msg = f"{path}, line {number}: {line.strip()!r} is not '{form}'."
+                    raise InvalidInputError(msg) from None
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path}: cannot be read ({getattr(error, 'strerror', error)})."
+        raise InvalidInputError(msg) from None
+    return rows

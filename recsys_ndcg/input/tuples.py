@@ -1,0 +1,138 @@
+"""Plain Python objects: rows, Surprise predictions, a list per user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from operator import itemgetter
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.ids import coded
+from recsys_ndcg.input.rows import Rows, floats, objects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Floats
+
+_ROW, _PREDICTION = 4, 5
+
+
+def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
+    """Read a mapping, rows ``(user, item, estimated, true)`` or Surprise predictions."""
+    if isinstance(data, Mapping):
+        return _read_mapping(data)
+    rows = data if isinstance(data, list) else list(data)
+    if rows and _is_prediction(rows[0]):
+        return read_predictions(rows)
+    _check_width(rows, _ROW, "(user, item, estimated, true)")
+    user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
+    return Rows(
+        coded(user, "user", len(rows)),
+        coded(item, "item", len(rows)),
+        floats(estimated, "estimated"),
+        floats(true, "true"),
+    )
+
+
+def read_predictions(predictions: Iterable[Any]) -> Rows:
+    """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
+    rows = predictions if isinstance(predictions, list) else list(predictions)
+    size = len(rows)
+    try:
+        # -5 is no place of a shorter tuple, and -2 no estimate of a longer one: their errors tell
+        # of rows that are no predictions, without a pass over all of them to measure each
+        user = coded(map(itemgetter(-5), rows), "uid", size)
+        true, estimated = _numbers(rows, 2), _numbers(rows, -2)
+    except InvalidInputError:
+        raise
+    except (IndexError, KeyError, TypeError, ValueError):
+        _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
+        user = coded(map(itemgetter(0), rows), "uid", size)
+        true = floats(map(itemgetter(2), rows), "true (r_ui)")
+        estimated = floats(map(itemgetter(3), rows), "estimated (est)")
+    item = coded(map(itemgetter(1), rows), "iid", size)
+    return Rows(user, item, estimated, true, impossible=_impossible(rows))
+
+
+def _numbers(rows: Sequence[Any], place: int) -> Floats:
+    """Return a column of numbers; a TypeError tells of text, which fromiter would convert."""
+    if rows and isinstance(rows[0][place], str):  # a look at each would take as long as the rest
+        raise TypeError
+    return np.fromiter(map(itemgetter(place), rows), np.float64, len(rows))
+
+
+def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
+    """Tell which predictions say that they are none; None where all were possible."""
+    try:
+        said = list(map(itemgetter("was_impossible"), map(itemgetter(-1), rows)))
+    except (KeyError, TypeError):
+        said = _said(rows)
+    return np.array(said, dtype=bool) if any(said) else None
+
+
+def _said(rows: Sequence[Any]) -> list[bool]:
+    """Return the same where details are missing, or do not say it."""
+    details = [row[-1] for row in rows]
+    try:
+        return [one is not None and bool(one.get("was_impossible", False)) for one in details]
+    except AttributeError:
+        place = next(i for i, one in enumerate(details) if not isinstance(one, dict | NoneType))
+        msg = f"Row {place} (counted from 0) is {shown(rows[place])}; its details must be a dict."
+        raise InvalidInputError(msg) from None
+
+
+def _is_prediction(row: Any) -> bool:
+    """Tell a prediction, whose fifth entry is a dict of details, from any other five things."""
+    return (
+        isinstance(row, tuple) and len(row) == _PREDICTION and isinstance(row[4], dict | NoneType)
+    )
+
+
+def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
+    """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
+    try:
+        entries = {user: list(one) for user, one in lists.items()}
+    except TypeError:
+        user = next(user for user, one in lists.items() if not isinstance(one, Iterable))
+        msg = f"User {user!r} has no list; give {{user: [(estimated, true), ...]}}."
+        raise InvalidInputError(msg) from None
+    empty = [user for user, one in entries.items() if not one]
+    if empty:
+        msg = f"User {empty[0]!r} has an empty list. Leave the user out, or give (estimated, true)."
+        raise InvalidInputError(msg)
+    flat = list(chain.from_iterable(entries.values()))
+    lengths = [len(one) for one in entries.values()]
+    user = np.repeat(objects(entries, "user"), lengths)
+    if not any(hasattr(entry, "__len__") for entry in flat):
+        ranks = np.arange(len(flat)) - np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
+        return Rows(user, None, -ranks.astype(float), floats(flat, "true"), order_only=True)
+    width_of = [len(entry) if hasattr(entry, "__len__") else 1 for entry in flat]
+    if set(width_of) != {2}:
+        place = next(place for place, width in enumerate(width_of) if width != 2)
+        msg = (
+            f"User {shown(user[place])} has the entry {shown(flat[place])}; each must be "
+            "(estimated, true), or all of them grades in ranked order."
+        )
+        raise InvalidInputError(msg)
+    estimated, true = (map(itemgetter(place), flat) for place in (0, 1))
+    return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
+
+
+def _check_width(rows: Sequence[Any], width: int, form: str) -> None:
+    """Refuse the first row that has not `width` entries."""
+    try:
+        if set(map(len, rows)) <= {width} and not (rows and isinstance(rows[0], Mapping)):
+            return
+    except TypeError:
+        pass
+    for place, row in enumerate(rows):
+        if isinstance(row, str | Mapping) or not hasattr(row, "__len__") or len(row) != width:
+            msg = f"Row {place} (counted from 0) is {shown(row)}; each must be {form}."
+            raise InvalidInputError(msg)

@@ -1,0 +1,1 @@
+"""The only sort: lists in order of their estimates, and the tables that metrics read."""

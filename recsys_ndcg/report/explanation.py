@@ -1,0 +1,90 @@
+"""One user's list, rank by rank: where a score comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.convention.gains import discounts
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.ranking.block import Block
+from recsys_ndcg.ranking.ranking import Ranking
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.scoring.source import Source
+
+
+def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
+    """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
+    METRICS["ndcg"](k)  # refuses a k that is not one
+    place = _place_of(source.lists.users, user)
+    lists = source.lists.whole(place)
+    convention = source.convention
+    block = Block(lists, convention, depth=k, threshold=source.threshold)
+    ranking = Ranking(block, convention.ties)
+    listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
+    rows = ranking.order[:listed]
+    ideal = _ideal(ranking, listed, k)
+    depth = len(ideal)
+    weights = discounts(depth, convention)
+    gain = np.zeros(depth)
+    gain[:listed] = ranking.gain[0, :listed]
+    dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(ideal * weights)
+    blank = np.full(depth, np.nan)
+    items = lists.items
+    columns = {
+        "item": rows if items is None else items[rows],
+        "estimated": np.full(listed, np.nan) if lists.order_only else lists.estimated[rows],
+        "true": lists.true[rows],
+    }
+    table = {name: _lengthened(values, depth) for name, values in columns.items()}
+    return pd.DataFrame(
+        {
+            **table,
+            "gain": gain,
+            "discount": weights,
+            "discounted_gain": gain * weights,
+            "dcg": dcg,
+            "ideal_gain": ideal,
+            "ideal_dcg": ideal_dcg,
+            "ndcg": np.divide(
+                np.minimum(dcg, ideal_dcg), ideal_dcg, where=ideal_dcg != 0, out=blank
+            ),
+        }
+    ).set_axis(pd.RangeIndex(1, depth + 1, name="rank"))
+
+
+def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
+    """Return the gains of the ideal list, at least as many as there are items."""
+    if ranking.convention.ideal == "max":
+        return np.full(k or max(listed, 1), ranking.top_gain)
+    labelled = min(int(ranking.n_labelled[0]), len(ranking.discount))
+    ideal: Floats = ranking.ideal_gain[0, : max(listed, labelled)]
+    return ideal
+
+
+def _place_of(users: Ids, user: Any) -> int:
+    """Return the number of a user; an id of another type is told apart."""
+    ids = users.tolist()
+    if user in ids:
+        return int(ids.index(user))
+    names = [str(one) for one in ids]
+    if str(user) in names:
+        own = type(ids[names.index(str(user))]).__name__
+        hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
+    else:
+        hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
+    msg = f"There is no user {shown(user)} among the {len(ids)} of this report. {hint}"
+    raise InvalidInputError(msg)
+
+
+def _lengthened(values: Ids, depth: int) -> pd.Series[Any]:
+    """Return the column with blanks for the ranks past the end of the list."""
+    column = pd.Series(values)
+    if len(column) == depth:
+        return column
+    return (column if column.dtype == np.float64 else column.astype(object)).reindex(range(depth))

@@ -1,0 +1,1 @@
+"""What is measured, settled beforehand, and what comes of it."""

@@ -1,0 +1,292 @@
+"""Ranking the whole catalogue: the top items of every user, and how good these lists are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.evaluation import chosen_metrics, evaluate, source_of, threshold_for
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
+from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset
+from recsys_ndcg.surprise.estimates.popularity import MostPopular
+from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, with_tolerance
+from recsys_ndcg.surprise.training import warn_of_training
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.lists.placed_lists import PlacedLists
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.surprise.catalogue.candidates import Estimated
+
+_PIECE = 8
+
+
+def rank_catalogue(  # noqa: PLR0913 - the contract
+    algo: Any,
+    trainset: Any,
+    k: int | None = 10,
+    *,
+    users: Iterable[Any] | None = None,
+    exclude: str | None = "train",
+    clip: bool = False,
+) -> pd.DataFrame:
+    """Return the top k of all items for every user, without Surprise's anti-testset.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted on the trainset.
+    trainset : surprise.Trainset
+        Its items are the catalogue.
+    k : int, optional
+        How many items of each user, at most as many as there are; None for all.
+    users : iterable of raw ids, optional
+        For whom, all of them in the trainset; by default everybody there.
+    exclude : {'train', None}
+        Leave out what the user rated in the trainset, or nothing.
+    clip : bool
+        Cut estimates to the rating scale, as ``predict`` does; then those beyond it are tied.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns user, item, rank (from 1) and estimated, in the order of the users and ranks.
+        Estimates equal to 1e-9 stand in the order of the trainset. A user with fewer candidates
+        has fewer rows.
+
+    Raises
+    ------
+    InvalidInputError
+        The algorithm is not fitted on the trainset, or diverged; a user is not in the trainset; k
+        is more than there are items.
+
+    Notes
+    -----
+    Computed over arrays for all algorithms of Surprise that are not random, with blocks of users,
+    so that memory does not grow with users × items; others are asked pair by pair.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> trainset = data.build_full_trainset()
+    >>> rank_catalogue(MostPopular().fit(trainset), trainset, k=1)
+      user item  rank  estimated
+    0  ann    b     1        3.0
+    """
+    METRICS["ndcg"](k)  # refuses a k that is not one
+    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
+    refuse_beyond(k, trainset)
+    warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)
+    raw = candidates.users if users is None else candidates.checked_users(users)
+    strangers = candidates.strangers(raw)
+    if len(strangers):
+        msg = (
+            f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
+            f"{shown(strangers[0])}. Give raw ids, as in the data; predict_all() has the "
+            "algorithm's estimates for strangers."
+        )
+        raise InvalidInputError(msg)
+    parts = candidates.by_block(raw, lambda block: _top(block, k or candidates.n_items))
+    place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return pd.DataFrame(
+        {
+            "user": raw[place],
+            "item": candidates.items[item],
+            "rank": rank,
+            "estimated": estimated,
+        }
+    ).infer_objects()
+
+
+def evaluate_catalogue(  # noqa: PLR0913 - the contract
+    algo: Any,
+    trainset: Any,
+    testset: Iterable[Any],
+    *,
+    metrics: Iterable[str | Metric] | str | Metric | None = None,
+    k: int | Iterable[int | None] | None = 10,
+    threshold: float | None = 4.0,
+    convention: Convention | None = None,
+    exclude: str | None = "train",
+    clip: bool = False,
+) -> Report:
+    """Rank all items that a user has not rated in training, and score where the test items stand.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted on the trainset.
+    trainset : surprise.Trainset
+        Its items, but for those the user rated there, are the candidates.
+    testset : list of (user, item, rating)
+        What the users rated besides: the labels. All other candidates are unlabelled.
+    metrics, k, threshold
+        As in `recsys_ndcg.evaluate`.
+    convention : Convention, optional
+        Every other choice; estimates are equal to at least 1e-9.
+    exclude : {'train', None}
+        As in `rank_catalogue`.
+    clip : bool
+        As in `rank_catalogue`.
+
+    Returns
+    -------
+    Report
+        Of the users of the testset, under the protocol ``catalogue``. Its `baselines` are the
+        same metrics for the most popular items and for chance. Test items that are no candidates
+        (unknown to the trainset, or rated there too) are unlisted labels: out of reach.
+
+    Raises
+    ------
+    InvalidInputError
+        As for `rank_catalogue` and `recsys_ndcg.evaluate`.
+
+    Notes
+    -----
+    Nothing of users × items is held; the place of every test item among all candidates is found
+    by one sort of each user's estimates, so that metrics and ties are exact at any depth.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5), ("cid", "b", 2), ("eve", "c", 3)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> trainset = data.build_full_trainset()
+    >>> test = [("ann", "c", 5), ("cid", "a", 4)]
+    >>> evaluate_catalogue(MostPopular().fit(trainset), trainset, test, k=1).per_user
+          n_items  n_relevant  ndcg@1  precision@1  recall@1
+    user
+    ann         2           1     0.0          0.0       0.0
+    cid         2           1     1.0          1.0       1.0
+    """
+    convention = with_tolerance(convention)
+    chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
+    labels = labels_from_testset(testset)
+    threshold = threshold_for(labels.true, chosen, convention, threshold)
+    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=convention)
+    for metric in chosen:
+        refuse_beyond(metric.k, trainset)
+    lists = Placement(candidates, labels, convention, threshold).lists()
+    # a scale that is wrong spoils what predict() says, if not these ranks
+    warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
+    report = evaluate(lists, metrics=chosen, threshold=threshold, convention=convention)
+    if threshold is not None and any(metric.needs_threshold for metric in chosen):
+        _warn_of_threshold(threshold, labels.true)
+    # a popularity is no rating, to be recommended from some rating on
+    plain = convention.replace(recommend_from=None)
+    popular = MostPopular().fit(trainset)
+    candidates = Candidates(popular, trainset, exclude=exclude, clip=clip, convention=plain)
+    lists = Placement(candidates, labels, plain, threshold).lists()
+    means = [_mean(lists, metric, threshold, plain) for metric in chosen]
+    table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
+    return replace(report, known_baselines=table)
+
+
+def _mean(
+    lists: PlacedLists, metric: Metric, threshold: float | None, convention: Convention
+) -> float:
+    """Return the mean of a baseline, NaN where its ties have no exact value."""
+    try:
+        source = source_of(lists, metric, None, threshold, convention)
+        return float(source.measured(tie_range=False).scores.mean[0])
+    except InvalidInputError:
+        return np.nan
+
+
+def _warn_of_threshold(threshold: float, true: Floats) -> None:
+    if not (true >= threshold).any():
+        msg = (
+            f"threshold={threshold:g} is above every rating of the testset (the highest is "
+            f"{np.nanmax(true):g}), so nothing is relevant. Give the threshold of this scale."
+        )
+        warn(msg)
+
+
+def predict_all(
+    algo: Any,
+    users: Iterable[Any] | None = None,
+    items: Iterable[Any] | None = None,
+    *,
+    clip: bool = True,
+) -> pd.DataFrame:
+    """Return the estimates of every user for every item, each what ``algo.predict`` says.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted.
+    users, items : iterables of raw ids, optional
+        Those of the trainset by default; unknown ones get what the algorithm has for strangers.
+    clip : bool
+        Cut estimates to the rating scale, as ``predict`` does.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by user, a column per item: users × items numbers, so mind the memory.
+
+    Raises
+    ------
+    InvalidInputError
+        The algorithm is not fitted, diverged, or the ids are of another type.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> model = MostPopular().fit(data.build_full_trainset())
+    >>> predict_all(model, users=["ann"])
+    item    a    b
+    user
+    ann   5.0  3.0
+    """
+    candidates = Candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
+    raw = candidates.users if users is None else candidates.checked_users(users)
+    columns = candidates.items if items is None else candidates.checked_items(items)
+    table = candidates.of_items(raw, columns)
+    return pd.DataFrame(table, pd.Index(raw, name="user"), pd.Index(columns, name="item"))
+
+
+def _top(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, Floats]:
+    """Return place of the user, item, rank and estimate of the k best of each user."""
+    values = block.table
+    cells = np.flatnonzero(values >= _at_most_kth(values, k) - 2 * TIE_TOLERANCE)
+    row, item = np.divmod(cells, values.shape[1])
+    estimated = values[row, item]
+    # the cells are in the order of the items, which a stable sort keeps among equals
+    order = np.lexsort((-np.rint(estimated / TIE_TOLERANCE), row))
+    order = order[estimated[order] > -np.inf]
+    row, item, estimated = row[order], item[order], estimated[order]
+    sizes = np.bincount(row, minlength=len(values))
+    rank = np.arange(1, len(row) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = rank <= k
+    return row[kept] + block.first, item[kept], rank[kept], estimated[kept]
+
+
+def _at_most_kth(values: Floats, k: int) -> Floats:
+    """Return a bound for each row that its k-th largest value reaches: mostly it is close.
+
+    The k-th largest of the maxima of pieces of the row.
+    """
+    pieces = values.shape[1] // _PIECE
+    if k > pieces:
+        return np.full((len(values), 1), -np.inf)
+    whole = values[:, : pieces * _PIECE]
+    # piece i holds every pieces-th column, so that the maximum is taken over contiguous rows
+    maxima = whole.reshape(len(values), _PIECE, pieces).max(axis=1)
+    return np.partition(maxima, pieces - k, axis=1)[:, -k, None]

@@ -1,0 +1,289 @@
+"""Where the labelled items stand among all candidates of a user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.convention.rounding import least_recommended, rounded
+from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.input.ids import encode
+from recsys_ndcg.input.labels import Labels, in_common
+from recsys_ndcg.input.rows import floats, objects
+from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
+from recsys_ndcg.lists.placed_lists import PlacedLists
+from recsys_ndcg.lists.ranked_lists import RankedLists
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.surprise.catalogue.candidates import Candidates, Estimated
+
+_MANY = 0.5
+_TABLES = ("the ratings of the trainset", "those of the testset")
+
+
+def labels_from_testset(testset: Iterable[Any]) -> Labels:
+    """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
+    if not isinstance(testset, Iterable):
+        msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
+        raise InvalidInputError(msg)
+    rows = list(testset)
+    if not rows:
+        msg = "The testset is empty: there is nothing to find among the candidates."
+        raise InvalidInputError(msg)
+    for place, row in enumerate(rows):
+        if not isinstance(row, tuple | list) or len(row) != 3:
+            msg = (
+                f"Row {place} (counted from 0) of the testset is {shown(row)}; each must be "
+                "(user, item, rating), as a split or trainset.build_testset() gives them."
+            )
+            raise InvalidInputError(msg)
+    user, item, true = zip(*rows, strict=True)
+    return Labels(objects(list(user), "user"), objects(list(item), "item"), floats(true, "rating"))
+
+
+class Placement:
+    """The labelled items of a testset among the candidates of its users.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        What is ranked.
+    labels : Labels
+        The testset.
+    convention : Convention
+        Its tolerance, its rule for ties and what counts as recommended.
+    threshold : float, optional
+        From which rating an item is relevant.
+
+    Raises
+    ------
+    InvalidInputError
+        The ids are of another type than those of the trainset, or stand there twice.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        labels: Labels,
+        convention: Convention,
+        threshold: float | None,
+    ) -> None:
+        self._candidates = candidates
+        self._convention = convention
+        self._limit = None
+        # without a threshold nothing is measured that asks what is recommended by it
+        given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
+        if given is not None:
+            self._limit = least_recommended(convention, threshold)
+        self._users, user = encode(labels.user, "user")
+        self._items, item = encode(labels.item, "item")
+        in_common(candidates.items, self._items, "item", _TABLES)
+        in_common(candidates.users, self._users, "user", _TABLES)
+        pairs = Pairs(user, item, {"true": labels.true}, "the testset")
+        sizes = len(self._users), len(self._items)
+        known, _, self._merged = distinct_by_user(pairs, *sizes, convention.duplicates)
+        known = known.take(np.flatnonzero(~np.isnan(known.numbers["true"])))
+        self._user = known.user.astype(np.int64)
+        self._item = np.asarray(known.item, dtype=np.int64)
+        self._true = known.numbers["true"]
+        self._offsets = offsets_of(known.user, len(self._users))
+        self._inner_item = candidates.inner_items(self._items.tolist())
+        self._check_users(candidates.strangers(self._users))
+
+    def _check_users(self, strangers: Ids) -> None:
+        """Refuse a testset of strangers alone, and warn if they are most of its users."""
+        told = (
+            f"{len(strangers)} of {len(self._users)} users of the testset are not in the trainset, "
+            f"such as {shown(strangers[0]) if len(strangers) else ''}"
+        )
+        if len(strangers) == len(self._users):
+            msg = f"{told}. Give raw ids, as in the data, and the trainset of the same split."
+            raise InvalidInputError(msg)
+        if len(strangers) > _MANY * len(self._users):
+            warn(f"{told}: they get the list that the algorithm has for anybody.")
+
+    def lists(self) -> PlacedLists:
+        """Return the lists of the users of the testset."""
+        blocks = self._candidates.by_block(self._users, self._placed)
+        places, lists, estimated, first_tie = (
+            np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)
+        )
+        ahead, tied, within = places
+        lengths, n_recommended, n_impossible = lists
+        self._estimated = estimated  # by which the lists are known again
+        listed = tied > 0
+        self._check(listed, lengths)
+        order = np.lexsort((within, ahead, self._user))
+        order = order[listed[order]]
+        unlisted = offsets_of(self._user[~listed], len(self._users))
+        return PlacedLists(
+            users=self._users,
+            offsets=offsets_of(self._user[listed], len(self._users)),
+            estimated=estimated[order],
+            true=self._true[order],
+            item_ids=self._items,
+            item_codes=self._item[order],
+            unlisted_offsets=unlisted,
+            unlisted_true=self._true[~listed],
+            missing=(lengths == 0) & (np.diff(unlisted) > 0),
+            protocol=self._candidates.protocol,
+            duplicates=self._convention.duplicates,
+            merged=self._merged,
+            ahead=ahead[order],
+            tied=tied[order],
+            within=within[order],
+            lengths=lengths,
+            first_tie=first_tie,
+            n_recommended=n_recommended,
+            listing=self.whole,
+            impossible_count=int(n_impossible.sum()),
+        )
+
+    def whole(self, place: int) -> RankedLists:
+        """Return the list of one user, every candidate of it; the unlisted labels are known."""
+        user = self._users[place : place + 1]
+        values = None
+        if self._candidates.unchanged:
+            (values,) = self._candidates.by_block(user, lambda block: block.table[0])
+        if values is None or not self._as_placed(place, values):
+            msg = (
+                f"The algorithm no longer estimates what it did for user "
+                f"{shown(self._users[place])}: it was fitted again since, or is random. Explain "
+                "the report before, or evaluate a copy (copy.deepcopy) of the algorithm."
+            )
+            raise InvalidInputError(msg)
+        inner = np.flatnonzero(np.isfinite(values))
+        rows = slice(self._offsets[place], self._offsets[place + 1])
+        true = np.full(self._candidates.n_items + 1, np.nan)  # the last for unknown items
+        columns = self._inner_item[self._item[rows]]
+        true[columns] = self._true[rows]
+        items, codes = encode(self._candidates.items[inner], "item")
+        return RankedLists(
+            users=self._users[place : place + 1],
+            offsets=np.array([0, len(inner)]),
+            estimated=values[inner],
+            true=true[inner],
+            item_ids=items,
+            item_codes=codes,
+            unlisted_offsets=np.zeros(2, dtype=np.int64),
+            unlisted_true=np.zeros(0),
+            missing=np.array([len(inner) == 0]),
+            protocol=self._candidates.protocol,
+        )
+
+    def _as_placed(self, place: int, values: Floats) -> bool:
+        """Tell whether the labelled items have the estimates that they were placed by."""
+        rows = slice(self._offsets[place], self._offsets[place + 1])
+        columns = self._inner_item[self._item[rows]]
+        now = np.where(columns >= 0, values[columns], -np.inf)
+        return bool(np.isclose(now, self._estimated[rows], rtol=1e-9, atol=1e-9).all())
+
+    def _placed(self, block: Estimated) -> tuple[Positions, Positions, Floats, Floats]:
+        """Return what is known of a block's labelled items, and of its lists.
+
+        Returns
+        -------
+        places : int64 array, shape (3, n_rows)
+            `ahead`, `tied` (0 for items that are no candidates) and `within`.
+        lists : int64 array, shape (3, n_users)
+            `lengths`, `n_recommended`, and how many estimates were impossible.
+        estimated, first_tie : float64 arrays
+            Of the rows and of the users.
+        """
+        n_users, n_items = block.table.shape
+        own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
+        row, column = self._user[own] - block.first, self._inner_item[self._item[own]]
+        values = rounded(block.table, self._convention)
+        value = values[row, column]
+        ascending = np.sort(values, axis=1)
+        above = n_items - _count(ascending, row, value, equal=True)
+        tied = n_items - above - _count(ascending, row, value, equal=False)
+        tied[(column < 0) | np.isneginf(value)] = 0
+        within = self._within(values, row, column, tied)
+        everyone = np.arange(n_users)
+        lengths = n_items - _count(ascending, everyone, np.full(n_users, -np.inf), equal=True)
+        recommended = lengths
+        if self._limit is not None:
+            limit = np.full(n_users, self._limit)
+            recommended = n_items - _count(ascending, everyone, limit, equal=False)
+        estimated = np.where(column >= 0, block.table[row, column], -np.inf)
+        return (
+            np.array([above, tied, within]),
+            np.array([lengths, recommended, block.n_impossible]),
+            estimated,
+            _first_tie(ascending),
+        )
+
+    def _within(
+        self, values: Floats, row: Positions, column: Positions, tied: Positions
+    ) -> Positions:
+        """Return the place among equal estimates, by the rule for ties if it goes by the items."""
+        within = np.zeros_like(tied)
+        key = self._item_order
+        if key is None:
+            return within
+        for place in np.array_split(np.flatnonzero(tied > 1), len(row) // 512 + 1):
+            same = values[row[place]] == values[row[place], column[place]][:, None]
+            within[place] = (same & (key < key[column[place]][:, None])).sum(axis=1)
+        return within
+
+    @property
+    def _item_order(self) -> Positions | None:
+        """The order in which equal estimates stand, by inner item; None if it needs none."""
+        rule = self._convention.ties
+        if rule == "input":
+            return np.arange(self._candidates.n_items)
+        if not rule.startswith(("item", "text")):
+            return None
+        items = self._candidates.items
+        if rule.startswith("text"):
+            items = items.astype(str).astype(object)
+        place = encode(items, "item")[1].astype(np.int64)
+        return -place if rule.endswith("desc") else place
+
+    def _check(self, listed: NDArray[np.bool_], lengths: Positions) -> None:
+        """Refuse labels that cannot tell a good list, and warn of those out of reach."""
+        constant = len(self._true) > 1 and bool((self._true == self._true[0]).all())
+        if constant and listed.all() and len(self._true) == lengths.sum():
+            msg = (
+                f"All {len(listed)} candidates are labelled {self._true[0]:g}, so every order "
+                "scores the same. build_anti_testset() fills in the mean of all ratings: give the "
+                "real ratings of a test instead."
+            )
+            raise InvalidInputError(msg)
+        out, unknown = int((~listed).sum()), int((self._inner_item[self._item] < 0).sum())
+        if out > _MANY * len(listed):
+            msg = (
+                f"{out} of {len(listed)} test ratings are of no candidate: {unknown} of items that "
+                f"are not in the trainset, {out - unknown} of items that the user rated there."
+            )
+            warn(msg)
+
+
+def _count(ascending: Floats, row: Positions, value: Floats, *, equal: bool) -> Positions:
+    """Return how many values of a row are below a value, or equal to it: a search in each row."""
+    low = np.zeros(len(row), dtype=np.int64)
+    high = np.full(len(row), ascending.shape[1])
+    for _ in range(ascending.shape[1].bit_length()):
+        middle = (low + high) // 2
+        found = ascending[row, np.minimum(middle, ascending.shape[1] - 1)]
+        below = (low < high) & ((found <= value) if equal else (found < value))
+        low = np.where(below, middle + 1, low)
+        high = np.where(below, high, middle)
+    return low
+
+
+def _first_tie(ascending: Floats) -> Floats:
+    """Return the first rank of each list whose item shares its estimate; inf if none does."""
+    if ascending.shape[1] < 2:
+        return np.full(len(ascending), np.inf)
+    same = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] > -np.inf)
+    last = same.shape[1] - same[:, ::-1].argmax(axis=1)
+    first: Floats = np.where(same.any(axis=1), ascending.shape[1] - last, np.inf)
+    return first

@@ -1,0 +1,1 @@
+"""The estimates of each algorithm of Surprise over arrays."""

@@ -1,0 +1,186 @@
+"""Every estimate that a fitted Surprise algorithm would give, in blocks of users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from surprise import (
+    NMF,
+    SVD,
+    AlgoBase,
+    BaselineOnly,
+    CoClustering,
+    KNNBaseline,
+    KNNBasic,
+    KNNWithMeans,
+    KNNWithZScore,
+    SlopeOne,
+    SVDpp,
+)
+
+from recsys_ndcg.errors import warn
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.surprise.estimates.clusters import CoClusters
+from recsys_ndcg.surprise.estimates.factors import Biases, Factors, ImplicitFactors
+from recsys_ndcg.surprise.estimates.neighbours import (
+    BaselineNeighbours,
+    CentredNeighbours,
+    Neighbours,
+    StandardisedNeighbours,
+)
+from recsys_ndcg.surprise.estimates.one_by_one import OneByOne
+from recsys_ndcg.surprise.estimates.popularity import MostPopular, Popularity
+from recsys_ndcg.surprise.estimates.slopes import Slopes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.surprise.estimates.rules import Inner, Mask, Rule
+
+#: By the function that computes the estimate, so that a subclass with another one is not taken
+#: for its parent.
+RULES: dict[Any, Callable[[Any], Rule]] = {
+    BaselineOnly.estimate: Biases,
+    SVD.estimate: Factors,
+    NMF.estimate: Factors,
+    SVDpp.estimate: ImplicitFactors,
+    SlopeOne.estimate: Slopes,
+    CoClustering.estimate: CoClusters,
+    KNNBasic.estimate: Neighbours,
+    KNNWithMeans.estimate: CentredNeighbours,
+    KNNWithZScore.estimate: StandardisedNeighbours,
+    KNNBaseline.estimate: BaselineNeighbours,
+    MostPopular.estimate: Popularity,
+}
+_CHECKED = [(5, 2)] * 5  # users by items, each drawn anew: 50 pairs
+_TOLERANCE = 1e-9
+
+
+class Estimates:
+    """Every estimate that a fitted algorithm would give, unclipped, in blocks of users.
+
+    Several threads may ask for blocks at once, as long as `vectorised` is true; otherwise it is
+    the algorithm that has to bear it.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted. Not copied: fitting it again leaves this object behind.
+
+    Attributes
+    ----------
+    vectorised : bool
+        Whether the estimates are computed over arrays. This is so for the algorithms that come
+        with Surprise and are not random, with `estimate`, `predict` and `default_prediction` as
+        they are there, if 50 pairs drawn at random get what `predict` gives them. For all others
+        `predict` is called for every pair.
+    n_items : int
+        How many items the trainset has.
+
+    Warns
+    -----
+    DataWarning
+        The drawn pairs do not get what `predict` gives them.
+    """
+
+    vectorised: bool
+    n_items: int
+
+    def __init__(self, algo: Any) -> None:
+        self.n_items = int(algo.trainset.n_items)
+        self._n_users = int(algo.trainset.n_users)
+        self._predicted = OneByOne(algo)
+        rule = _rule_of(algo)
+        if rule is not None and not self._agrees(rule, type(algo).__name__):
+            rule = None
+        self.vectorised = rule is not None
+        self._rule: Rule = self._predicted if rule is None else rule
+
+    def block(self, users: Inner) -> tuple[Floats, Mask | None]:
+        """Return some users' estimates for all items.
+
+        Parameters
+        ----------
+        users : int array, shape (n,)
+            Inner ids; -1 for a user that the trainset does not know.
+
+        Returns
+        -------
+        estimates : float64 array, shape (n, n_items)
+            In the order of the inner ids of the items, new and the caller's own.
+        impossible : bool array of the same shape, or None
+            Where `predict` says that the estimate was impossible; None for nowhere.
+        """
+        users = np.asarray(users, dtype=np.intp)
+        known = users >= 0
+        if not self.vectorised or known.all():
+            return self._rule.block(users, slice(None))
+        values = np.empty((len(users), self.n_items))
+        impossible = np.zeros(values.shape, dtype=bool)
+        values[known], where = self._rule.block(users[known], slice(None))
+        if where is not None:
+            impossible[known] = where
+        values[~known], impossible[~known] = self._unknown_user
+        return values, impossible if impossible.any() else None
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
+        """Return what `predict` says of raw ids, which an algorithm of one's own may know."""
+        return self._predicted.of_raw(users, items)
+
+    @lazy
+    def _unknown_user(self) -> tuple[Floats, Mask]:
+        """An unknown user's estimates for all items, and where they are impossible."""
+        values, where = self._predicted.block(np.array([-1]), slice(None))
+        return values[0], np.zeros(self.n_items, dtype=bool) if where is None else where[0]
+
+    def _agrees(self, rule: Rule, name: str) -> bool:
+        """Compare pairs drawn at random with predict, and warn if any differs."""
+        if not (self._n_users and self.n_items):
+            return True
+        rng = np.random.default_rng(0)
+        worst = 0.0
+        for n_users, n_items in _CHECKED:
+            users = rng.integers(self._n_users, size=n_users)
+            items = rng.integers(self.n_items, size=n_items)
+            worst = max(worst, _difference(rule, self._predicted, users, items))
+        if worst > 0.0:
+            warn(
+                f"{name}: computed over arrays, some estimates differ from those of predict() by "
+                f"up to {worst:.3g}. All are taken from predict(), pair by pair, which is slow."
+            )
+        return worst == 0.0
+
+
+def _difference(rule: Rule, predicted: OneByOne, users: Inner, items: Inner) -> float:
+    """Return the largest difference above the tolerance, 0 if there is none."""
+    (got, got_mask), (true, true_mask) = rule.block(users, items), predicted.block(users, items)
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(got - true)
+        same = (difference <= _TOLERANCE * (1.0 + np.abs(true))) | (got == true)
+    same |= np.isnan(got) & np.isnan(true)
+    if not np.array_equal(_filled(got_mask, same), _filled(true_mask, same)):
+        return np.inf
+    return float(np.nan_to_num(difference[~same], nan=np.inf).max(initial=0.0))
+
+
+def _filled(mask: Mask | None, like: Mask) -> Mask:
+    return np.zeros(like.shape, dtype=bool) if mask is None else mask
+
+
+def _rule_of(algo: Any) -> Rule | None:
+    """Return the rule for the algorithm, None if there is none that it is sure to follow."""
+    kind = type(algo)
+    for name in ("predict", "default_prediction"):
+        if getattr(kind, name, None) is not getattr(AlgoBase, name):
+            return None
+    if {"estimate", "predict", "default_prediction"} & vars(algo).keys():
+        return None
+    build = RULES.get(getattr(kind, "estimate", None))
+    trainset = algo.trainset
+    known = (trainset.n_users, trainset.ur), (trainset.n_items, trainset.ir)
+    if build is None or not all(all(map(ids.__contains__, range(n))) for n, ids in known):
+        return None
+    rule = build(algo)
+    return rule if getattr(rule, "suits", True) else None

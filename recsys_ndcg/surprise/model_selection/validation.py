@@ -1,0 +1,167 @@
+"""cross_validate: as Surprise's, with ranking metrics and the scores of every user."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.surprise import printing
+from recsys_ndcg.surprise.model_selection.folds import Plan, pooled, run
+from recsys_ndcg.surprise.model_selection.preflight import checked_splits, iterator_of, settled_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.surprise.model_selection.folds import Fold
+
+
+class CrossValidation(dict[str, Any]):
+    """What `cross_validate` returns: Surprise's dict, and what it leaves out.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+        What came of each.
+
+    Attributes
+    ----------
+    per_user : pandas.DataFrame
+        Indexed by fold and user, a column per ranking measure; rmse and mae beside rated ones.
+    pooled : pandas.Series
+        By measure: the sum of the numerators of all folds over that of the denominators.
+    n_users : list of int
+        How many users each testset has.
+    """
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        super().__init__()
+        for name in folds[0].test:
+            self[f"test_{name}"] = np.asarray([fold.test[name] for fold in folds])
+            if folds[0].train:
+                self[f"train_{name}"] = np.asarray([fold.train[name] for fold in folds])
+        self["fit_time"] = tuple(fold.fit_time for fold in folds)
+        self["test_time"] = tuple(fold.test_time for fold in folds)
+        self._folds = folds
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user in every fold."""
+        tables = {fold: one.per_user for fold, one in enumerate(self._folds, 1)}
+        return pd.concat(tables, names=["fold", "user"])
+
+    @property
+    def pooled(self) -> pd.Series[float]:
+        """The scores of all folds' users as one sum over another."""
+        return pd.Series(pooled(self._folds), name="pooled", dtype=float)
+
+    @property
+    def n_users(self) -> list[int]:
+        """How many users each testset has."""
+        return [fold.n_users for fold in self._folds]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: a row for each fold, their mean and standard deviation, and pooled."""
+        folds = pd.DataFrame(dict(self), index=pd.RangeIndex(1, len(self._folds) + 1))
+        folds = folds.assign(test_users=self.n_users).astype(float)
+        table = folds.rename(index=lambda place: f"fold {place}")
+        table.loc["mean"] = folds.mean()
+        table.loc["std"] = folds.std(ddof=0)
+        table.loc["pooled"] = self.pooled.rename(lambda name: f"test_{name}")
+        return table.rename_axis("fold")
+
+
+def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two more
+    algo: Any,
+    data: Any,
+    measures: Iterable[Any] = ("rmse", "mae"),
+    cv: Any = None,
+    return_train_measures: bool = False,  # noqa: FBT001, FBT002
+    n_jobs: int = 1,
+    pre_dispatch: int | str = "2*n_jobs",
+    verbose: bool = False,  # noqa: FBT001, FBT002
+    *,
+    threshold: float | None = None,
+    convention: Convention | None = None,
+) -> CrossValidation:
+    """Run cross-validation as Surprise does, with ranking metrics among the measures.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Copied, so that it stays as it is.
+    data : surprise.Dataset
+        The ratings.
+    measures : names, functions of predictions, or what `make_measure` returns
+        ``"rmse"``, ``"mae"``, ``"mse"`` and ``"fcp"`` are Surprise's own; ``"ndcg@10"`` ranks each
+        user's test ratings, ``"recall@10:catalogue"`` all items that the user did not rate in
+        training.
+    cv : int or iterator, optional
+        As in Surprise; or `UserKFold`, `LeaveNOut`, `LeaveLastOut`, `TimeSplit`.
+    return_train_measures, n_jobs, pre_dispatch
+        As in Surprise.
+    verbose : bool
+        Whether to print the values, with how many users they are of.
+    threshold : float, optional
+        From which rating an item is relevant; binary metrics need it.
+    convention : Convention, optional
+        Every other choice that moves a number; estimates are equal to at least 1e-9.
+
+    Returns
+    -------
+    CrossValidation
+        A dict with Surprise's keys and values; and the scores of every user.
+
+    Raises
+    ------
+    UnknownMetricError, InvalidInputError
+        Before anything is trained: a measure is unknown or lacks its threshold, the ratings have
+        no gains, all users have one test rating. Later: the model diverged.
+
+    Notes
+    -----
+    A rated metric is the one of ``accuracy`` on ``algo.test(testset)``; under ``:catalogue`` it is
+    that of `evaluate_catalogue`, on unclipped estimates.
+
+    Examples
+    --------
+    >>> from surprise import BaselineOnly, Dataset, Reader
+    >>> from surprise.model_selection import KFold
+    >>> from recsys_ndcg.datasets import sample_ratings
+    >>> ratings = sample_ratings()[["user", "item", "rating"]]
+    >>> data = Dataset.load_from_df(ratings, Reader(rating_scale=(0.5, 5)))
+    >>> folds = KFold(2, random_state=0)
+    >>> model = BaselineOnly(verbose=False)
+    >>> found = cross_validate(model, data, ["rmse", "ndcg@10", "ndcg@10:catalogue"], cv=folds)
+    >>> found.to_frame().round(3)[["test_rmse", "test_ndcg@10", "test_ndcg@10:catalogue"]]
+            test_rmse  test_ndcg@10  test_ndcg@10:catalogue
+    fold
+    fold 1      0.877         0.808                   0.049
+    fold 2      0.876         0.808                   0.069
+    mean        0.877         0.808                   0.059
+    std         0.001         0.000                   0.010
+    pooled      0.877         0.771                   0.079
+    """
+    plan = Plan.of(measures, threshold, convention, train=return_train_measures)
+    if isinstance(algo, type):
+        msg = f"algo is an algorithm, {algo.__name__}(), not its class."
+        raise InvalidInputError(msg)
+    plan = settled_plan(plan, data, cv)
+    # one copy that every fold fits anew, as Surprise does with the original, or a copy for each
+    own = copy.deepcopy(algo) if n_jobs == 1 else None
+    iterator = iterator_of(cv)
+    splits = checked_splits(iterator.split(data), type(algo))
+    tasks = ((copy.deepcopy(algo) if own is None else own, *split) for split in splits)
+    total = getattr(iterator, "n_splits", None)
+    folds = run(tasks, plan, total, n_jobs=n_jobs, pre_dispatch=pre_dispatch)
+    for fold in folds:
+        if fold.diverged:
+            raise fold.diverged
+    found = CrossValidation(folds)
+    if verbose:
+        printing.table(f"{type(algo).__name__}, {len(folds)} folds", found.to_frame())
+    return found
