@@ -12,3 +12,19 @@ Flags = NDArray[np.bool_]
 Ids = NDArray[Any]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
+
+
+def row_sums(table: Floats) -> Floats:
+    """Return the sum of each row of a table, added from left to right.
+
+    A table is as wide as the longest list in it needs, and 0 past the end of a shorter one. Added
+    in this order, the zeros change no digit; ``sum`` adds in an order that depends on the width,
+    so that the last digit of a user's score would depend on the other users.
+
+    Examples
+    --------
+    >>> row_sums(np.array([[0.5, 2.0], [1.0, 0.0]]))
+    array([2.5, 1. ])
+    """
+    total: Floats = np.cumsum(table, axis=1)[:, -1]
+    return total

@@ -1,11 +1,11 @@
-"""Attributes computed when first read, without a lock."""
+"""Values worked out when first asked for, without a lock."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
 Value = TypeVar("Value")
 
@@ -32,4 +32,25 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
             return self
         value = self._compute(instance)
         instance.__dict__[self._name] = value
+        return value
+
+
+class Known:
+    """Values worked out once for each key; used by one thread at a time.
+
+    Examples
+    --------
+    >>> known = Known()
+    >>> known.once("a", lambda: 1), known.once("a", lambda: 2)
+    (1, 1)
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """Return the value of a key, computed when it is asked for first."""
+        if key not in self._values:
+            self._values[key] = compute()
+        value: Value = self._values[key]
         return value

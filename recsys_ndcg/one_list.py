@@ -9,9 +9,9 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.evaluation import source_of
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.scoring import Plan, facts_for, measure
 
 Grades = Iterable[float | tuple[float, float]]
 
@@ -124,5 +124,8 @@ def _score(
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": x.tolist() if isinstance(x, np.ndarray) else x})
     convention = Convention().replace(**options)
-    source = source_of(lists, [METRICS[name](k)], None, threshold, convention)
-    return float(source.measured().scores.mean[0])
+    plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
+    plan = plan.settled(facts_for(lists, plan.measurements), lists)
+    scores = measure(lists, plan.measurements)
+    scores.refuse_undefined()
+    return float(scores.per_user[0, 0])

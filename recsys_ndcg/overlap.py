@@ -147,12 +147,10 @@ def _ranks_in_both(
 
 
 def _ranks(lists: RankedLists, k: int | None) -> pd.Series[float]:
-    order = rank(lists, Convention(ties="item_asc")).order
-    place = np.arange(len(order)) - np.repeat(lists.offsets[:-1], lists.n_items) + 1
-    users, items = np.repeat(lists.users, lists.n_items), np.asarray(lists.items)[order]
-    index = pd.MultiIndex.from_arrays([users, items], names=["user", "item"])
-    ranks = pd.Series(place, index=index)
-    return ranks if k is None else ranks[ranks <= k]
+    rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
+    rows, ranks = (column if k is None else column[ranks < k] for column in (rows, ranks))
+    users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
+    return pd.Series(ranks + 1, pd.MultiIndex.from_arrays([users, items], names=["user", "item"]))
 
 
 def _lists(lists: Any, columns: Mapping[str, str] | None) -> RankedLists:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +13,23 @@ from recsys_ndcg.convention.convention import CHOICES, WORDS, Convention
 from recsys_ndcg.convention.notation import written
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.evaluation import source_of
-from recsys_ndcg.report.signatures import signatures
+from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.report.signatures import signature
+from recsys_ndcg.scoring import Plan, Totals, facts_for, measure
+from recsys_ndcg.scoring.measuring import with_ties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-    from recsys_ndcg.lists.ranked_lists import RankedLists
-    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring import Measurement, Scores
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 _SAME = 1e-12
 _SHOWN = 5e-5  # what four decimals show
 _CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
+_CELLS = 1 << 22  # scores that are held at once
 _NEAREST = 5  # changes of one's own choices that are told
 _TRIED = {
     name: [value for value in values if value != "raise"]
@@ -38,11 +44,11 @@ _TRIED = {
 
 def reconcile(  # noqa: PLR0913 - those of evaluate
     data: Any,
-    metrics: Iterable[str | Metric] | str | Metric | None = None,
+    metrics: Metrics = None,
     *,
-    k: int | Iterable[int | None] | None = 10,
+    k: Cutoffs = 10,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
     reported: float | None = None,
 ) -> pd.DataFrame:
@@ -84,16 +90,36 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     ranx      0.10        0.00
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
-    source = source_of(data, metrics, k, threshold, convention, columns)
-    source.measured(tie_range=False)  # what is wrong with one's own choices is an error, not a note
-    numbers = _Numbers(source.given, source.metrics, threshold, source.convention)
-    names = [str(metric) for metric in source.metrics]
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return reconciled(data, plan, columns, reported)
+
+
+def reconciled(
+    data: Any,
+    plan: Plan,
+    columns: Mapping[str, str] | None = None,
+    reported: float | None = None,
+) -> pd.DataFrame:
+    """Return the same for metrics under choices that a plan holds."""
+    lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
+    facts = facts_for(lists, plan.measurements)
+    plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
+    numbers = _Numbers(lists, facts, {str(one): one for one in plan.measurements})
+    names = plan.names
     if reported is not None and (not is_number(reported) or len(names) != 1):
         msg = (
             "reported must be a number that somebody gave for the one metric asked for; got "
             f"{shown(reported)} for {', '.join(names)}."
         )
         raise InvalidInputError(msg)
+    numbers.ask(
+        (metric, changed)
+        for metric in names
+        for preset in PRESETS
+        for changed in _one_after_the_other(_changes(numbers.mine(metric), preset, metric))
+    )
+    for metric in names:
+        numbers.own(metric)
     rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
     if reported is None:
         return pd.DataFrame(rows)
@@ -109,54 +135,118 @@ class _Number:
     value: float
     signature: str = ""
     reason: str = ""
+    refused: bool = False
 
 
 @dataclass
 class _Numbers:
-    """The means of the same lists under any choices, each measured once."""
+    """The means of the same lists under any choices, each measured once, and many at a time.
 
-    lists: RankedLists
-    metrics: Sequence[Metric]
-    threshold: float | None
-    mine: Convention
-    known: dict[Convention, dict[str, _Number]] = field(default_factory=dict)
+    Parameters
+    ----------
+    lists : GroupedLists
+        What is measured.
+    facts : Facts
+        What is known of them.
+    asked : dict of Measurement
+        One's own, by the name of the metric.
+    """
+
+    lists: GroupedLists
+    facts: Facts
+    asked: dict[str, Measurement]
+    known: dict[tuple[str, Convention], _Number] = field(default_factory=dict)
+
+    def mine(self, metric: str) -> Convention:
+        """Return one's own choices."""
+        return self.asked[metric].convention
+
+    def own(self, metric: str) -> float:
+        """Return one's own number.
+
+        Raises
+        ------
+        InvalidInputError
+            It cannot be computed.
+        """
+        number = self.after({}, metric)
+        if number.refused:
+            raise InvalidInputError(number.reason)
+        return number.value
 
     def after(self, changes: Mapping[str, Any], metric: str) -> _Number:
         """Return the mean after some changes of one's choices."""
         try:
-            convention = self.mine.replace(**changes)
+            convention = self.mine(metric).replace(**changes)
         except InvalidInputError as error:
             return _Number(np.nan, reason=str(error))
-        if convention not in self.known:
-            self.known[convention] = self._measured(convention, self.metrics)
-        return self.known[convention][metric]
+        if (metric, convention) not in self.known:
+            self.ask([(metric, changes)])
+        return self.known[metric, convention]
 
-    def _measured(self, convention: Convention, metrics: Sequence[Metric]) -> dict[str, _Number]:
+    def ask(self, wanted: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """Measure what is not known yet, in as many passes as there are different sorts."""
+        found: dict[tuple[str, Convention], Measurement] = {}
+        for metric, changes in wanted:
+            with suppress(InvalidInputError):  # said again by `after`
+                one = self.asked[metric].under(**changes)
+                if (metric, one.convention) not in self.known:
+                    found[metric, one.convention] = one
+        facts = with_ties(self.facts, self.lists, [*found.values()])
+        by_order: dict[Hashable, list[tuple[tuple[str, Convention], Measurement]]] = {}
+        for key, one in found.items():
+            try:
+                (settled,) = Plan((one,)).settled(facts, self.lists).measurements
+            except InvalidInputError as error:
+                self.known[key] = _Number(np.nan, reason=str(error), refused=True)
+            else:
+                by_order.setdefault(settled.order, []).append((key, settled))
+        most = max(_CELLS // max(len(self.lists), 1), 1)
+        for together in by_order.values():
+            for first in range(0, len(together), most):
+                keys, measurements = zip(*together[first : first + most], strict=True)
+                scores = measure(self.lists, measurements)
+                self.known |= zip(keys, map(self._number, _single(scores)), strict=True)
+
+    def _number(self, scores: Scores) -> _Number:
         try:
-            source = source_of(self.lists, metrics, None, self.threshold, convention)
-            scores = source.measured(tie_range=False).scores
+            scores.refuse_undefined()
         except InvalidInputError as error:
-            if len(metrics) == 1:
-                return {str(metrics[0]): _Number(np.nan, reason=str(error))}
-            alone = [self._measured(convention, [metric]) for metric in metrics]
-            return {name: number for one in alone for name, number in one.items()}
-        signed = signatures(source, scores)
-        return {
-            name: _Number(mean, signed[name], "nobody has a score" if np.isnan(mean) else "")
-            for name, mean in zip(signed, scores.mean.tolist(), strict=True)
-        }
+            return _Number(np.nan, reason=str(error), refused=True)
+        totals = Totals.of(scores)
+        mean = float(totals.mean[0])
+        signed = signature(scores.measurements[0], self.facts, int(totals.n_scored[0]))
+        return _Number(mean, signed, "nobody has a score" if np.isnan(mean) else "")
 
 
-def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
-    """Return what a preset makes of a metric."""
-    theirs, mine = Convention.preset(preset, metric), numbers.mine
+def _single(scores: Scores) -> list[Scores]:
+    """Return the scores under each measurement by itself."""
+    return [scores.columns(slice(n, n + 1)) for n in range(len(scores.measurements))]
+
+
+def _changes(mine: Convention, preset: str, metric: str) -> dict[str, Any]:
+    """Return what of one's choices must change to become a preset's."""
+    theirs = Convention.preset(preset, metric)
     # what was merged is merged, and the top of the scale is a fact of the data
     kept = {"duplicates", "max_grade"}
-    changes = {
+    return {
         one.name: getattr(theirs, one.name)
         for one in fields(Convention)
         if one.name not in kept and getattr(theirs, one.name) != getattr(mine, one.name)
     }
+
+
+def _one_after_the_other(changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the first change, the first two, and so on."""
+    changed: dict[str, Any] = {}
+    for name, value in changes.items():
+        changed = {**changed, name: value}
+        yield changed
+
+
+def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
+    """Return what a preset makes of a metric."""
+    changes = _changes(numbers.mine(metric), preset, metric)
     row = _compared(numbers, metric, preset, changes)
     note = row["note"] or PRESETS[preset].note(metric)
     if not note and not PRESETS[preset].has(metric):
@@ -219,14 +309,16 @@ def _causes(
 
 def _nearest_changes(numbers: _Numbers, metric: str, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
-    mine, own = numbers.mine, numbers.after({}, metric).value
+    mine, own = numbers.mine(metric), numbers.own(metric)
     single = [
         {name: value}
         for name, values in _TRIED.items()
         for value in values
         if value != getattr(mine, name)
     ]
+    numbers.ask((metric, one) for one in single)
     moving = [one for one in single if numbers.after(one, metric).value != own]
+    numbers.ask((metric, one | other) for one in moving for other in single)
 
     def gap(changes: Mapping[str, Any]) -> float:
         value = numbers.after(changes, metric).value

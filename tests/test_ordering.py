@@ -7,7 +7,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.lists.grouping import offsets_of, stable_order
-from recsys_ndcg.ranking.ordering import TieGroups, descending
+from recsys_ndcg.ranking.ordering import descending
+from recsys_ndcg.ranking.runs import Runs
 
 
 @pytest.mark.parametrize("size", [3, 60_000, 65_536, 65_537, 300_000])
@@ -39,8 +40,9 @@ def test_every_list_is_sorted_by_itself(lists: int) -> None:
 def test_the_mean_of_equal_gains_is_that_gain() -> None:
     """Three times 0.1, added and divided by three, is a little more than 0.1."""
     assert (0.1 + 0.1 + 0.1) / 3 != 0.1
-    groups = TieGroups.equal(np.zeros(3), np.array([0, 3]), 3)
-    assert groups.mean(np.full(3, 0.1)).tolist() == [0.1] * 3
+    one = np.array([3])
+    runs = Runs(np.arange(3), np.array([0, 3]), one * 0, one * 0, one)
+    assert runs.means(np.full(3, 0.1)).tolist() == [0.1]
 
 
 def test_a_score_never_exceeds_1_by_its_last_digit() -> None:

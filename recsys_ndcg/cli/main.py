@@ -20,13 +20,13 @@ from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli import options
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
-from recsys_ndcg.evaluation import default_metrics
-from recsys_ndcg.evaluation import evaluate as evaluate_data
+from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.files import read_ratings
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.reconciliation import reconcile as reconcile_data
+from recsys_ndcg.reconciliation import reconciled
 from recsys_ndcg.rendering import signature_lines, terminal
 from recsys_ndcg.rendering.reconciled import notes
+from recsys_ndcg.scoring.plan import default_metrics
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -83,14 +83,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     with _told():
         threshold = options.threshold_of(convention or []) if threshold is None else threshold
         names = options.names_of(metrics or default_metrics(has_threshold=threshold is not None))
-        report = evaluate_data(
-            file,
-            metrics=names,
-            k=options.cutoffs(k),
-            threshold=threshold,
-            convention=options.convention_from(convention or [], preset, names),
-            columns=options.pairs_from(columns, "--columns"),
-        )
+        plan = options.plan_from(names, options.cutoffs(k), threshold, preset, convention or [])
+        report = measured(file, plan, options.pairs_from(columns, "--columns"))
         _show(report)
         if per_user is not None:
             _write_csv(report, per_user)
@@ -110,13 +104,9 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
     with _told():
-        report = evaluate_data(
-            file,
-            metrics=[f"ndcg@{k}"],
-            threshold=options.threshold_of(convention or []) if threshold is None else threshold,
-            convention=options.convention_from(convention or [], preset),
-            columns=options.pairs_from(columns, "--columns"),
-        )
+        threshold = options.threshold_of(convention or []) if threshold is None else threshold
+        plan = options.plan_from([f"ndcg@{k}"], [k], threshold, preset, convention or [])
+        report = measured(file, plan, options.pairs_from(columns, "--columns"))
         table = report.explain(_id_as_in(report, user), k)
         out.print(terminal.grid(terminal.written(table), left=2))
         out.print(report.signature(f"ndcg@{k}"), style="dim")
@@ -140,22 +130,16 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
     with _told():
         threshold = options.threshold_of(convention or []) if threshold is None else threshold
         names = options.names_of(metric)
-        mine = options.convention_from(convention or [], preset, names)
+        plan = options.plan_from(names, [10], threshold, preset, convention or [])
         with err.status("Computing it as every library does"):
-            table = reconcile_data(
-                file,
-                names,
-                threshold=threshold,
-                convention=mine,
-                columns=options.pairs_from(columns, "--columns"),
-                reported=reported,
-            )
+            table = reconciled(file, plan, options.pairs_from(columns, "--columns"), reported)
         for name in table["metric"].unique():
             rows = table[table["metric"] == name]
             out.print(terminal.reconciled(rows, reported))
             for line in notes(rows):
                 out.print(f"- {line}", soft_wrap=False)
-        out.print(f"yours: {mine.signature}", style="dim")
+        for signature in dict.fromkeys(one.convention.signature for one in plan.measurements):
+            out.print(f"yours: {signature}", style="dim")
 
 
 @app.command()

@@ -11,6 +11,7 @@ from recsys_ndcg.convention import notation
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.metrics import parse
+from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,31 +73,38 @@ def _is_metric(word: str) -> bool:
 _TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
 
 
-def convention_from(
-    choices: Sequence[str], preset: str | None = None, metrics: Sequence[str] = ()
-) -> Convention:
-    """Return the convention that ``key=value`` texts describe, on top of a preset for metrics.
+def plan_from(
+    metrics: Sequence[str],
+    k: Sequence[int],
+    threshold: float | None,
+    preset: str | None = None,
+    choices: Sequence[str] = (),
+) -> Plan:
+    """Return what the options ask for: metrics under a preset or a signature, with some choices.
 
-    A text may hold several, with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it is
-    a signature, which holds every choice but the threshold (`threshold_of`).
+    Under a preset each metric is measured as that library measures it. A text of choices may hold
+    several, ``key=value`` with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it is a
+    signature, which holds every choice, and the threshold if none is given.
 
     Examples
     --------
-    >>> convention_from(["gain=linear,undefined=0", "tie_tolerance=1e-9"]).undefined
-    0.0
+    >>> plan = plan_from(["ndcg", "ap"], [10], 4, "catboost", ["short_list=k"])
+    >>> [(str(one), one.convention.undefined) for one in plan.measurements]
+    [('ndcg@10', 1.0), ('ap@10', 0.0)]
     """
     signed = [choice for choice in choices if "|" in choice]
     if len(signed) + (preset is not None) > 1:
         msg = "A preset or a signature already holds every choice: give one of them."
         raise InvalidInputError(msg)
-    convention = Convention() if preset is None else _preset(preset, metrics)
+    convention: Convention | str | None = preset
     given: dict[str, str] = {}
     for choice in choices:
         if "|" in choice:
             convention = Convention.from_signature(choice)
         else:
             given.update(pairs_from(choice, "--convention") or {})
-    return convention.replace(**{key: _value(key, text) for key, text in given.items()})
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return plan.under(**{key: _value(key, text) for key, text in given.items()})
 
 
 def threshold_of(choices: Sequence[str]) -> float | None:
@@ -129,17 +137,6 @@ def names_of(texts: Sequence[str]) -> list[str]:
     ['ndcg@5', 'rr', 'precision@10']
     """
     return [name.strip() for name in ",".join(texts).split(",") if name.strip()]
-
-
-def _preset(name: str, metrics: Sequence[str]) -> Convention:
-    """Return the convention that all the metrics have under a preset."""
-    convention, *others = [Convention.preset(name, metric) for metric in metrics or ["ndcg"]]
-    if any(other != convention for other in others):
-        msg = (
-            f"{name} computes {', '.join(metrics)} under different choices: ask for one at a time."
-        )
-        raise InvalidInputError(msg)
-    return convention
 
 
 def _value(key: str, text: str) -> Any:

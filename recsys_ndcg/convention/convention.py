@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, notation, presets
@@ -134,6 +134,9 @@ class Convention:
     recommend_from: float | str | None = None
     max_grade: float | None = None
 
+    #: The preset that this is, and the metric it was made for: no choice, and no part of equality.
+    preset_of: ClassVar[tuple[str, str] | None] = None
+
     if not TYPE_CHECKING:  # a type checker reads the fields
 
         def __new__(cls, **options: Any) -> Self:
@@ -182,7 +185,20 @@ class Convention:
         >>> Convention().replace(ties="input").ties
         'input'
         """
-        return replace(self, **changes)
+        changed = replace(self, **changes)
+        object.__setattr__(changed, "preset_of", self.preset_of)
+        return changed
+
+    def only(self, *names: str) -> tuple[Any, ...]:
+        """Return some of the choices, as a key: equal where these choices are.
+
+        Examples
+        --------
+        >>> Convention(gain={0: 0, 1: 3}).only("gain", "ties")
+        (((0.0, 0.0), (1.0, 3.0)), 'expected')
+        """
+        values = (getattr(self, name) for name in names)
+        return tuple(tuple(one.items()) if isinstance(one, Mapping) else one for one in values)
 
     @property
     def signature(self) -> str:
@@ -233,7 +249,9 @@ class Convention:
         >>> Convention.preset("catboost", "ap@10").undefined
         0.0
         """
-        return cls(**presets.choices(name, metric))
+        made = cls(**presets.choices(name, metric))
+        object.__setattr__(made, "preset_of", (name, str(metric or "ndcg")))
+        return made
 
     @staticmethod
     def presets() -> dict[str, str]:

@@ -82,6 +82,11 @@ def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Flo
     return given.astype(np.float64)
 
 
+def gain_of(grade: float, convention: Convention, threshold: float | None) -> float:
+    """Return the gain of one grade."""
+    return float(gains(np.array([grade], dtype=np.float64), convention, threshold)[0])
+
+
 def relevance(true: Floats, threshold: float | None) -> Floats:
     """Return 1 where a grade reaches the threshold, else 0; unlabelled items are not relevant."""
     return (true >= threshold).astype(np.float64)  # type: ignore[operator]

@@ -1,24 +1,29 @@
-"""From checked rows to columns grouped by user: codes, duplicates, the join, the grouping."""
+"""From checked rows to lists: codes, duplicates, the join, the grouping."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.input.ids import encode, together
 from recsys_ndcg.input.labels import Labels, Results, check_same_ids
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, labels_of, offsets_of
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.input.rows import Rows
 
+Lists = TypeVar("Lists", bound=GroupedLists)
 
-def group(rows: Rows, duplicates: str) -> dict[str, Any]:
-    """Return the columns of `RankedLists` made from one table."""
+
+def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
+    """Return the lists, of some kind, made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
     (users, user), *rest = in_threads(lambda column: encode(*column), named)
@@ -26,24 +31,26 @@ def group(rows: Rows, duplicates: str) -> dict[str, Any]:
     numbers = {"estimated": rows.estimated, "true": rows.true, **_flags(rows)}
     pairs = Pairs(user, item, numbers, rows.table)
     n_items = 0 if items is None else len(items)
-    listed, offsets, merged = distinct_by_user(pairs, len(users), n_items, rule)
-    return {
-        "users": users,
-        "offsets": offsets,
-        **_columns(listed),
-        "item_ids": items,
-        "item_codes": listed.item,
-        "unlisted_offsets": np.zeros(len(users) + 1, dtype=np.int64),
-        "unlisted_true": np.zeros(0),
-        "missing": np.zeros(len(users), dtype=bool),
-        "order_only": rows.order_only,
-        "duplicates": rule,
-        "merged": merged,
-    }
+    listed, offsets, repeats = distinct_by_user(pairs, len(users), n_items, rule)
+    return kind(
+        users=frozen(users),
+        offsets=frozen(offsets),
+        estimated=frozen(listed.numbers["estimated"]),
+        true=frozen(listed.numbers["true"]),
+        item_ids=None if items is None else frozen(items),
+        item_codes=None if listed.item is None else frozen(listed.item),
+        unlisted_offsets=frozen(np.zeros(len(users) + 1, dtype=np.int64)),
+        unlisted_true=frozen(np.zeros(0)),
+        missing=frozen(np.zeros(len(users), dtype=bool)),
+        order_only=rows.order_only,
+        duplicates=rule,
+        repeats=repeats,
+        impossible=_impossible(listed),
+    )
 
 
-def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
-    """Return the columns of `RankedLists` made from labels and results."""
+def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -> Lists:
+    """Return the lists, of some kind, made from labels and results."""
     rule = Convention(duplicates=duplicates).duplicates
     ids = {"user": (labels.user, results.user), "item": (labels.item, results.item)}
     check_same_ids(ids, ("the labels", "the results"))
@@ -57,21 +64,28 @@ def join(labels: Labels, results: Results, duplicates: str) -> dict[str, Any]:
     listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
     true, unlisted = labels_of(listed, known, len(items))
     unlisted_offsets = offsets_of(unlisted.user, len(users))
-    return {
-        "users": users,
-        "offsets": offsets,
-        **_columns(listed),
-        "true": true,
-        "item_ids": items,
-        "item_codes": listed.item,
-        "unlisted_offsets": unlisted_offsets,
-        "unlisted_true": unlisted.numbers["true"],
-        "missing": (np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
-        "protocol": "catalogue",
-        "order_only": results.order_only,
-        "duplicates": rule,
-        "merged": extra_labels + extra_results,
-    }
+    return kind(
+        users=frozen(users),
+        offsets=frozen(offsets),
+        estimated=frozen(listed.numbers["estimated"]),
+        true=frozen(true),
+        item_ids=frozen(items),
+        item_codes=None if listed.item is None else frozen(listed.item),
+        unlisted_offsets=frozen(unlisted_offsets),
+        unlisted_true=frozen(unlisted.numbers["true"]),
+        missing=frozen((np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0)),
+        protocol="catalogue",
+        order_only=results.order_only,
+        duplicates=rule,
+        repeats=extra_labels + extra_results,
+        impossible=_impossible(listed),
+    )
+
+
+def frozen(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of our own that can no longer be written to."""
+    values.flags.writeable = False
+    return values
 
 
 def _flags(rows: Rows | Results) -> dict[str, Floats]:
@@ -80,9 +94,7 @@ def _flags(rows: Rows | Results) -> dict[str, Floats]:
     return {} if flags is None else {"impossible": flags.astype(np.float64)}
 
 
-def _columns(pairs: Pairs) -> dict[str, Any]:
-    """Return the columns of numbers, and flags as such: of merged rows if any has it."""
-    columns: dict[str, Any] = dict(pairs.numbers)
-    if "impossible" in columns:
-        columns["impossible"] = columns["impossible"] > 0
-    return columns
+def _impossible(pairs: Pairs) -> Flags | None:
+    """Return that column as flags again: of merged rows if any has it."""
+    flags = pairs.numbers.get("impossible")
+    return None if flags is None else frozen(flags > 0)

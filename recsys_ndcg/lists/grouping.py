@@ -43,16 +43,24 @@ class Pairs:
         numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
         return replace(self, user=taken[0], item=item, numbers=numbers)
 
+    def copy(self) -> Pairs:
+        """Return the same rows, their numbers in memory of their own; the codes are our own."""
+        numbers = {name: column.copy() for name, column in self.numbers.items()}
+        return replace(self, numbers=numbers)
+
 
 def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
-    """Return the rows grouped by user, each user's in input order, and where each user starts."""
+    """Return the rows grouped by user, each user's in input order, and where each user starts.
+
+    The rows are copies: what happens to the data later is none of their business.
+    """
     order = stable_order(pairs.user, n_users)
-    return (pairs if order is None else pairs.take(order)), offsets_of(pairs.user, n_users)
+    return pairs.copy() if order is None else pairs.take(order), offsets_of(pairs.user, n_users)
 
 
 def distinct_by_user(
     pairs: Pairs, n_users: int, n_items: int, rule: str
-) -> tuple[Pairs, Positions, int]:
+) -> tuple[Pairs, Positions, Positions]:
     """Group rows by user, each (user, item) once.
 
     Parameters
@@ -67,7 +75,7 @@ def distinct_by_user(
 
     Returns
     -------
-    The grouped rows, where each user starts, and how many rows were merged into others.
+    The grouped rows, where each user starts, and how many of each user's were merged into others.
 
     Raises
     ------
@@ -76,9 +84,9 @@ def distinct_by_user(
     """
     grouped, offsets = by_user(pairs, n_users)
     if not _has_repeats(grouped, offsets, n_items):
-        return grouped, offsets, 0
-    once = _merged(pairs, n_items, rule)
-    return *by_user(once, n_users), len(pairs.user) - len(once.user)
+        return grouped, offsets, np.zeros(n_users, dtype=np.int64)
+    once, edges = by_user(_merged(pairs, n_items, rule), n_users)
+    return once, edges, np.diff(offsets) - np.diff(edges)
 
 
 def _has_repeats(grouped: Pairs, offsets: Positions, n_items: int) -> bool:

@@ -8,19 +8,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
-    from numpy.typing import NDArray
+    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+    from recsys_ndcg.convention.convention import Convention
 
-    from recsys_ndcg.arrays import Floats, Positions
+
+@dataclass(frozen=True, eq=False)
+class Unlabelled:
+    """The first unlabelled items of every list, for showing a list.
+
+    Parameters
+    ----------
+    items : array, shape (n_users, n_kept)
+        Ids, the highest estimate first, ties by the rule of the lists.
+    estimated : float64 array, same shape
+        -inf past the end.
+    """
+
+    items: Ids
+    estimated: Floats
+
+    def between(self, first: int, last: int) -> Unlabelled:
+        """Return those of some users."""
+        return Unlabelled(self.items[first:last], self.estimated[first:last])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlacedLists(RankedLists):
+class PlacedLists(GroupedLists):
     """Lists whose unlabelled items are counted instead of kept.
 
     A catalogue has thousands of items for each that a user rated in the test, and all a metric
@@ -29,32 +47,41 @@ class PlacedLists(RankedLists):
 
     Parameters
     ----------
+    convention : Convention
+        Under which choices the places were found.
+    threshold : float, optional
+        From which grade an item was relevant, for what counts as recommended.
     ahead : int64 array, one entry per row
         How many items of the user's list have a higher estimate.
     tied : int64 array, one entry per row
         How many share the item's estimate, itself included.
     within : int64 array, one entry per row
         Its place, from 0, among those, where the rule for ties goes by the items.
-    lengths : int64 array, shape (n_users,)
-        How many items each list has.
-    first_tie : float64 array, shape (n_users,)
+    lengths, n_above : int64 arrays, shape (n_users,)
+        How many items each list has, and how many are estimated at least `recommend_from`.
+    ties_from : float64 array, shape (n_users,)
         The first rank whose item shares its estimate; inf if none does.
-    n_recommended : int64 array, shape (n_users,)
-        How many items of each list are estimated at least `recommend_from`.
-    listing : callable
-        Takes the place of a user and returns the whole list.
-    impossible_count : int
+    n_not_made : int64 array, shape (n_users,)
         How many of the estimates the model could not make.
+    unlabelled : Unlabelled
+        The first items without a label.
     """
 
+    convention: Convention
+    threshold: float | None
     ahead: Positions
     tied: Positions
     within: Positions
     lengths: Positions
-    first_tie: Floats
-    n_recommended: Positions
-    listing: Callable[[int], RankedLists]
-    impossible_count: int = 0
+    n_above: Positions
+    ties_from: Floats
+    n_not_made: Positions
+    unlabelled: Unlabelled
+
+    @property
+    def placed_under(self) -> Convention:
+        """By which choices the places were found."""
+        return self.convention
 
     @property
     def n_items(self) -> Positions:
@@ -62,49 +89,125 @@ class PlacedLists(RankedLists):
         return self.lengths
 
     @property
+    def unlabelled_by_user(self) -> Floats:
+        """How many items of each list have no true value."""
+        return (self.lengths - np.diff(self.offsets)).astype(np.float64)
+
+    @property
+    def impossible_by_user(self) -> Floats:
+        """How many predictions of each user the model could not make."""
+        return self.n_not_made.astype(np.float64)
+
+    @property
     def n_unlabelled(self) -> int:
         """How many listed items have no true value."""
-        return int(self.lengths.sum()) - len(self.true)
+        return int(self.unlabelled_by_user.sum())
 
     @property
     def n_impossible(self) -> int:
         """How many predictions the model could not make."""
-        return self.impossible_count
+        return int(self.n_not_made.sum())
 
-    def whole(self, place: int) -> RankedLists:
-        """Return the list of one user, every item of it."""
-        start, end = self.unlisted_offsets[place : place + 2]
-        # as many of the unlisted labels as the convention left
-        return replace(
-            self.listing(place),
-            unlisted_offsets=np.array([0, end - start]),
-            unlisted_true=self.unlisted_true[start:end],
-        )
+    def sort_key(self, convention: Convention) -> Floats:  # noqa: ARG002 - settled by the places
+        """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
+        return -self.ahead.astype(np.float64)
 
-    def labelled_as(self, grade: float) -> RankedLists:
+    def spans(
+        self,
+        user: Positions,  # noqa: ARG002
+        rows: Positions,
+        start: Positions,
+    ) -> tuple[Positions, Positions]:
+        """Return how many items stand before each run of equal estimates, and how many it has."""
+        first = rows[start[:-1]]
+        return self.ahead[first], self.tied[first]
+
+    def first_tie(
+        self,
+        user: Positions,  # noqa: ARG002
+        ahead: Positions,  # noqa: ARG002
+        size: Positions,  # noqa: ARG002
+    ) -> Floats:
+        """Return the first rank of each user whose item shares its estimate; inf if none does."""
+        return self.ties_from
+
+    def tie_key(self, rule: str) -> Floats:  # noqa: ARG002 - settled by the places
+        """Return by what the rows of a tie stand, largest first."""
+        return -self.within.astype(np.float64)
+
+    def places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
+        """Return the places of rows among the items of their tie, those without a row too."""
+        return self.within[rows]
+
+    def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:  # noqa: ARG002
+        """Return how many items of each list are estimated high enough to be recommended."""
+        return self.n_above.astype(np.float64)
+
+    def at_ranks(
+        self, place: int, rows: Positions, ranks: Positions, depth: int
+    ) -> tuple[Ids, Floats, Floats]:
+        """Return item, estimate and grade at the first ranks of a user's list.
+
+        Raises
+        ------
+        InvalidInputError
+            More ranks are asked for than are kept.
+        """
+        kept = self.unlabelled.items.shape[1]
+        if depth > kept:
+            msg = (
+                f"This report keeps the first {kept} ranks of each list, not the catalogue. "
+                f"Explain up to k={kept}, or evaluate with a larger k."
+            )
+            raise InvalidInputError(msg)
+        rows, ranks = rows[ranks < depth], ranks[ranks < depth]
+        others = np.setdiff1d(np.arange(depth), ranks)
+        items = np.empty(depth, dtype=object)
+        estimated, true = np.empty(depth), np.full(depth, np.nan)
+        items[ranks] = np.asarray(self.items)[rows]
+        items[others] = self.unlabelled.items[place, : len(others)]
+        estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
+        estimated[others] = self.unlabelled.estimated[place, : len(others)]
+        return items, estimated, true
+
+    def labelled_as(self, grade: float) -> GroupedLists:
         """Refuse: the unlabelled items are not kept."""
         msg = f"Items of a catalogue cannot all be of grade {grade}: they are counted, not kept."
         raise InvalidInputError(msg)
 
-    def only(self, kept: NDArray[np.bool_]) -> RankedLists:
+    def only(self, kept: Flags) -> GroupedLists:
         """Refuse: the places of the rows would no longer be those in the list."""
         msg = f"{int((~kept).sum())} rows cannot be taken out of lists that hold places."
         raise InvalidInputError(msg)
 
-    def labelled_only(self) -> RankedLists:
-        """Return the lists without their unlabelled items."""
-        own = {name: getattr(self, name) for name in RankedLists.__dataclass_fields__}
-        return RankedLists(**own)
+    def labelled_only(self) -> GroupedLists:
+        """Return the lists without their unlabelled items, every item a row."""
+        return GroupedLists(
+            users=self.users,
+            offsets=self.offsets,
+            estimated=self.estimated,
+            true=self.true,
+            item_ids=self.item_ids,
+            item_codes=self.item_codes,
+            unlisted_offsets=self.unlisted_offsets,
+            unlisted_true=self.unlisted_true,
+            missing=self.missing,
+            protocol=self.protocol,
+            duplicates=self.duplicates,
+            repeats=self.repeats,
+        )
 
     def between(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""
         rows = slice(self.offsets[first], self.offsets[last])
-        kept = super().between(first, last)
         return replace(
-            kept,
-            **{name: getattr(self, name)[rows] for name in ("ahead", "tied", "within")},
-            **{
-                name: getattr(self, name)[first:last]
-                for name in ("lengths", "first_tie", "n_recommended")
-            },
+            super().between(first, last),
+            ahead=self.ahead[rows],
+            tied=self.tied[rows],
+            within=self.within[rows],
+            lengths=self.lengths[first:last],
+            n_above=self.n_above[first:last],
+            ties_from=self.ties_from[first:last],
+            n_not_made=self.n_not_made[first:last],
+            unlabelled=self.unlabelled.between(first, last),
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -51,31 +51,30 @@ class AP(Metric):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the precisions."""
         table = ranking.relevance_so_far[:, : self.k]
-        return np.asarray((table / np.arange(1, table.shape[1] + 1)).sum(axis=1))
+        return row_sums(table / np.arange(1, table.shape[1] + 1))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return what `ap_over` names."""
         over, k = ranking.convention.ap_over, self.k
         if over == "hits":
-            return self._hits(ranking)
-        if over == "k":
-            if k is None:
-                msg = "ap_over='k' needs a cutoff: ask for 'ap@10', for instance."
-                raise InvalidInputError(msg)
+            return row_sums(ranking.relevance[:, :k])
+        if over == "k" and k is not None:
             return np.full(len(ranking.n_items), float(k))
         if over == "capped" and k is not None:
             return np.minimum(ranking.n_relevant, k)
         return ranking.n_relevant
 
-    def has_expectation(self, convention: Convention) -> bool:
-        """Tell that a ratio of two numbers that both depend on the order has none."""
-        return convention.ap_over != "hits"
+    def objection(self, convention: Convention) -> str:
+        """Return why there is no such number: over k without a k."""
+        if convention.ap_over == "k" and self.k is None:
+            return "ap_over='k' needs a cutoff: ask for 'ap@10', for instance."
+        return ""
 
-    def _hits(self, ranking: Ranking) -> Floats:
-        if ranking.ties == "expected" and (ranking.first_tie <= (self.k or np.inf)).any():
-            msg = (
-                "ap_over='hits' has no exact expectation where equal estimates touch the top k. "
-                "Choose another ap_over, or ties='item_asc'."
-            )
-            raise InvalidInputError(msg)
-        return np.asarray(ranking.relevance[:, : self.k].sum(axis=1))
+    def tie_objection(self, convention: Convention) -> str:
+        """Return why tied estimates leave it open: both parts of a ratio depend on the order."""
+        if convention.ap_over != "hits":
+            return ""
+        return (
+            "ap_over='hits' has no exact expectation where equal estimates touch the top k. "
+            "Choose another ap_over, or ties='item_asc'."
+        )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class CG(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the gains."""
-        return np.asarray(ranking.gain[:, : self.k].sum(axis=1))
+        return row_sums(ranking.gain[:, : self.k])
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""

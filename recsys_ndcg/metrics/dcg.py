@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -54,6 +55,4 @@ class DCG(Metric):
 
 def discounted(gain: Floats, discount: Floats, k: int | None) -> Floats:
     """Return the sum of gain times weight over the first k ranks, shape (n_users,)."""
-    # a product and a sum: the last digit of einsum depends on where an array lies in memory
-    total: Floats = (gain[:, :k] * discount[:k]).sum(axis=1)
-    return total
+    return row_sums(gain[:, :k] * discount[:k])

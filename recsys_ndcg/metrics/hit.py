@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Hit(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the probability that the first relevant item stands at a rank up to k."""
-        return np.asarray(ranking.first_hit[:, : self.k].sum(axis=1))
+        return row_sums(ranking.first_hit[:, : self.k])
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1 where there is something to hit."""

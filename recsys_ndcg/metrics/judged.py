@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Judged(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return how many are known."""
-        return np.asarray(ranking.labelled[:, : self.k].sum(axis=1))
+        return row_sums(ranking.labelled[:, : self.k])
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return how many there are."""

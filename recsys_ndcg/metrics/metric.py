@@ -31,14 +31,17 @@ class Metric:
     Raises
     ------
     InvalidInputError
-        `k` is not a whole number of at least 1. Nothing is raised while scoring.
+        `k` is not a whole number of at least 1. Nothing is raised while scoring: what cannot be
+        computed is said beforehand, by `objection` and `tie_objection`.
 
     Notes
     -----
     `numerator` and `denominator` take a `Ranking` and return float64 arrays of shape (n_users,).
     Under tied estimates the numerator is its expectation over all orders of the ties; the
     denominator does not depend on the order. The dataset's mean is over users, its pooled score
-    is the sum of the numerators over the sum of the denominators.
+    is the sum of the numerators over the sum of the denominators. Tables are added up by
+    `recsys_ndcg.arrays.row_sums`: ``sum`` adds in an order that depends on the width of a table,
+    so that a last digit would depend on the longest list beside a user's own.
     """
 
     name: ClassVar[str]
@@ -88,9 +91,13 @@ class Metric:
         """Return what there was to collect."""
         raise NotImplementedError
 
-    def has_expectation(self, convention: Convention) -> bool:  # noqa: ARG002 - some need it
-        """Tell whether the expected score of tied estimates has an exact value."""
-        return True
+    def objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
+        """Return why there is no such number under a convention; nothing if there is one."""
+        return ""
+
+    def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
+        """Return why the expected score of tied estimates has no exact value, if it has none."""
+        return ""
 
     def score(self, ratio: Floats) -> Floats:
         """Turn numerator over denominator into the score."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.convention.gains import discounts
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.dcg import discounted
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.ranking.ranking import Ranking
 
 _MOST_PLACES = 10_000_000
@@ -57,22 +57,23 @@ class NDCG(Metric):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
-        gain, discount = ranking.ideal_gain, ranking.discount
-        if ranking.convention.ideal != "max":
-            return discounted(gain, discount, self.k)
-        if self.k is None:
-            places = np.arange(1, len(discount) + 1)
-            return discounted(
-                gain * (places <= np.maximum(ranking.n_items, 1)[:, None]), discount, None
-            )
-        return discounted(gain, discount, self.k) + ranking.top_gain * self._beyond(ranking)
+        if ranking.convention.ideal == "max":
+            return self._of_top_grades(ranking)
+        return discounted(ranking.ideal_gain, ranking.discount, self.k)
 
-    def _beyond(self, ranking: Ranking) -> float:
-        """Return the weight of the places up to k that no list here reaches."""
-        width, k = len(ranking.discount), self.k or 0
-        if k <= width:
-            return 0.0
-        if k > _MOST_PLACES:
-            msg = f"ideal='max' adds up the weights of all k places; choose k up to {_MOST_PLACES}."
-            raise InvalidInputError(msg)
-        return float(discounts(k, ranking.convention)[width:].sum())
+    def objection(self, convention: Convention) -> str:
+        """Return why there is no such number: more places than can be added up."""
+        if convention.ideal == "max" and self.k is not None and self.k > _MOST_PLACES:
+            return (
+                f"ideal='max' adds up the weights of all k places; choose k up to {_MOST_PLACES}."
+            )
+        return ""
+
+    def _of_top_grades(self, ranking: Ranking) -> Floats:
+        """Return the DCG of the top grade in each of the k places, or of the list's places."""
+        if self.k is not None:
+            so_far = np.cumsum(ranking.top_gain * discounts(self.k, ranking.convention))
+            return np.full(len(ranking.n_items), so_far[-1])
+        so_far = np.cumsum(ranking.top_gain * ranking.discount)
+        best: Floats = so_far[np.maximum(ranking.n_items, 1) - 1]
+        return best

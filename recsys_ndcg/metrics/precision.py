@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Precision(Metric):
         if ranking.convention.recommend_from is not None:
             ranks = np.arange(1, table.shape[1] + 1)
             table = table * (ranks <= ranking.n_recommended[:, None])
-        return np.asarray(table.sum(axis=1))
+        return row_sums(table)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the places."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class RPrecision(Metric):
         """Return the hits in the top R."""
         ranks = np.arange(1, ranking.relevance.shape[1] + 1)
         within = ranks <= ranking.n_relevant[:, None]
-        return np.asarray((ranking.relevance * within).sum(axis=1))
+        return row_sums(ranking.relevance * within)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the relevant items."""

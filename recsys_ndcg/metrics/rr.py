@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics.metric import Metric, register
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class RR(Metric):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the expected reciprocal of the first relevant rank."""
         table = ranking.first_hit[:, : self.k]
-        return np.asarray((table / np.arange(1, table.shape[1] + 1)).sum(axis=1))
+        return row_sums(table / np.arange(1, table.shape[1] + 1))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1 where there is something to find."""

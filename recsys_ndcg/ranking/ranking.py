@@ -6,20 +6,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import discounts
+from recsys_ndcg.convention.gains import discounts, gain_of
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.objections import gain_objection, objection, refuse
 from recsys_ndcg.lists.preparation import prepared
-from recsys_ndcg.ranking.block import Block
-from recsys_ndcg.ranking.ordering import TieGroups
+from recsys_ndcg.ranking.graded_lists import GradedLists
+from recsys_ndcg.ranking.ordering import descending
+from recsys_ndcg.ranking.runs import Cells
+from recsys_ndcg.ranking.sorted_lists import SortedLists
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+    from collections.abc import Callable, Hashable
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.ranked_lists import RankedLists
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.ranking.runs import Runs
 
 
 def rank(
-    lists: RankedLists,
+    lists: GroupedLists,
     convention: Convention,
     depth: int | None = None,
     *,
@@ -29,7 +36,7 @@ def rank(
 
     Parameters
     ----------
-    lists : RankedLists
+    lists : GroupedLists
         Any.
     convention : Convention
         Every choice.
@@ -50,162 +57,245 @@ def rank(
     >>> rank(lists, Convention(), depth=2).gain
     array([[7., 2.]])
     """
-    ready = prepared(lists, convention, threshold=threshold)
-    return Ranking(Block(ready, convention, depth=depth, threshold=threshold), convention.ties)
+    facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
+    refuse(objection(convention, facts, lists))
+    refuse(gain_objection(convention, threshold, facts, lists))
+    ready = prepared(lists, convention)
+    in_order = SortedLists(ready, convention, depth=depth)
+    return Ranking(GradedLists(ready), in_order, convention, threshold=threshold, depth=depth)
 
 
 class Ranking:
     """Lists in ranked order, as tables of shape (n_users, width), each made when first read.
 
+    The width is the number of ranks that are looked at, or the length of the longest list (with
+    the user's labelled items that are not in it) where that is less. Past the end of a list the
+    tables hold 0. Under ``ties="expected"`` items with equal estimates contribute their mean at
+    each of the ranks that they share; else the tables hold one concrete order.
+
     Parameters
     ----------
-    block : Block
-        The sorted rows.
-    ties : str
-        The rule of `Convention`: under ``expected`` a group of equal estimates contributes its
-        mean at each of its ranks, else the tables hold one concrete order.
+    graded : GradedLists
+        What the items are worth.
+    in_order : SortedLists
+        The same lists, sorted.
+    convention : Convention
+        Every choice.
+    threshold : float, optional
+        From which grade an item is relevant.
+    depth : int, optional
+        How many ranks the tables have at most; None for all.
+
+    Attributes
+    ----------
+    gain : float64 array, shape (n_users, width)
+        The (expected) gain at each rank, at least 0.
+    relevance, labelled : float64 arrays, shape (n_users, width)
+        How surely the item at each rank is relevant, has a true value: in [0, 1].
+    relevance_so_far : float64 array, shape (n_users, width)
+        E[rel_r · (relevant items at ranks up to r)], for average precision.
+    first_hit : float64 array, shape (n_users, width)
+        P(the first relevant item stands at rank r), for reciprocal rank and hit rate.
+    ideal_gain : float64 array, shape (n_users, width)
+        The gain at each rank of the ideal list: of all the user's labelled items, or of those in
+        the list, best first; under ``ideal="max"`` that of the top grade in every cell.
+    discount : float64 array, shape (width,)
+        The weight of each rank.
+    n_items, n_labelled, n_relevant, n_recommended : arrays, shape (n_users,)
+        How many items each list has, how many of the user's items have a label or are relevant,
+        in the list or not, and how many of the list are recommended: its first ones.
+    first_tie : float64 array, shape (n_users,)
+        The first rank whose item shares its estimate; inf if none does.
+    error : float64 array, one entry per row
+        Estimated minus true, NaN where unlabelled: the one column that is not by rank.
+    top_gain : float
+        The gain of the top grade.
     """
 
-    def __init__(self, block: Block, ties: str) -> None:
-        self.convention = block.convention
-        self.ties = ties
-        self._block = block
+    def __init__(
+        self,
+        graded: GradedLists,
+        in_order: SortedLists,
+        convention: Convention,
+        *,
+        threshold: float | None = None,
+        depth: int | None = None,
+    ) -> None:
+        self.convention = convention
+        self.threshold = threshold
+        self._graded = graded
+        self._in_order = in_order
+        lists = graded.lists
+        longest = int((lists.n_items + lists.n_unlisted).max(initial=1))
+        self._width = longest if depth is None else min(depth, longest)
 
     @property
     def n_items(self) -> Positions:
         """How many items each list has."""
-        return self._block.n_items
+        return self._graded.lists.n_items
 
     @property
     def n_labelled(self) -> Floats:
         """How many items of each user have a label, in the list or not."""
-        return self._block.n_labelled
+        return self._graded.n_labelled
 
     @property
     def n_relevant(self) -> Floats:
         """How many items of each user are relevant, in the list or not."""
-        return self._block.n_relevant
+        return self._graded.n_relevant(self.threshold)
 
-    @property
+    @lazy
     def n_recommended(self) -> Floats | Positions:
         """How many items of each list count as recommended; they are its first ones."""
-        return self._block.n_recommended
+        if self.convention.recommend_from is None:
+            return self.n_items
+        return self._graded.lists.n_recommended(self.convention, self.threshold)
 
     @property
     def first_tie(self) -> Floats:
         """The first rank of each user whose item shares its estimate; inf if none does."""
-        return self._block.first_tie
-
-    @property
-    def ideal_gain(self) -> Floats:
-        """The gain at each rank of the ideal list; under ``max`` that of the top grade in all."""
-        return self._block.ideal_gain
-
-    @property
-    def top_gain(self) -> float:
-        """The gain of the top grade; binary gains need not be told which that is."""
-        return self._block.top_gain
+        return self._in_order.first_tie
 
     @lazy
     def discount(self) -> Floats:
         """The weight of each rank, shape (width,)."""
-        return discounts(self._block.width, self.convention)
+        return discounts(self._width, self.convention)
+
+    @lazy
+    def top_gain(self) -> float:
+        """The gain of the top grade; binary gains need not be told which that is."""
+        top = self.convention.max_grade
+        return 1.0 if top is None else gain_of(top, self.convention, self.threshold)
+
+    @lazy
+    def ideal_gain(self) -> Floats:
+        """The gain at each rank of the ideal list; under ``max`` that of the top grade in all."""
+        if self.convention.ideal == "max":
+            return np.full((len(self.n_items), self._width), self.top_gain)
+        return self._graded.ideal_gain(self.convention, self.threshold, self._width)
 
     @lazy
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
-        return self._table(self._block.gains, *self._by_gain)
+        cells = Cells(self._by_gain, len(self.n_items), self._width)
+        return cells.filled(self._by_gain.means(self._gains)[cells.run])
 
     @lazy
     def relevance(self) -> Floats:
         """The relevance at each rank, in [0, 1]."""
-        return self._table(self._block.relevant, *self._by_relevance)
+        return self._shares(self._by_relevance, self._relevant)
 
     @lazy
     def labelled(self) -> Floats:
         """How surely there is a true value at each rank, in [0, 1]."""
-        return self._table(self._block.labelled, *self._settled(self._block.labelled))
+        labelled = self._graded.labelled
+        return self._shares(self._runs("labelled", lambda: labelled, flags=True), labelled)
 
     @lazy
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
-        groups, hits = self._hits
-        offsets = self._block.lists.offsets
-        start, end = groups.start[groups.of_row], groups.start[groups.of_row + 1]
-        ahead = hits[start] - np.repeat(hits[offsets[:-1]], self.n_items)
-        place = np.arange(len(start)) - start
-        values = hits_so_far(hits[end] - hits[start], end - start, ahead, place)
-        return self._block.table(values, offsets)
+        runs, (relevant, ahead) = self._by_relevance, self._hits
+        cells = Cells(runs, len(self.n_items), self._width)
+        run = cells.run
+        return cells.filled(hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place))
 
     @lazy
     def first_hit(self) -> Floats:
         """P(the first relevant item stands at rank r), for reciprocal rank and hit rate."""
-        groups, hits = self._hits
-        offsets = self._block.lists.offsets
-        found = np.flatnonzero(np.diff(hits[groups.start]) > 0)
-        user = np.searchsorted(offsets, groups.start[found], side="right") - 1
-        user, first = np.unique(user, return_index=True)
-        start, end = groups.start[found[first]], groups.start[found[first] + 1]
-        table = np.zeros((len(self.n_items), self._block.width))
-        table[user] = first_hits(
-            start - offsets[user], end - start, hits[end] - hits[start], self._block.width
-        )
+        runs, (relevant, _) = self._by_relevance, self._hits
+        found = np.flatnonzero(relevant > 0)
+        user, first = np.unique(runs.user[found], return_index=True)
+        found = found[first]
+        table = np.zeros((len(self.n_items), self._width))
+        table[user] = first_hits(runs.ahead[found], runs.size[found], relevant[found], self._width)
         return table
 
     @property
     def error(self) -> Floats:
         """Estimated minus true of every row, NaN where unlabelled: the one column not by rank."""
-        return self._block.lists.estimated - self._block.lists.true
+        return self._graded.lists.estimated - self._graded.lists.true
 
-    def per_user(self, values: Floats) -> Floats:
-        """Return the sum of a column such as `error` over each user's rows, NaN left out."""
-        return self._block.per_user(np.nan_to_num(values))
+    def per_user(self, values: Floats | Flags) -> Floats:
+        """Return the sum of a column such as `error` over each user's rows, NaN left out.
+
+        Numbers are added in ascending order, so that the order of the rows plays no part.
+        """
+        lists = self._graded.lists
+        if values.dtype == np.bool_:
+            return lists.count_by_user(values)
+        numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
+        return lists.count_by_user(numbers[descending(-numbers, lists.offsets)])
+
+    @lazy
+    def ranks_of_rows(self) -> tuple[Positions, Positions]:
+        """The rows that reach the table, and the rank of each, from 0.
+
+        Those that share a mean stand in input order.
+        """
+        runs = self._by_gain
+        if self.convention.ties == "expected":
+            runs = runs.ordered(-np.arange(len(self.error), dtype=np.float64))
+            runs = runs.apart(runs.place)
+        return runs.rows, runs.ahead
 
     @property
-    def order(self) -> Positions:
-        """The rows in the order of `gain`; those that share a mean in input order."""
-        order, groups = self._by_gain
-        return groups.settled(order, -np.arange(len(order), dtype=np.float64))
+    def _gains(self) -> Floats:
+        return self._graded.gains(self.convention, self.threshold)
 
-    def _table(self, values: Floats, order: Positions, groups: TieGroups) -> Floats:
-        """Return the mean value of the rows that share each rank."""
-        return self._block.table(groups.mean(values[order]), self._block.lists.offsets)
+    @property
+    def _relevant(self) -> Floats:
+        return self._graded.relevant(self.threshold)
 
     @lazy
-    def _hits(self) -> tuple[TieGroups, Floats]:
-        """Return the tie groups, and how many relevant items stand before each sorted row."""
-        order, groups = self._by_relevance
-        return groups, np.concatenate([[0.0], np.cumsum(self._block.relevant[order])])
+    def _by_gain(self) -> Runs:
+        name = id(self._graded), self.convention.only("gain"), self.threshold
+        return self._runs(name, lambda: self._gains)
 
     @lazy
-    def _by_gain(self) -> tuple[Positions, TieGroups]:
-        return self._settled(self._block.gains)
+    def _by_relevance(self) -> Runs:
+        name = id(self._graded), self.threshold
+        return self._runs(name, lambda: self._relevant, flags=True)
 
     @lazy
-    def _by_relevance(self) -> tuple[Positions, TieGroups]:
-        return self._settled(self._block.relevant)
+    def _hits(self) -> tuple[Floats, Floats]:
+        """Return the relevant items in each run by relevance, and those ahead of it."""
+        runs = self._by_relevance
+        relevant = runs.sums(self._relevant)
+        before = np.concatenate([[0.0], np.cumsum(relevant)])  # whole numbers: exact
+        first = np.searchsorted(runs.user, np.arange(len(self.n_items)))
+        return relevant, before[:-1] - before[first][runs.user]
 
-    def _settled(self, values: Floats) -> tuple[Positions, TieGroups]:
-        """Return the sorted rows and what shares ranks; best and worst are those of `values`."""
-        order, groups = self._block.order, self._block.groups
-        if self.ties == "expected":
-            return order, groups
-        key = values
-        if self.ties == "input":
-            key = np.arange(len(order), dtype=np.float64)
-        elif self.ties in ("item_asc", "item_desc"):
-            key = np.asarray(self._block.lists.item_codes, dtype=np.float64)
-        elif self.ties in ("text_asc", "text_desc"):
-            key = self._block.item_text_order
-        if self.ties in ("input", "item_asc", "text_asc", "worst"):
-            key = -key
-        return groups.settled(order, key), TieGroups.alone(len(order))
+    def _runs(self, name: Hashable, values: Callable[[], Floats], *, flags: bool = False) -> Runs:
+        """Return the runs that share ranks by the rule for ties; the extremes are of `values`.
+
+        Under ``expected`` their rows stand in the order of the values, largest first: the order
+        in which they are added up. That of `flags`, 0 or 1, makes no difference.
+        """
+        rule, in_order = self.convention.ties, self._in_order
+        if not in_order.runs.shared or (flags and rule == "expected"):
+            return in_order.runs
+        if rule in ("expected", "best", "worst"):
+            runs = in_order.ordered(name, values)
+            if rule == "expected":
+                return runs
+            if rule == "best":
+                return runs.apart(runs.place)
+            without_row = np.repeat(runs.size - runs.n_rows, runs.n_rows)  # these are worth least
+            return runs.backwards().apart(runs.place + without_row)
+        lists = self._graded.lists
+        runs = in_order.ordered(rule, lambda: lists.tie_key(rule))
+        return runs.apart(lists.places_in_ties(runs.rows, runs.place))
+
+    def _shares(self, runs: Runs, flags: Floats) -> Floats:
+        """Return the share of the items at each rank for which something holds."""
+        cells = Cells(runs, len(self.n_items), self._width)
+        return cells.filled((runs.sums(flags) / runs.size)[cells.run])
 
 
 def hits_so_far(relevant: Floats, size: Positions, ahead: Floats, place: Positions) -> Floats:
-    """Return E[rel_r · (relevant items at ranks up to r)] at places of tie groups.
+    """Return E[rel_r · (relevant items at ranks up to r)] at places of runs of equal estimates.
 
-    At the i-th place of a group of m items, ρ of them relevant, behind H relevant items:
+    At the i-th place of a run of m items, ρ of them relevant, behind H relevant items:
     (ρ/m)·(H + 1 + (i-1)(ρ-1)/(m-1)).
 
     Parameters
@@ -221,13 +311,13 @@ def hits_so_far(relevant: Floats, size: Positions, ahead: Floats, place: Positio
 def first_hits(ahead: Positions, size: Positions, relevant: Floats, width: int) -> Floats:
     """Return P(the first relevant item stands at rank r), a row for each list's first hits.
 
-    In the first group with a relevant item, ρ of m: C(m-j, ρ-1)/C(m, ρ) at its j-th place,
+    In the first run with a relevant item, ρ of m: C(m-j, ρ-1)/C(m, ρ) at its j-th place,
     here as ρ/m times a running product of (m-j-ρ+2)/(m-j+1).
 
     Parameters
     ----------
     ahead, size, relevant : arrays
-        How many items stand before that group, m and ρ.
+        How many items stand before that run, m and ρ.
     width : int
         How many ranks.
     """

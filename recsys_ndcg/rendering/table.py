@@ -47,13 +47,13 @@ def audit_cells(report: Shown) -> pd.DataFrame:
 
 def signature_lines(report: Shown) -> list[str]:
     """Return the first signature, and what is different in those of the other metrics."""
-    first, *others = report.metrics
+    first, *others = (report.signature(name) for name in report.metrics)
+    known = first.split("|")
     likewise = [
-        f"{name}|users:{report.signature(name).rpartition('|users:')[2].partition('|')[0]}"
-        for name in others
+        "|".join(part for part in one.split("|") if part not in known or "users:" in part)
+        for one in others
     ]
-    same = [f"the same for {', '.join(likewise)}"] if likewise else []
-    return [report.signature(first), *same]
+    return [first, *([f"the same for {', '.join(likewise)}"] if likewise else [])]
 
 
 def number(value: float) -> str:

@@ -16,6 +16,10 @@ class Shown(Protocol):
         """The names of the metrics."""
 
     @property
+    def bounded(self) -> pd.Series[bool]:
+        """Whether each metric lies between 0 and 1."""
+
+    @property
     def counts(self) -> dict[str, int]:
         """Users, ratings, and how many need a second look."""
 

@@ -2,191 +2,227 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.judged import Judged
-from recsys_ndcg.scoring.measuring import mean_over_users
+from recsys_ndcg.report.orders import Orders
+from recsys_ndcg.scoring.measuring import measure_blocks, with_ties
+from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.scores import Scores
 
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.measuring import Measured
-    from recsys_ndcg.scoring.source import Source
-
-_SAME = 1e-12
 TIES_MATTER = 0.001  # a range this wide changes the third decimal
+
+#: The columns of the audit, which `Report.audit` describes; the first ones stand in the summary too.
+LEVELS = ("chance", "lift", "tie_low", "tie_high")
+BESIDE = (
+    "worst",
+    "best",
+    "trivial",
+    "decided_by_ties",
+    "short",
+    "skipped",
+    "unlabelled",
+    "judged",
+    "unlabelled_zero",
+    "unlabelled_top",
+)
+
+
+def tie_columns(plan: Plan) -> tuple[Measurement, ...]:
+    """Return the measurements of a plan with every tie in its worst, then in its best order."""
+    return (*plan.under(ties="worst").measurements, *plan.under(ties="best").measurements)
+
+
+@dataclass(frozen=True, eq=False)
+class _Passed:
+    """What one pass over the lists tells beside their scores, of some users."""
+
+    chance: Totals
+    orders: Orders
+    judged: Totals
+    unlabelled: tuple[Totals, Totals]
+
+    def __add__(self, other: _Passed) -> _Passed:
+        return _Passed(
+            self.chance + other.chance,
+            self.orders + other.orders,
+            self.judged + other.judged,
+            (
+                self.unlabelled[0] + other.unlabelled[0],
+                self.unlabelled[1] + other.unlabelled[1],
+            ),
+        )
 
 
 class Audit:
-    """Chance level, tie range and counts of a measured source, each computed when first read.
+    """Chance level, tie range and counts of a report, each worked out when first read.
 
     Parameters
     ----------
-    source : Source
+    lists : GroupedLists
         What was measured.
-    measured : Measured
-        The result, under the convention's own rule for ties.
+    facts : Facts
+        What is known of them.
+    plan : Plan
+        Settled: how they were measured.
+    scores : Scores
+        The result.
+    ties : Orders
+        The worst and best order of all ties.
     """
 
-    def __init__(self, source: Source, measured: Measured) -> None:
-        self._source = source
-        self._measured = measured
+    def __init__(
+        self, lists: GroupedLists, facts: Facts, plan: Plan, scores: Scores, ties: Orders
+    ) -> None:
+        self._lists = lists
+        self._facts = facts
+        self._plan = plan
+        self._scores = scores
+        self._ties = ties
+
+    @cached_property
+    def totals(self) -> Totals:
+        """The scores, summed up."""
+        return Totals.of(self._scores)
 
     @cached_property
     def levels(self) -> pd.DataFrame:
         """One row per metric: chance, lift, tie_low and tie_high, of means over users."""
-        scores = self._measured.scores
-        mean, chance = scores.mean, mean_over_users(self._blind("scores"))
-        bounded = np.array([metric.bounded for metric in scores.metrics])
+        mean, chance = self.totals.mean, self._passed.chance.mean
+        bounded = np.array([metric.bounded for metric in self._plan.metrics])
         low, high = self.tie_range
-        columns = {
-            "chance": chance,
-            "lift": (mean - chance) / np.where(bounded & (chance < 1), 1 - chance, np.nan),
-            "tie_low": low,
-            "tie_high": high,
-        }
-        return pd.DataFrame(columns, index=scores.names)
+        lift = (mean - chance) / np.where(bounded & (chance < 1), 1 - chance, np.nan)
+        columns = dict(zip(LEVELS, (chance, lift, low, high), strict=True))
+        return pd.DataFrame(columns, index=self._plan.names)
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
-        source, scores = self._source, self._measured.scores
-        n_items = source.lists.n_items
-        scored = ~np.isnan(scores.per_user)
-        ordered = np.array([metric.orders for metric in source.metrics])
-        return self.levels.assign(
-            worst=mean_over_users(self._blind("worst")),
-            best=mean_over_users(self._blind("best")),
-            trivial=_share(self._range(blind=True) <= _SAME, scored & ordered),
-            decided_by_ties=_share(self._range(blind=False) > _SAME, scored),
-            short=[float((n_items < (metric.k or 0)).mean()) for metric in source.metrics],
-            skipped=1 - scored.mean(axis=0),
-            unlabelled=source.n_unlabelled / max(source.n_rows, 1),
-            judged=self._judged,
-            unlabelled_zero=self._if_unlabelled_were(None),
-            unlabelled_top=self._if_unlabelled_were(source.top_grade),
+        passed, totals = self._passed, self.totals
+        zero, top = (one.mean for one in passed.unlabelled)
+        columns = (
+            passed.orders.worst.mean,
+            passed.orders.best.mean,
+            _share(passed.orders.fixed, np.where(self._ordered, totals.n_scored, 0)),
+            _share(self._ties.moved, totals.n_scored),
+            totals.short_of / totals.users,
+            1 - totals.n_scored / totals.users,
+            np.full(len(zero), totals.unlabelled / max(totals.ratings, 1)),
+            passed.judged.mean,
+            zero if self._facts.unlabelled else totals.mean,
+            top if self._facts.unlabelled else totals.mean,
         )
+        return self.levels.assign(**dict(zip(BESIDE, columns, strict=True)))
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
-        return self._measured.worst.mean, self._measured.best.mean
+        return self._ties.worst.mean, self._ties.best.mean
 
     def widest_tie_range(self) -> tuple[str, float, float] | None:
         """Return the metric that ties leave open furthest, and its range, if it matters."""
-        metrics = self._source.metrics
-        if self.n_tied < TIES_MATTER * len(self._source.lists):
+        if self.totals.tied < TIES_MATTER * self.totals.users:
             return None
         low, high = self.tie_range
-        width = np.where([metric.bounded for metric in metrics], high - low, 0.0)
+        width = np.where([metric.bounded for metric in self._plan.metrics], high - low, 0.0)
         widest = int(np.nan_to_num(width).argmax())
         if not width[widest] >= TIES_MATTER:
             return None
-        return str(metrics[widest]), float(low[widest]), float(high[widest])
+        return self._plan.names[widest], float(low[widest]), float(high[widest])
 
-    @cached_property
+    @property
     def counts(self) -> dict[str, int]:
         """How many users and rows need a second look."""
-        source, scores = self._source, self._measured.scores
-        ks = [metric.k for metric in source.metrics if metric.k is not None]
-        n_items = source.lists.n_items
-        ranges = self._range(blind=True)
-        counts = {
-            "users": len(n_items),
-            "ratings": source.n_rows,
-            "short": int((n_items < max(ks, default=0)).sum()),
-            "trivial": int(((ranges <= _SAME).any(axis=1) & ~(ranges > _SAME).any(axis=1)).sum()),
-            "tied": self.n_tied,
-            "unlabelled": source.n_unlabelled,
-            "unlisted": len(source.given.unlisted_true),
-            "missing": int(source.lists.missing.sum()),
-            "impossible": source.given.n_impossible,
-            "duplicates": source.lists.merged,
-            "left_out": int(scores.left_out.any(axis=1).sum()),
+        totals = self.totals
+        undefined = zip(totals.names, totals.undefined.tolist(), strict=True)
+        return {
+            "users": totals.users,
+            "ratings": totals.ratings,
+            "short": totals.short,
+            "trivial": self._passed.orders.trivial,
+            "tied": totals.tied,
+            "unlabelled": totals.unlabelled,
+            "unlisted": totals.unlisted,
+            "missing": totals.missing,
+            "impossible": totals.impossible,
+            "duplicates": totals.duplicates,
+            "left_out": totals.left_out_users,
+            **{f"undefined {metric}": number for metric, number in undefined},
         }
-        undefined = scores.undefined.sum(axis=0).tolist()
-        for metric, number in zip(source.metrics, undefined, strict=True):
-            counts[f"undefined {metric}"] = number
-        return counts
 
     @property
-    def n_tied(self) -> int:
-        """How many users have two items with the same estimate."""
-        return int(np.isfinite(self._measured.first_tie).sum())
-
-    def _range(self, *, blind: bool) -> Floats:
-        """Return best minus worst order of each user and metric: of the list, or of its ties."""
-        if blind:
-            return self._blind("best") - self._blind("worst")
-        return self._measured.best.per_user - self._measured.worst.per_user
-
-    def _blind(self, kind: str) -> Floats:
-        """Return the scores of each user and metric as if all estimates of a list were equal.
-
-        Parameters
-        ----------
-        kind : {'scores', 'worst', 'best'}
-            Of random order (NaN where it has no exact value), or of the extreme orders.
-        """
-        source = self._source
-        columns = np.full((len(source.lists), len(source.metrics)), np.nan)
-        for ties, measured in self._blind_measured.items():
-            if kind == "scores" and ties != "expected":
-                continue
-            places = [source.metrics.index(one) for one in measured.scores.metrics]
-            columns[:, places] = getattr(measured, kind).per_user
-        return columns
+    def _ordered(self) -> list[bool]:
+        return [metric.orders for metric in self._plan.metrics]
 
     @cached_property
-    def _blind_measured(self) -> dict[str, Measured]:
-        """By the rule for ties, which is not ``expected`` where a metric has no exact value."""
-        source = self._source
-        known: dict[str, list[Metric]] = {}
-        for metric in source.metrics:
-            if metric.orders:
-                exact = metric.has_expectation(source.convention)
-                known.setdefault("expected" if exact else "worst", []).append(metric)
-        return {
-            ties: replace(source, metrics=metrics).measured(ties, blind=True)
-            for ties, metrics in known.items()
-        }
+    def _passed(self) -> _Passed:
+        """Measure everything in one pass: blind, and as if unlabelled items had a grade."""
+        n = len(self._plan.measurements)
+        own = self._plan.measurements
+        blind = [self._blind(one, ties) for ties in ("expected", "worst", "best") for one in own]
+        others = [make(one) for make in (self._judged, self._zero, self._top) for one in own]
+        plan = Plan((*blind, *others))
+        plan = plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
 
-    @property
-    def _judged(self) -> Floats:
-        """The share of the first k items that have a label, for each metric's own k."""
-        # an empty list has no such share, whatever its score is
-        convention = self._source.convention.replace(undefined="skip")
-        metrics = [Judged(metric.k) for metric in self._source.metrics]
-        known = replace(self._source, metrics=metrics, convention=convention)
-        return known.with_unlabelled_as(None).measured("expected", tie_range=False).scores.mean
+        def passed(scores: Scores, users: slice) -> _Passed:
+            own = self._scores.per_user[users]
+            chance, worst, best, judged, zero, top = (
+                scores.columns(slice(first, first + n)) for first in range(0, 6 * n, n)
+            )
+            return _Passed(
+                Totals.of(chance, ~np.isnan(own)),
+                Orders.of(own, worst, best),
+                Totals.of(judged),
+                (Totals.of(zero), Totals.of(top)),
+            )
 
-    def _if_unlabelled_were(self, grade: float | None) -> Floats:
-        """Return the means if all unlabelled items were of this grade, or irrelevant."""
-        source = self._source
-        if not source.n_unlabelled:
-            return self._measured.scores.mean
-        means = np.full(len(source.metrics), np.nan)
-        # a metric without a cutoff goes by the smallest one, where short lists are left out
-        cutoffs = sorted(metric.k for metric in source.metrics if metric.k is not None)[:1]
-        for place, metric in enumerate(source.metrics):
-            if metric.orders:
-                # no such number: the grade has no gain, or new ties have no exact value
-                with suppress(InvalidInputError):
-                    beside = [metric, *map(Judged, cutoffs)]
-                    other = replace(source, metrics=beside).with_unlabelled_as(grade)
-                    means[place] = other.measured(tie_range=False).scores.mean[0]
-        return means
+        return reduce(add, measure_blocks(self._lists, plan.measurements, passed))
+
+    def _blind(self, one: Measurement, ties: str) -> Measurement:
+        """Measure random order, or an extreme one."""
+        blind = replace(one.under(ties=ties), blind=True)
+        return blind if one.metric.orders else _without(blind)
+
+    def _judged(self, one: Measurement) -> Measurement:
+        """Measure how much of the first k is labelled; an empty list has no such share."""
+        known = replace(one, metric=Judged(one.metric.k), blind=not self._facts.unlabelled)
+        return known.under(ties="expected", undefined="skip", unlabelled="zero")
+
+    def _zero(self, one: Measurement) -> Measurement:
+        """Measure as if unlabelled items were irrelevant."""
+        undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
+        other = one.under(unlabelled="zero", undefined=undefined)
+        return other if self._facts.unlabelled and one.metric.orders else _without(other)
+
+    def _top(self, one: Measurement) -> Measurement:
+        """Measure as if unlabelled items were of the top grade."""
+        return replace(self._zero(one), unlabelled_as=self._top_grade(one))
+
+    def _top_grade(self, one: Measurement) -> float:
+        """The top of the scale: `max_grade`, or the highest grade there is or is relevant."""
+        if one.convention.max_grade is not None:
+            return one.convention.max_grade
+        highest = self._facts.all_true.highest
+        return highest if one.threshold is None else max(highest, one.threshold)
 
 
-def _share(which: NDArray[np.bool_], scored: NDArray[np.bool_]) -> Floats:
-    """Return the share of each metric's scored users for whom something holds."""
-    return mean_over_users(np.where(scored, which, np.nan))
+def _without(one: Measurement) -> Measurement:
+    return replace(one, reason="there is no such number")
+
+
+def _share(which: Positions, among: Positions) -> Floats:
+    share: Floats = np.divide(which, among, where=among > 0, out=np.full(len(which), np.nan))
+    return share

@@ -9,25 +9,30 @@ import pandas as pd
 
 from recsys_ndcg.convention.gains import discounts
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.ranking.block import Block
+from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import Ranking
+from recsys_ndcg.ranking.sorted_lists import SortedLists
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.scoring.source import Source
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring.measurement import Measurement
 
 
-def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
+def explained(
+    lists: GroupedLists, measurement: Measurement, user: Any, k: int | None
+) -> pd.DataFrame:
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     METRICS["ndcg"](k)  # refuses a k that is not one
-    place = _place_of(source.lists.users, user)
-    lists = source.lists.whole(place)
-    convention = source.convention
-    block = Block(lists, convention, depth=k, threshold=source.threshold)
-    ranking = Ranking(block, convention.ties)
+    place = _place_of(lists.users, user)
+    convention, threshold = measurement.convention, measurement.threshold
+    own = prepared(lists.between(place, place + 1), convention)
+    in_order = SortedLists(own, convention, depth=k)
+    ranking = Ranking(GradedLists(own), in_order, convention, threshold=threshold, depth=k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
-    rows = ranking.order[:listed]
+    items, estimated, true = own.at_ranks(0, *ranking.ranks_of_rows, listed)
     ideal = _ideal(ranking, listed, k)
     depth = len(ideal)
     weights = discounts(depth, convention)
@@ -35,11 +40,10 @@ def explained(source: Source, user: Any, k: int | None) -> pd.DataFrame:
     gain[:listed] = ranking.gain[0, :listed]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(ideal * weights)
     blank = np.full(depth, np.nan)
-    items = lists.items
     columns = {
-        "item": rows if items is None else items[rows],
-        "estimated": np.full(listed, np.nan) if lists.order_only else lists.estimated[rows],
-        "true": lists.true[rows],
+        "item": items,
+        "estimated": np.full(listed, np.nan) if lists.order_only else estimated,
+        "true": true,
     }
     table = {name: _lengthened(values, depth) for name, values in columns.items()}
     return pd.DataFrame(

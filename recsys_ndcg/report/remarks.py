@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering.table import number
 from recsys_ndcg.report.audit import TIES_MATTER
 
@@ -23,8 +22,7 @@ def remarks(report: Shown) -> list[str]:
 
 def _levels(report: Shown) -> list[str]:
     audit = report.audit
-    high = audit[audit["chance"] >= _HIGH]
-    high = high[[parse(name)[0].bounded for name in high.index]]  # a sum has no scale
+    high = audit[(audit["chance"] >= _HIGH) & report.bounded]  # a sum has no scale
     others = report.baselines.drop("chance")
     lines = [
         f"{model} is as good or better in {', '.join(beaten)}."

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
 from recsys_ndcg.report import storage
 from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.remarks import remarks
-from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.report.summary import intervals, summarised
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.report.audit import Audit
-    from recsys_ndcg.scoring.measuring import Measured, Scores
-    from recsys_ndcg.scoring.source import Source
+    from recsys_ndcg.scoring.scores import Scores
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Report:
-    """What `evaluate` returns.
+    """What `evaluate` returns: a value, that shows what was measured whenever it is asked.
 
     Parameters
     ----------
-    users : array
-        The user ids, in the order of `per_user`.
-    n_items, n_relevant : arrays
-        The length of each user's list, and how many items are relevant to the user, NaN where no
-        threshold says which.
     scores : Scores
-        Numerators and denominators.
+        Numerators and denominators of every user.
     signatures : mapping
         How each metric was computed, in words.
     audited : Audit or StoredAudit
         What stands beside the scores.
-    source : Source, optional
-        The lists; a report that was read from a file has none.
+    lists : GroupedLists, optional
+        What was ranked; a report that was read from a file has none.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
 
@@ -73,51 +68,47 @@ class Report:
     {'ndcg@2': 0.813, 'precision@2': 0.5, 'recall@2': 0.5}
     """
 
-    users: Ids
-    n_items: Ids
-    n_relevant: Ids
     scores: Scores
     signatures: dict[str, str]
     audited: Audit | storage.StoredAudit
-    source: Source | None = None
+    lists: GroupedLists | None = None
     known_baselines: pd.DataFrame | None = None
 
-    @classmethod
-    def of(cls, source: Source, measured: Measured, audit: Audit) -> Report:
-        """Make the report of what was measured."""
-        return cls(
-            source.lists.users,
-            source.lists.n_items,
-            measured.n_relevant,
-            measured.scores,
-            signatures(source, measured.scores),
-            audit,
-            source,
-        )
+    @property
+    def users(self) -> Ids:
+        """The user ids, in the order of `per_user`."""
+        return self.scores.users
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics, in the order they were asked for."""
         return self.scores.names
 
-    @cached_property
+    @property
+    def bounded(self) -> pd.Series[bool]:
+        """Whether each metric lies between 0 and 1."""
+        found = [one.metric.bounded for one in self.scores.measurements]
+        return pd.Series(found, index=self.metrics, dtype=bool)
+
+    @property
     def per_user(self) -> pd.DataFrame:
         """Scores by user."""
-        table = pd.DataFrame(self.scores.per_user, columns=self.metrics)
-        table.insert(0, "n_items", self.n_items)
-        known = not np.isnan(self.n_relevant).any()
-        table.insert(1, "n_relevant", self.n_relevant.astype(int) if known else self.n_relevant)
+        lists = self.scores.lists
+        known = not np.isnan(lists.n_relevant).any()
+        table = pd.DataFrame(self.scores.per_user, columns=self.metrics, copy=True)
+        table.insert(0, "n_items", lists.n_items.copy())
+        table.insert(1, "n_relevant", lists.n_relevant.astype(int if known else float))
         return table.set_index(pd.Index(self.users, name="user"))
 
-    @cached_property
+    @property
     def mean(self) -> pd.Series[float]:
         """Mean over the users who have a score."""
-        return pd.Series(self.scores.mean, index=self.metrics, name="mean")
+        return pd.Series(self.audited.totals.mean, index=self.metrics, name="mean", copy=True)
 
-    @cached_property
+    @property
     def pooled(self) -> pd.Series[float]:
         """Sum of the numerators over sum of the denominators."""
-        return pd.Series(self.scores.pooled, index=self.metrics, name="pooled")
+        return pd.Series(self.audited.totals.pooled, index=self.metrics, name="pooled")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -129,12 +120,16 @@ class Report:
         the model could not make), duplicates (rows merged), left_out (users, of any metric), and
         ``undefined ndcg@10`` for each metric.
         """
-        return self.audited.counts
+        return dict(self.audited.counts)
 
-    @cached_property
+    @property
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
-        return summarised(self.scores, self.audited.levels)
+        return self._summary.copy()
+
+    @lazy
+    def _summary(self) -> pd.DataFrame:
+        return summarised(self.audited.totals, self.scores.median, self.audited.levels)
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -158,7 +153,7 @@ class Report:
         unlabelled_zero; if they were of the top grade: unlabelled_top (`Convention.max_grade`, or
         the highest in the data). NaN where there is no such number.
         """
-        return self.audited.table
+        return self.audited.table.copy()
 
     @property
     def remarks(self) -> list[str]:
@@ -179,7 +174,7 @@ class Report:
             A row per metric: mean_low and mean_high by Student's t, pooled_low and pooled_high
             by the delta method for a ratio.
         """
-        return intervals(self.scores, level)
+        return intervals(self.audited.totals, level)
 
     def signature(self, metric: str) -> str:
         """Return how a metric was computed, complete: two equal ones mean equal numbers.
@@ -201,7 +196,8 @@ class Report:
             msg = f"n must be a whole number of at least 1, not {shown(n)}."
             raise InvalidInputError(msg)
         name = self._known(metric)
-        defined = self.per_user[self.per_user[name].notna()]
+        table = self.per_user
+        defined = table[table[name].notna()]
         by = [name, "n_items"]
         return defined.sort_values(by, ascending=[ascending, False], kind="stable").head(n)
 
@@ -225,16 +221,18 @@ class Report:
         Raises
         ------
         InvalidInputError
-            There is no such user, or the report was read from a file.
+            There is no such user, the report was read from a file, or it is of a whole catalogue,
+            of which it keeps the first ranks alone.
 
         Notes
         -----
         Under ``ties="expected"`` the gain is the mean over the items that share the estimate.
         """
-        if self.source is None:
+        if self.lists is None:
             msg = "This report was read from a file, which holds no lists. Evaluate the data again."
             raise InvalidInputError(msg)
-        return explained(self.source, user, k)
+        gains = (one for one in self.scores.measurements if one.metric.uses_gains)
+        return explained(self.lists, next(gains, self.scores.measurements[0]), user, k)
 
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""
@@ -266,7 +264,8 @@ class Report:
         InvalidInputError
             The file is not a report.
         """
-        return cls(**storage.read(path))
+        scores, signatures, audit, baselines = storage.read(path)
+        return cls(scores, signatures, audit, known_baselines=baselines)
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""
@@ -278,10 +277,10 @@ class Report:
         return fragment(self)
 
     def _known(self, metric: str) -> str:
-        try:
-            name = str(parse(str(metric))[0])
-        except RecsysNdcgError:
-            name = str(metric)
+        name = str(metric)
+        if name not in self.metrics:
+            with suppress(RecsysNdcgError):
+                name = str(parse(name)[0])
         if name in self.metrics:
             return name
         msg = f"This report has no metric {metric!r}; it has {', '.join(self.metrics)}."

@@ -6,49 +6,49 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from recsys_ndcg.convention.gains import discounts, gains
 from recsys_ndcg.convention.notation import written
-from recsys_ndcg.scoring.measuring import short_below
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.measuring import Scores
-    from recsys_ndcg.scoring.source import Source
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.plan import Plan
 
 
-def signatures(source: Source, scores: Scores) -> dict[str, str]:
+def signatures(plan: Plan, facts: Facts, users: Positions) -> dict[str, str]:
     """Return the signature of every metric: its name, all choices, and over how many users."""
-    users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
-    threshold = "none" if source.threshold is None else source.threshold
-    found = {}
-    for place, metric in enumerate(source.metrics):
-        others = ""
-        if source.convention.short_list == "drop" and metric.k is None:
-            others = f"|short_below:{short_below(source.metrics)[place]}"
-        found[str(metric)] = (
-            f"{metric}|{_told_apart(source, metric)}|threshold:{threshold}{others}|"
-            f"protocol:{source.lists.protocol}|users:{users[place]}|version:{__version__}"
-        )
-    return found
+    return {
+        str(one): signature(one, facts, count)
+        for one, count in zip(plan.measurements, users.tolist(), strict=True)
+    }
 
 
-def _told_apart(source: Source, metric: Metric) -> str:
+def signature(one: Measurement, facts: Facts, users: int) -> str:
+    """Return the signature of one measurement over some number of users."""
+    others = ""
+    if one.convention.short_list == "drop" and one.metric.k is None:
+        others = f"|short_below:{one.short_below}"
+    threshold = "none" if one.threshold is None else one.threshold
+    return (
+        f"{one}|{_told_apart(one, facts)}|threshold:{threshold}{others}|"
+        f"protocol:{facts.protocol}|users:{users}|version:{__version__}"
+    )
+
+
+def _told_apart(one: Measurement, facts: Facts) -> str:
     """Return the choices, with what a function of the user's gives: two may share a name."""
-    convention, lists = source.convention, source.lists
+    convention = one.convention
     text = convention.signature
     given = {}
     if callable(convention.gain):
         top = [] if convention.max_grade is None else [convention.max_grade]
-        true = np.concatenate([lists.true, lists.unlisted_true, top])
-        grades = np.sort(pd.unique(true[~np.isnan(true)]))
-        given["gain"] = gains(grades, convention, source.threshold)
+        grades = np.unique(np.concatenate([facts.all_true.known, top]))
+        given["gain"] = gains(grades, convention, one.threshold)
     if callable(convention.discount):
-        longest = int((lists.n_items + lists.n_unlisted).max(initial=1))
-        given["discount"] = discounts(metric.depth or longest, convention)
+        given["discount"] = discounts(one.metric.depth or facts.longest, convention)
     for name, values in given.items():
         choice = f"{name}:{written(getattr(convention, name))}"
         text = text.replace(choice, f"{choice[:-1]}#{_fingerprint(values)})")

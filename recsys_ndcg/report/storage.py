@@ -11,32 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
-from recsys_ndcg.metrics import parse
-from recsys_ndcg.scoring.measuring import Scores
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.report.audit import BESIDE, LEVELS
+from recsys_ndcg.scoring.measurement import Measurement
+from recsys_ndcg.scoring.scores import ListCounts, Scores
+from recsys_ndcg.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from recsys_ndcg.arrays import Floats
 
 
-_FORMAT = "recsys_ndcg report 1"
-_LEVELS = ("chance", "lift", "tie_low", "tie_high")
-_AUDIT = (
-    *_LEVELS,
-    "worst",
-    "best",
-    "trivial",
-    "decided_by_ties",
-    "short",
-    "skipped",
-    "unlabelled",
-    "judged",
-    "unlabelled_zero",
-    "unlabelled_top",
-)
+_FORMAT = "recsys_ndcg report 2"
 _TABLES = ("numerator", "denominator", "left_out")
+_LISTS = ("tied", "missing", "ratings", "unlabelled", "unlisted", "impossible", "repeats")
 
 
 @dataclass(frozen=True)
@@ -45,11 +37,12 @@ class StoredAudit:
 
     table: pd.DataFrame
     counts: dict[str, int]
+    totals: Totals
 
     @property
     def levels(self) -> pd.DataFrame:
         """The columns that stand in the summary too."""
-        return self.table[[*_LEVELS]]
+        return self.table[[*LEVELS]]
 
 
 def as_dict(
@@ -65,15 +58,31 @@ def as_dict(
         "signatures": signatures,
         "counts": counts,
         **{name: _rows(table) for name, table in by_metric.items()},
-        "score_of_undefined": _plain(scores.score_of_undefined),
+        "metrics": {str(one): _described(one) for one in scores.measurements},
         "per_user": {
             "user": per_user.index.tolist(),
             **{name: [_plain(one) for one in per_user[name].tolist()] for name in per_user},
         },
+        "lists": {name: getattr(scores.lists, name).tolist() for name in _LISTS},
         **{
-            name: dict(zip(signatures, getattr(scores, name).T.tolist(), strict=True))
+            name: {
+                metric: [_plain(one) for one in column]
+                for metric, column in zip(signatures, getattr(scores, name).T.tolist(), strict=True)
+            }
             for name in _TABLES
         },
+    }
+
+
+def _described(one: Measurement) -> dict[str, Any]:
+    """Return what must be known of a metric to show its scores."""
+    metric = one.metric
+    return {
+        "k": metric.k,
+        "bounded": metric.bounded,
+        "orders": metric.orders,
+        "a_ratio": type(metric).score is Metric.score,
+        "undefined": _plain(one.undefined),
     }
 
 
@@ -106,7 +115,10 @@ def _check_ids(users: list[Any]) -> None:
         str(user).encode()
 
 
-def read(path: str | Path) -> dict[str, Any]:
+Parts = tuple[Scores, dict[str, str], StoredAudit, pd.DataFrame | None]
+
+
+def read(path: str | Path) -> Parts:
     """Return the parts of the report in a file, as `Report` takes them."""
     try:
         stored = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -121,12 +133,15 @@ def read(path: str | Path) -> dict[str, Any]:
         raise InvalidInputError(msg)
     try:
         return _parts(stored)
+    except InvalidInputError as error:
+        msg = f"{path}: {error}."
+        raise InvalidInputError(msg) from None
     except (KeyError, TypeError, ValueError, AttributeError):
         msg = f"{path}: parts of the report are missing or of another form. Save it again."
         raise InvalidInputError(msg) from None
 
 
-def _parts(stored: dict[str, Any]) -> dict[str, Any]:
+def _parts(stored: dict[str, Any]) -> Parts:
     names = list(stored["signatures"])
     users = as_numbers(objects(stored["per_user"]["user"], "user"))
     shape = (len(users), len(names))
@@ -136,30 +151,49 @@ def _parts(stored: dict[str, Any]) -> dict[str, Any]:
     if not all(isinstance(number, int) for number in stored["counts"].values()):
         raise TypeError(stored["counts"])
     rows = [stored["summary"][name] | stored["audit"][name] for name in names]
-    audit = {column: floats([row[column] for row in rows], column) for column in _AUDIT}
-    undefined = stored["score_of_undefined"]
+    audit = {column: floats([row[column] for row in rows], column) for column in (*LEVELS, *BESIDE)}
     others = {
         model: [floats([stored["baselines"][name][model]], model)[0] for name in names]
         for model in stored["baselines"][names[0]]
         if model != "chance"
     }
-    return {
-        "users": users,
-        "n_items": np.array(stored["per_user"]["n_items"], dtype=np.int64),
-        "n_relevant": floats(stored["per_user"]["n_relevant"], "n_relevant"),
-        "scores": Scores(
-            [parse(name)[0] for name in names],
-            tables["numerator"].astype(np.float64),
-            tables["denominator"].astype(np.float64),
-            tables["left_out"].astype(bool),
-            np.nan if undefined is None else float(undefined),
-        ),
-        "signatures": stored["signatures"],
-        "known_baselines": pd.DataFrame.from_dict(others, orient="index", columns=names)
-        if others
-        else None,
-        "audited": StoredAudit(pd.DataFrame(audit, index=names), stored["counts"]),
-    }
+    lists = stored["lists"]
+    counted = ListCounts(
+        n_items=np.array(stored["per_user"]["n_items"], dtype=np.int64),
+        n_relevant=floats(stored["per_user"]["n_relevant"], "n_relevant"),
+        **{name: np.array(lists[name]) for name in _LISTS},
+    )
+    scores = Scores(
+        tuple(_measurement(name, stored["metrics"][name]) for name in names),
+        users,
+        tables["numerator"],
+        tables["denominator"],
+        tables["left_out"].astype(bool),
+        counted,
+    )
+    baselines = pd.DataFrame.from_dict(others, orient="index", columns=names) if others else None
+    table = pd.DataFrame(audit, index=names)
+    known = StoredAudit(table, stored["counts"], Totals.of(scores))
+    return scores, stored["signatures"], known, baselines
+
+
+def _measurement(name: str, described: dict[str, Any]) -> Measurement:
+    """Return the measurement of that name; one whose metric is not known here shows its scores."""
+    rule = described["undefined"]
+    convention = Convention(undefined="skip" if rule is None else rule)
+    try:
+        metric = parse(name)[0]
+    except RecsysNdcgError:
+        if not described["a_ratio"]:
+            msg = f"{name} makes its score in a way that is not known here: import its module first"
+            raise InvalidInputError(msg) from None
+        metric = Recorded(
+            described["k"],
+            text=name,
+            is_bounded=described["bounded"],
+            ranks=described["orders"],
+        )
+    return Measurement(metric, convention)
 
 
 def _rows(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -169,8 +203,8 @@ def _rows(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     }
 
 
-def _table(columns: dict[str, list[float]], names: list[str]) -> NDArray[Any]:
-    return np.column_stack([columns[name] for name in names])
+def _table(columns: dict[str, list[float]], names: list[str]) -> Floats:
+    return np.column_stack([floats(columns[name], name) for name in names])
 
 
 def _plain(value: Any) -> Any:

@@ -1,220 +1,256 @@
-"""Scores: what lists collect under some metrics, user by user."""
+"""measure: all columns that share a sort in one pass over blocks of users."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lazy import Known
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.parallel import blocks_of, in_threads
-from recsys_ndcg.ranking.placed import block_of, ranking_of
+from recsys_ndcg.ranking.graded_lists import GradedLists
+from recsys_ndcg.ranking.ranking import Ranking
+from recsys_ndcg.ranking.sorted_lists import SortedLists
+from recsys_ndcg.scoring.scores import ListCounts, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring.measurement import Measurement
 
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.ranked_lists import RankedLists
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.ranking.ranking import Ranking
+Result = TypeVar("Result")
 
-
-@dataclass(frozen=True)
-class Scores:
-    """Numerators and denominators, and what follows from them.
-
-    Parameters
-    ----------
-    metrics : sequence of Metric
-        One per column.
-    numerator, denominator : float64 arrays, shape (n_users, n_metrics)
-        What was collected, and what there was to collect.
-    left_out : bool array, same shape
-        Users whom the convention leaves out of a metric: short lists, missing users.
-    score_of_undefined : float
-        What stands where the denominator is 0; NaN keeps it out of the mean.
-    """
-
-    metrics: Sequence[Metric]
-    numerator: Floats
-    denominator: Floats
-    left_out: NDArray[np.bool_]
-    score_of_undefined: float = np.nan
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the metrics."""
-        return [str(metric) for metric in self.metrics]
-
-    @property
-    def defined(self) -> NDArray[np.bool_]:
-        """Users who have a score of their own."""
-        return np.asarray((self.denominator != 0) & ~self.left_out)
-
-    @property
-    def undefined(self) -> NDArray[np.bool_]:
-        """Users who have no score of their own: the denominator is 0."""
-        return np.asarray((self.denominator == 0) & ~self.left_out)
-
-    @property
-    def per_user(self) -> Floats:
-        """The score of each user, NaN where there is none."""
-        defined = self.defined
-        ratio = np.divide(
-            self.numerator, self.denominator, where=defined, out=np.full(defined.shape, np.nan)
-        )
-        columns = [metric.score(ratio[:, i]) for i, metric in enumerate(self.metrics)]
-        values = np.column_stack(columns)
-        values[self.undefined] = self.score_of_undefined
-        return values
-
-    @property
-    def mean(self) -> Floats:
-        """The mean over the users who have a score; NaN where nobody has."""
-        return mean_over_users(self.per_user)
-
-    @property
-    def pooled(self) -> Floats:
-        """The sum of the numerators over the sum of the denominators."""
-        top = _sums(np.where(self.left_out, 0, self.numerator))
-        bottom = _sums(np.where(self.left_out, 0, self.denominator))
-        ratio = np.divide(top, bottom, where=bottom != 0, out=np.full(len(bottom), np.nan))
-        scores = [metric.score(ratio[i : i + 1]) for i, metric in enumerate(self.metrics)]
-        return np.concatenate(scores)
+#: The choices that a ranking or a metric looks at; the others decide who counts, and how.
+_OF_A_RANKING = (
+    "gain",
+    "discount",
+    "ideal",
+    "max_grade",
+    "short_list",
+    "recall_over",
+    "ap_over",
+    "recommend_from",
+)
 
 
-def mean_over_users(values: Floats) -> Floats:
-    """Return the mean of each column over the users who have a score; NaN where nobody has."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=0)
-    total = _sums(np.where(there, values, 0))
-    mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(count), np.nan))
-    return mean
-
-
-def _sums(values: Floats) -> Floats:
-    """Return the sum of each column, to the last digit whatever other columns there are."""
-    return np.array([column.sum() for column in values.T])
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Scores, those with every tie in its worst and best order, and what is known of each list."""
-
-    scores: Scores
-    worst: Scores
-    best: Scores
-    n_relevant: Floats
-    first_tie: Floats
-
-
-def measure(  # noqa: PLR0913 - what is measured, and how
-    lists: RankedLists,
-    metrics: Sequence[Metric],
-    convention: Convention,
-    *,
-    threshold: float | None,
-    blind: bool = False,
-    tie_range: bool = True,
-) -> Measured:
-    """Rank prepared lists block by block, and take the metrics of each block.
+def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
+    """Rank lists block by block, and fill a column for each measurement.
 
     Parameters
     ----------
-    lists : RankedLists
-        As `recsys_ndcg.lists.preparation.prepared` returns them.
-    metrics, convention, threshold
-        What is measured, and how.
-    blind : bool
-        Treat all estimates of a list as equal: the expected, worst and best scores are then those
-        of random order, the worst and the best possible order.
-    tie_range : bool
-        Without it the worst and best scores are not worked out, but those of the rule for ties.
+    lists : GroupedLists
+        As they came.
+    measurements : iterable of Measurement
+        Settled against the facts of all the lists: nothing is refused here.
 
-    Raises
-    ------
-    InvalidInputError
-        ``undefined="raise"`` and a user's score is undefined.
+    Returns
+    -------
+    Scores
+        Of the users in the order of the lists. A score depends on the user's own rows alone, to
+        the last bit: neither on the other users nor on blocks and threads.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import RankedLists
+    >>> from recsys_ndcg.metrics import RR
+    >>> from recsys_ndcg.scoring import Measurement
+    >>> lists = RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
+    >>> measure(lists, [Measurement(RR(), threshold=4)]).per_user.ravel().tolist()
+    [0.5, 1.0]
     """
-    depths = [metric.depth for metric in metrics]
-    depth = None if None in depths else max(depth for depth in depths if depth is not None)
-    rules = (convention.ties, "worst", "best")
+    return Scores.concat(measure_blocks(lists, tuple(measurements), lambda scores, _: scores))
 
-    def of(users: tuple[int, int]) -> tuple[list[Floats], Floats, Floats, Floats]:
-        block = block_of(
-            lists.between(*users), convention, depth=depth, threshold=threshold, blind=blind
-        )
-        tied = bool((block.first_tie <= block.width).any())
-        asked = rules if tied and tie_range else rules[:1]
-        tables = [_parts(metrics, ranking_of(block, rule)) for rule in asked]
-        relevant = np.full(len(block.n_items), np.nan) if threshold is None else block.n_relevant
-        counted = block.n_labelled if convention.mean_over == "labelled" else relevant
-        return tables * (3 // len(asked)), relevant, counted, block.first_tie
 
+def measure_blocks(
+    lists: GroupedLists,
+    measurements: tuple[Measurement, ...],
+    then: Callable[[Scores, slice], Result],
+) -> list[Result]:
+    """Return what is made of the scores of each block of users, in their order.
+
+    Parameters
+    ----------
+    lists, measurements
+        As in `measure`.
+    then : callable
+        Takes the scores of a block, and which users they are.
+    """
+    depth = _depth_of(measurements)
+    if any(one.convention.ties.startswith("text") for one in measurements):
+        lists = lists.with_text_order()
     width = lists.n_items + lists.n_unlisted
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
-    tables, *by_user = zip(*in_threads(of, blocks), strict=True)
-    n_relevant, counted, first_tie = map(np.concatenate, by_user)
-    left_out = _left_out(lists, metrics, convention, counted)
-    undefined = convention.undefined if isinstance(convention.undefined, float) else np.nan
-    by_rule = [
-        np.concatenate(tables_of_rule, axis=1) for tables_of_rule in zip(*tables, strict=True)
-    ]
-    scores, worst, best = (
-        Scores(metrics, numerator, denominator, left_out, undefined)
-        for numerator, denominator in by_rule
-    )
-    if convention.undefined == "raise":
-        _refuse_undefined(lists, scores)
-    return Measured(scores, worst, best, n_relevant, first_tie)
+
+    def of(users: tuple[int, int]) -> Result:
+        scores = _Block(lists.between(*users), depth).scores(measurements)
+        return then(scores, slice(*users))
+
+    return in_threads(of, blocks)
 
 
-def _parts(metrics: Sequence[Metric], ranking: Ranking) -> Floats:
-    """Return numerators and denominators, shape (2, n_users, n_metrics)."""
-    parts = np.empty((2, len(ranking.n_items), len(metrics)))
-    for column, metric in enumerate(metrics):
-        numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
-        if metric.bounded:  # what exceeds 1 is the last digit of a sum
-            numerator = np.minimum(numerator, denominator)
-        parts[:, :, column] = numerator, denominator
-    return parts
+def facts_for(lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
+    """Return what is to be known of lists to settle some measurements.
 
-
-def _left_out(
-    lists: RankedLists, metrics: Sequence[Metric], convention: Convention, counted: Floats
-) -> NDArray[np.bool_]:
-    """Tell whom to leave out; `counted` are the items that `mean_over` asks for."""
-    left_out = np.zeros((len(lists), len(metrics)), dtype=bool)
-    if convention.mean_over != "all":
-        left_out |= (counted == 0)[:, None]
-    if convention.missing_user == "skip":
-        left_out |= lists.missing[:, None]
-    if convention.short_list == "drop":
-        left_out |= lists.n_items[:, None] < np.array(short_below(metrics))
-    return left_out
-
-
-def short_below(metrics: Sequence[Metric]) -> list[int]:
-    """Return how long a list must be for each metric, where short ones are left out.
-
-    A metric without a cutoff goes with the smallest one asked for.
+    Parameters
+    ----------
+    lists : GroupedLists
+        All of them, or a part whose facts are merged with those of the others.
+    measurements : sequence of Measurement
+        What is to be measured.
     """
-    cutoffs = [metric.k for metric in metrics if metric.k is not None]
-    return [metric.k or min(cutoffs, default=0) for metric in metrics]
+    exact = any(not isinstance(one.convention.gain, str) for one in measurements)
+    return with_ties(Facts.of(lists, distinct=exact), lists, measurements)
 
 
-def _refuse_undefined(lists: RankedLists, scores: Scores) -> None:
-    if not scores.undefined.any():
-        return
-    column = int(np.argwhere(scores.undefined)[0, 1])
-    users = ", ".join(repr(one) for one in lists.users[scores.undefined[:, column]][:3].tolist())
-    msg = (
-        f"{scores.metrics[column]} is undefined for {int(scores.undefined[:, column].sum())} "
-        f"users, the first {users}: nothing is relevant, recommended or listed there. "
-        "Choose undefined='skip', 0.0 or 1.0."
-    )
-    raise InvalidInputError(msg)
+def with_ties(facts: Facts, lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
+    """Return facts with the first ties that some measurements hang on."""
+    wanted = {one.order: one for one in measurements if one.needs_tie_free and not one.blind}
+    ties: dict[Hashable, float] = {}
+    for order, one in wanted.items():
+        ready = prepared(lists, one.convention, unlabelled_as=one.unlabelled_as)
+        firsts = in_threads(
+            lambda users, ready=ready, one=one: float(  # type: ignore[misc]
+                SortedLists(ready.between(*users), one.convention).first_tie.min(initial=np.inf)
+            ),
+            blocks_of(ready.offsets),
+        )
+        ties[order] = min(firsts, default=np.inf)
+    return replace(facts, first_ties=ties)
+
+
+def _depth_of(measurements: Sequence[Measurement]) -> int | None:
+    """Return how many ranks are looked at; None for all."""
+    depths = [one.metric.depth for one in measurements]
+    return None if None in depths else max(depth for depth in depths if depth is not None)
+
+
+class _Block:
+    """Some users, with whatever several measurements share worked out once.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        As they came.
+    depth : int, optional
+        How many ranks are looked at.
+    """
+
+    def __init__(self, lists: GroupedLists, depth: int | None) -> None:
+        self._lists = lists
+        self._depth = depth
+        self._known = Known()
+
+    def scores(self, measurements: tuple[Measurement, ...]) -> Scores:
+        """Fill a column for each measurement."""
+        shape = len(self._lists), len(measurements)
+        numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
+        left_out = np.zeros(shape, dtype=bool)
+        for place, one in enumerate(measurements):
+            if not one.reason:
+                numerator[:, place], denominator[:, place] = self._parts(one)
+                left_out[:, place] = self._left_out(one)
+        return Scores(
+            measurements,
+            self._lists.users,
+            numerator,
+            denominator,
+            left_out,
+            self._counts(measurements[0]),
+        )
+
+    def _parts(self, one: Measurement) -> tuple[Floats, Floats]:
+        key = self._key(one)
+        return self._known.once((one.metric, key), lambda: _parts(one, self._ranking(one, key)))
+
+    def _ranking(self, one: Measurement, key: Hashable) -> Ranking:
+        return self._known.once(
+            key,
+            lambda: Ranking(
+                self._graded(one),
+                self._in_order(one),
+                one.convention,
+                threshold=one.threshold,
+                depth=self._depth,
+            ),
+        )
+
+    def _key(self, one: Measurement) -> Hashable:
+        """Tell rankings apart; where nothing is tied, the rule for ties makes no difference."""
+        in_order = self._in_order(one)
+        ties = one.convention.ties if in_order.runs.shared else ""
+        choices = one.convention.only(*_OF_A_RANKING)
+        return id(self._graded(one)), id(in_order), one.threshold, ties, choices
+
+    def _in_order(self, one: Measurement) -> SortedLists:
+        """Sort the rows once for all that compare the same estimates of them."""
+        tolerance = None if one.blind else one.convention.tie_tolerance
+        return self._known.once(
+            ("in order", self._rows(one), tolerance, one.blind),
+            lambda: SortedLists(
+                self._graded(one).lists, one.convention, depth=self._depth, blind=one.blind
+            ),
+        )
+
+    def _graded(self, one: Measurement) -> GradedLists:
+        ignored = one.convention.unlisted == "ignore" and bool(len(self._lists.unlisted_true))
+        return self._known.once(
+            ("graded", self._rows(one), ignored, one.unlabelled_as),
+            lambda: GradedLists(
+                prepared(self._lists, one.convention, unlabelled_as=one.unlabelled_as)
+            ),
+        )
+
+    def _rows(self, one: Measurement) -> Hashable:
+        """Tell apart which rows there are, where the choices that decide it make a difference."""
+        impossible, filtered = one.rows
+        if self._lists.impossible is None:
+            impossible = "rank"
+        return impossible, filtered and self._has_unlabelled
+
+    @property
+    def _has_unlabelled(self) -> bool:
+        return self._known.once("unlabelled", lambda: self._lists.n_unlabelled > 0)
+
+    def _left_out(self, one: Measurement) -> Flags:
+        """Tell whom the convention leaves out."""
+        graded, convention = self._graded(one), one.convention
+        left_out = np.zeros(len(self._lists), dtype=bool)
+        if convention.mean_over == "labelled":
+            left_out |= graded.n_labelled == 0
+        elif convention.mean_over == "relevant":
+            left_out |= graded.n_relevant(one.threshold) == 0
+        if convention.missing_user == "skip":
+            left_out |= graded.lists.missing
+        if convention.short_list == "drop":
+            left_out |= graded.lists.n_items < one.short_below
+        return left_out
+
+    def _counts(self, one: Measurement) -> ListCounts:
+        lists, graded = self._lists, self._graded(one)
+        n = len(lists)
+        known = one.threshold is not None
+        return ListCounts(
+            n_items=graded.lists.n_items,
+            n_relevant=graded.n_relevant(one.threshold) if known else np.full(n, np.nan),
+            tied=np.isfinite(self._in_order(one).first_tie),
+            missing=graded.lists.missing,
+            ratings=lists.n_items,
+            unlabelled=lists.unlabelled_by_user,
+            unlisted=lists.n_unlisted,
+            impossible=lists.impossible_by_user,
+            repeats=np.zeros(n, dtype=np.int64) if lists.repeats is None else lists.repeats,
+        )
+
+
+def _parts(one: Measurement, ranking: Ranking) -> tuple[Floats, Floats]:
+    """Return the numerator and the denominator of every user."""
+    metric: Any = one.metric
+    numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
+    if metric.bounded:  # what exceeds 1 is the last digit of a sum
+        numerator = np.minimum(numerator, denominator)
+    return numerator, denominator

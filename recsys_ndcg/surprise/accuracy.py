@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
-from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.printing import say
-from recsys_ndcg.surprise.rated import rated_lists
-from recsys_ndcg.surprise.tolerance import with_tolerance
+from recsys_ndcg.surprise.tolerance import tolerant_plan
+from recsys_ndcg.surprise.traps import rated_lists
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
@@ -27,7 +27,7 @@ def ndcg(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute NDCG@k of the users' test ratings, averaged over users.
 
@@ -41,8 +41,9 @@ def ndcg(
         Whether to print the value.
     threshold : float, optional
         From which true rating an item is relevant; binary metrics and gains need it.
-    convention : Convention, optional
-        Every other choice that moves the number; estimates are equal to at least 1e-9.
+    convention : Convention or str, optional
+        Every other choice that moves the number, or a library's name; estimates are equal to at
+        least 1e-9.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def precision(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute precision@k: the share of relevant items among the first k.
 
@@ -90,7 +91,7 @@ def recall(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute recall@k: the share of the relevant items that are among the first k.
 
@@ -111,7 +112,7 @@ def ap(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute average precision at k, whose mean over users is MAP@k.
 
@@ -132,7 +133,7 @@ def rr(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute reciprocal rank at k, whose mean over users is MRR@k.
 
@@ -153,7 +154,7 @@ def hit(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute hit rate at k: the share of users with a relevant item among the first k.
 
@@ -174,7 +175,7 @@ def f1(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> float:
     """Compute F1@k: the harmonic mean of precision@k and recall@k.
 
@@ -195,12 +196,11 @@ def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
     k: int | None,
     verbose: bool,  # noqa: FBT001
     threshold: float | None,
-    convention: Convention | None,
+    convention: Convention | str | None,
 ) -> float:
-    chosen = with_tolerance(convention)
     metric = METRICS[name](k)
-    lists = rated_lists(predictions, chosen)
-    report = evaluate(lists, metrics=metric, threshold=threshold, convention=chosen)
+    plan = tolerant_plan(metric, threshold=threshold, convention=convention)
+    report = measured(rated_lists(predictions, plan.duplicates), plan)
     value = float(report.mean.iloc[0])
     if verbose:
         say(f"{str(metric).upper()}: {value:1.4f}")

@@ -1,27 +1,41 @@
-"""The convention of the plug-in: what `Convention` says, with estimates equal up to arithmetic."""
+"""The plans of the plug-in: as everywhere, with estimates equal up to arithmetic."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.evaluation import convention_or_default
+from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
 TIE_TOLERANCE = 1e-9
 
 
-def with_tolerance(convention: Convention | None) -> Convention:
-    """Return the convention, or the default one, with at least this tolerance for ties.
+def tolerant_plan(
+    metrics: Metrics,
+    k: Cutoffs = None,
+    *,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+) -> Plan:
+    """Return what is asked for, with at least this tolerance for ties.
 
     Examples
     --------
-    >>> with_tolerance(None).tie_tolerance
+    >>> tolerant_plan("ndcg@10").measurements[0].convention.tie_tolerance
     1e-09
     """
-    chosen = convention_or_default(convention)
-    step = chosen.tie_tolerance
-    fine = not isinstance(step, str) and step < TIE_TOLERANCE
-    return chosen.replace(tie_tolerance=TIE_TOLERANCE) if fine else chosen
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    fine = [
+        not isinstance(step, str) and step < TIE_TOLERANCE
+        for step in (one.convention.tie_tolerance for one in plan.measurements)
+    ]
+    return Plan(
+        tuple(
+            one.under(tie_tolerance=TIE_TOLERANCE) if too_fine else one
+            for one, too_fine in zip(plan.measurements, fine, strict=True)
+        )
+    )

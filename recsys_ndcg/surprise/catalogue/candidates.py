@@ -15,9 +15,9 @@ from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import in_threads
-from recsys_ndcg.surprise.divergence import refuse_infinite
 from recsys_ndcg.surprise.estimates.estimates import Estimates
 from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
+from recsys_ndcg.surprise.traps import refuse_infinite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,7 +89,7 @@ class Candidates:
         self._excludes = exclude is not None
         self.ratings = Ratings.by_user(trainset)
         self._estimates = Estimates(algo)
-        self._algo, self._fitted_on, self._trainset = algo, algo.trainset, trainset
+        self._trainset = trainset
         self.n_items = int(trainset.n_items)
         self.protocol = "catalogue" + ("" if exclude else "+train") + ("+clipped" if clip else "")
 
@@ -102,11 +102,6 @@ class Candidates:
     def items(self) -> Ids:
         """The raw id of every item of the trainset, by inner id."""
         return raw_items(self._trainset)
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the algorithm has not been fitted again, as far as that can be told."""
-        return self._algo.trainset is self._fitted_on
 
     def strangers(self, users: Ids) -> Ids:
         """Return the raw users who are not in the trainset."""

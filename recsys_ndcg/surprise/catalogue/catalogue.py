@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.evaluation import chosen_metrics, evaluate, source_of, threshold_for
+from recsys_ndcg.evaluation import measured
+from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.scoring import Totals, facts_for, measure
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
-from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset
+from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
+from recsys_ndcg.surprise.catalogue.top import top
 from recsys_ndcg.surprise.estimates.popularity import MostPopular
-from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, with_tolerance
-from recsys_ndcg.surprise.training import warn_of_training
+from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, tolerant_plan
+from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,11 +26,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.placed_lists import PlacedLists
-    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics, Plan
     from recsys_ndcg.surprise.catalogue.candidates import Estimated
-
-_PIECE = 8
 
 
 def rank_catalogue(  # noqa: PLR0913 - the contract
@@ -98,7 +99,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
             "algorithm's estimates for strangers."
         )
         raise InvalidInputError(msg)
-    parts = candidates.by_block(raw, lambda block: _top(block, k or candidates.n_items))
+    parts = candidates.by_block(raw, lambda block: _first(block, k or candidates.n_items))
     place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return pd.DataFrame(
         {
@@ -115,10 +116,10 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     trainset: Any,
     testset: Iterable[Any],
     *,
-    metrics: Iterable[str | Metric] | str | Metric | None = None,
-    k: int | Iterable[int | None] | None = 10,
-    threshold: float | None = 4.0,
-    convention: Convention | None = None,
+    metrics: Metrics = None,
+    k: Cutoffs = 10,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
     exclude: str | None = "train",
     clip: bool = False,
 ) -> Report:
@@ -134,8 +135,8 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         What the users rated besides: the labels. All other candidates are unlabelled.
     metrics, k, threshold
         As in `recsys_ndcg.evaluate`.
-    convention : Convention, optional
-        Every other choice; estimates are equal to at least 1e-9.
+    convention : Convention or str, optional
+        Every other choice, or a library's name; estimates are equal to at least 1e-9.
     exclude : {'train', None}
         As in `rank_catalogue`.
     clip : bool
@@ -145,8 +146,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     -------
     Report
         Of the users of the testset, under the protocol ``catalogue``. Its `baselines` are the
-        same metrics for the most popular items and for chance. Test items that are no candidates
-        (unknown to the trainset, or rated there too) are unlisted labels: out of reach.
+        same metrics for the most popular items and for chance, over the same users. Test items that are no candidates
+        (unknown to the trainset, or rated there too) are unlisted labels: out of reach. It keeps
+        the first ranks of every list for `Report.explain`, and neither the model nor the trainset.
 
     Raises
     ------
@@ -166,44 +168,41 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
     >>> trainset = data.build_full_trainset()
     >>> test = [("ann", "c", 5), ("cid", "a", 4)]
-    >>> evaluate_catalogue(MostPopular().fit(trainset), trainset, test, k=1).per_user
+    >>> popular = MostPopular().fit(trainset)
+    >>> evaluate_catalogue(popular, trainset, test, k=1, threshold=4).per_user
           n_items  n_relevant  ndcg@1  precision@1  recall@1
     user
     ann         2           1     0.0          0.0       0.0
     cid         2           1     1.0          1.0       1.0
     """
-    convention = with_tolerance(convention)
-    chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
     labels = labels_from_testset(testset)
-    threshold = threshold_for(labels.true, chosen, convention, threshold)
-    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=convention)
-    for metric in chosen:
+    plan = tolerant_plan(metrics, k, threshold=threshold, convention=convention)
+    plan = plan.with_threshold(Grades.of(labels.true))
+    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
+    for metric in plan.metrics:
         refuse_beyond(metric.k, trainset)
-    lists = Placement(candidates, labels, convention, threshold).lists()
+    lists = Placement(candidates, labels, plan).lists()
     # a scale that is wrong spoils what predict() says, if not these ranks
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
-    report = evaluate(lists, metrics=chosen, threshold=threshold, convention=convention)
-    if threshold is not None and any(metric.needs_threshold for metric in chosen):
-        _warn_of_threshold(threshold, labels.true)
+    report = measured(lists, plan)
+    if plan.threshold is not None and any(metric.needs_threshold for metric in plan.metrics):
+        _warn_of_threshold(plan.threshold, labels.true)
     # a popularity is no rating, to be recommended from some rating on
-    plain = convention.replace(recommend_from=None)
+    plain = plan.under(recommend_from=None)
     popular = MostPopular().fit(trainset)
-    candidates = Candidates(popular, trainset, exclude=exclude, clip=clip, convention=plain)
-    lists = Placement(candidates, labels, plain, threshold).lists()
-    means = [_mean(lists, metric, threshold, plain) for metric in chosen]
+    candidates = Candidates(
+        popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
+    )
+    means = _means(Placement(candidates, labels, plain).lists(), plain, report)
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 
 
-def _mean(
-    lists: PlacedLists, metric: Metric, threshold: float | None, convention: Convention
-) -> float:
-    """Return the mean of a baseline, NaN where its ties have no exact value."""
-    try:
-        source = source_of(lists, metric, None, threshold, convention)
-        return float(source.measured(tie_range=False).scores.mean[0])
-    except InvalidInputError:
-        return np.nan
+def _means(lists: PlacedLists, plan: Plan, report: Report) -> Floats:
+    """Return the means of a baseline over the users of a report, NaN where there is none."""
+    plan = plan.with_reasons(facts_for(lists, plan.measurements))
+    scores = measure(lists, plan.measurements)
+    return Totals.of(scores, ~np.isnan(report.scores.per_user)).mean
 
 
 def _warn_of_threshold(threshold: float, true: Floats) -> None:
@@ -262,31 +261,7 @@ def predict_all(
     return pd.DataFrame(table, pd.Index(raw, name="user"), pd.Index(columns, name="item"))
 
 
-def _top(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, Floats]:
+def _first(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, Floats]:
     """Return place of the user, item, rank and estimate of the k best of each user."""
-    values = block.table
-    cells = np.flatnonzero(values >= _at_most_kth(values, k) - 2 * TIE_TOLERANCE)
-    row, item = np.divmod(cells, values.shape[1])
-    estimated = values[row, item]
-    # the cells are in the order of the items, which a stable sort keeps among equals
-    order = np.lexsort((-np.rint(estimated / TIE_TOLERANCE), row))
-    order = order[estimated[order] > -np.inf]
-    row, item, estimated = row[order], item[order], estimated[order]
-    sizes = np.bincount(row, minlength=len(values))
-    rank = np.arange(1, len(row) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = rank <= k
-    return row[kept] + block.first, item[kept], rank[kept], estimated[kept]
-
-
-def _at_most_kth(values: Floats, k: int) -> Floats:
-    """Return a bound for each row that its k-th largest value reaches: mostly it is close.
-
-    The k-th largest of the maxima of pieces of the row.
-    """
-    pieces = values.shape[1] // _PIECE
-    if k > pieces:
-        return np.full((len(values), 1), -np.inf)
-    whole = values[:, : pieces * _PIECE]
-    # piece i holds every pieces-th column, so that the maximum is taken over contiguous rows
-    maxima = whole.reshape(len(values), _PIECE, pieces).max(axis=1)
-    return np.partition(maxima, pieces - k, axis=1)[:, -k, None]
+    row, item, rank = top(block.table, k, tolerance=TIE_TOLERANCE)
+    return row + block.first, item, rank + 1, block.table[row, item]

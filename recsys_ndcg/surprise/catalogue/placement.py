@@ -12,18 +12,22 @@ from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import encode
 from recsys_ndcg.input.labels import Labels, in_common
 from recsys_ndcg.input.rows import floats, objects
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists.assembly import frozen
 from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
-from recsys_ndcg.lists.placed_lists import PlacedLists
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.lists.placed_lists import PlacedLists, Unlabelled
+from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.plan import Plan
     from recsys_ndcg.surprise.catalogue.candidates import Candidates, Estimated
 
 _MANY = 0.5
+_KEPT = 10  # ranks of every list that can be shown, at least
+#: The choices by which an item has its place.
+_PLACING = ("tie_tolerance", "impossible", "recommend_from", "duplicates")
 _TABLES = ("the ratings of the trainset", "those of the testset")
 
 
@@ -47,6 +51,28 @@ def labels_from_testset(testset: Iterable[Any]) -> Labels:
     return Labels(objects(list(user), "user"), objects(list(item), "item"), floats(true, "rating"))
 
 
+def placing(plan: Plan) -> Convention:
+    """Return the convention by which places are found, if all metrics agree in that.
+
+    Raises
+    ------
+    InvalidInputError
+        They do not: under a library's name, which measures them otherwise.
+    """
+    first, *others = plan.measurements
+    for one in others:
+        by_items = {first.convention.ties, one.convention.ties} - {"expected", "best", "worst"}
+        for name in (*_PLACING, *(["ties"] if by_items else [])):
+            mine, theirs = getattr(first.convention, name), getattr(one.convention, name)
+            if mine != theirs:
+                msg = (
+                    f"{first} and {one} rank the catalogue under different choices "
+                    f"({name}={mine!r} and {theirs!r}). Ask for one at a time."
+                )
+                raise InvalidInputError(msg)
+    return first.convention
+
+
 class Placement:
     """The labelled items of a testset among the candidates of its users.
 
@@ -56,26 +82,22 @@ class Placement:
         What is ranked.
     labels : Labels
         The testset.
-    convention : Convention
-        Its tolerance, its rule for ties and what counts as recommended.
-    threshold : float, optional
-        From which rating an item is relevant.
+    plan : Plan
+        With its threshold: by which tolerance and rule for ties places are found, what counts as
+        recommended, and how many ranks are looked at.
 
     Raises
     ------
     InvalidInputError
-        The ids are of another type than those of the trainset, or stand there twice.
+        The ids are of another type than those of the trainset, or stand there twice; or the
+        metrics of the plan do not agree in what decides a place.
     """
 
-    def __init__(
-        self,
-        candidates: Candidates,
-        labels: Labels,
-        convention: Convention,
-        threshold: float | None,
-    ) -> None:
+    def __init__(self, candidates: Candidates, labels: Labels, plan: Plan) -> None:
         self._candidates = candidates
-        self._convention = convention
+        self._convention = convention = placing(plan)
+        self._threshold = threshold = plan.threshold
+        self._kept = max([_KEPT, *(metric.k for metric in plan.metrics if metric.k is not None)])
         self._limit = None
         # without a threshold nothing is measured that asks what is recommended by it
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
@@ -87,7 +109,7 @@ class Placement:
         in_common(candidates.users, self._users, "user", _TABLES)
         pairs = Pairs(user, item, {"true": labels.true}, "the testset")
         sizes = len(self._users), len(self._items)
-        known, _, self._merged = distinct_by_user(pairs, *sizes, convention.duplicates)
+        known, _, self._repeats = distinct_by_user(pairs, *sizes, convention.duplicates)
         known = known.take(np.flatnonzero(~np.isnan(known.numbers["true"])))
         self._user = known.user.astype(np.int64)
         self._item = np.asarray(known.item, dtype=np.int64)
@@ -111,80 +133,43 @@ class Placement:
     def lists(self) -> PlacedLists:
         """Return the lists of the users of the testset."""
         blocks = self._candidates.by_block(self._users, self._placed)
-        places, lists, estimated, first_tie = (
-            np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)
+        places, lists, estimated, first_tie, *first = (
+            np.concatenate(parts, axis=axis)
+            for parts, axis in zip(zip(*blocks, strict=True), (1, 1, 0, 0, 0, 0), strict=True)
         )
         ahead, tied, within = places
-        lengths, n_recommended, n_impossible = lists
-        self._estimated = estimated  # by which the lists are known again
+        lengths, n_above, n_not_made = lists
         listed = tied > 0
-        self._check(listed, lengths)
+        self._warn(listed)
         order = np.lexsort((within, ahead, self._user))
         order = order[listed[order]]
         unlisted = offsets_of(self._user[~listed], len(self._users))
         return PlacedLists(
-            users=self._users,
-            offsets=offsets_of(self._user[listed], len(self._users)),
-            estimated=estimated[order],
-            true=self._true[order],
-            item_ids=self._items,
-            item_codes=self._item[order],
-            unlisted_offsets=unlisted,
-            unlisted_true=self._true[~listed],
-            missing=(lengths == 0) & (np.diff(unlisted) > 0),
+            users=frozen(self._users),
+            offsets=frozen(offsets_of(self._user[listed], len(self._users))),
+            estimated=frozen(estimated[order]),
+            true=frozen(self._true[order]),
+            item_ids=frozen(self._items),
+            item_codes=frozen(self._item[order]),
+            unlisted_offsets=frozen(unlisted),
+            unlisted_true=frozen(self._true[~listed]),
+            missing=frozen((lengths == 0) & (np.diff(unlisted) > 0)),
             protocol=self._candidates.protocol,
             duplicates=self._convention.duplicates,
-            merged=self._merged,
+            repeats=self._repeats,
+            convention=self._convention,
+            threshold=self._threshold,
             ahead=ahead[order],
             tied=tied[order],
             within=within[order],
-            lengths=lengths,
-            first_tie=first_tie,
-            n_recommended=n_recommended,
-            listing=self.whole,
-            impossible_count=int(n_impossible.sum()),
+            lengths=frozen(lengths),
+            n_above=n_above,
+            ties_from=first_tie,
+            n_not_made=n_not_made,
+            unlabelled=Unlabelled(*first),
         )
 
-    def whole(self, place: int) -> RankedLists:
-        """Return the list of one user, every candidate of it; the unlisted labels are known."""
-        user = self._users[place : place + 1]
-        values = None
-        if self._candidates.unchanged:
-            (values,) = self._candidates.by_block(user, lambda block: block.table[0])
-        if values is None or not self._as_placed(place, values):
-            msg = (
-                f"The algorithm no longer estimates what it did for user "
-                f"{shown(self._users[place])}: it was fitted again since, or is random. Explain "
-                "the report before, or evaluate a copy (copy.deepcopy) of the algorithm."
-            )
-            raise InvalidInputError(msg)
-        inner = np.flatnonzero(np.isfinite(values))
-        rows = slice(self._offsets[place], self._offsets[place + 1])
-        true = np.full(self._candidates.n_items + 1, np.nan)  # the last for unknown items
-        columns = self._inner_item[self._item[rows]]
-        true[columns] = self._true[rows]
-        items, codes = encode(self._candidates.items[inner], "item")
-        return RankedLists(
-            users=self._users[place : place + 1],
-            offsets=np.array([0, len(inner)]),
-            estimated=values[inner],
-            true=true[inner],
-            item_ids=items,
-            item_codes=codes,
-            unlisted_offsets=np.zeros(2, dtype=np.int64),
-            unlisted_true=np.zeros(0),
-            missing=np.array([len(inner) == 0]),
-            protocol=self._candidates.protocol,
-        )
-
-    def _as_placed(self, place: int, values: Floats) -> bool:
-        """Tell whether the labelled items have the estimates that they were placed by."""
-        rows = slice(self._offsets[place], self._offsets[place + 1])
-        columns = self._inner_item[self._item[rows]]
-        now = np.where(columns >= 0, values[columns], -np.inf)
-        return bool(np.isclose(now, self._estimated[rows], rtol=1e-9, atol=1e-9).all())
-
-    def _placed(self, block: Estimated) -> tuple[Positions, Positions, Floats, Floats]:
+    def _placed(self, block: Estimated) -> tuple[Positions, Positions, Floats, Floats, Ids, Floats]:
         """Return what is known of a block's labelled items, and of its lists.
 
         Returns
@@ -195,6 +180,8 @@ class Placement:
             `lengths`, `n_recommended`, and how many estimates were impossible.
         estimated, first_tie : float64 arrays
             Of the rows and of the users.
+        items, estimates : arrays, shape (n_users, n_kept)
+            The first unlabelled items.
         """
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
@@ -218,7 +205,21 @@ class Placement:
             np.array([lengths, recommended, block.n_impossible]),
             estimated,
             _first_tie(ascending),
+            *self._unlabelled(block.table, values, row, column),
         )
+
+    def _unlabelled(
+        self, table: Floats, values: Floats, row: Positions, column: Positions
+    ) -> tuple[Ids, Floats]:
+        """Return the first items of each list without the labelled ones, and their estimates."""
+        others = values.copy()
+        others[row[column >= 0], column[column >= 0]] = -np.inf
+        shape = len(table), min(self._kept, table.shape[1])
+        items, estimated = np.full(shape, None, dtype=object), np.full(shape, -np.inf)
+        user, item, rank = top(others, shape[1], tie_order=self._item_order)
+        items[user, rank] = self._candidates.items[item]
+        estimated[user, rank] = table[user, item]
+        return items, estimated
 
     def _within(
         self, values: Floats, row: Positions, column: Positions, tied: Positions
@@ -233,7 +234,7 @@ class Placement:
             within[place] = (same & (key < key[column[place]][:, None])).sum(axis=1)
         return within
 
-    @property
+    @lazy
     def _item_order(self) -> Positions | None:
         """The order in which equal estimates stand, by inner item; None if it needs none."""
         rule = self._convention.ties
@@ -247,16 +248,8 @@ class Placement:
         place = encode(items, "item")[1].astype(np.int64)
         return -place if rule.endswith("desc") else place
 
-    def _check(self, listed: NDArray[np.bool_], lengths: Positions) -> None:
-        """Refuse labels that cannot tell a good list, and warn of those out of reach."""
-        constant = len(self._true) > 1 and bool((self._true == self._true[0]).all())
-        if constant and listed.all() and len(self._true) == lengths.sum():
-            msg = (
-                f"All {len(listed)} candidates are labelled {self._true[0]:g}, so every order "
-                "scores the same. build_anti_testset() fills in the mean of all ratings: give the "
-                "real ratings of a test instead."
-            )
-            raise InvalidInputError(msg)
+    def _warn(self, listed: Flags) -> None:
+        """Warn of labels out of reach."""
         out, unknown = int((~listed).sum()), int((self._inner_item[self._item] < 0).sum())
         if out > _MANY * len(listed):
             msg = (

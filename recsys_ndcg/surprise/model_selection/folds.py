@@ -12,34 +12,44 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from recsys_ndcg.errors import DivergedModelError
-from recsys_ndcg.evaluation import source_of, threshold_for
+from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.scoring import Plan, Totals, facts_for, measure
+from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
-from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset
-from recsys_ndcg.surprise.divergence import refuse_diverged
+from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
 from recsys_ndcg.surprise.printing import with_progress
-from recsys_ndcg.surprise.rated import rated_lists, refuse_single_items
-from recsys_ndcg.surprise.tolerance import with_tolerance
+from recsys_ndcg.surprise.tolerance import tolerant_plan
+from recsys_ndcg.surprise.traps import rated_lists, refuse_diverged, refuse_single_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.ranked_lists import RankedLists
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.measuring import Scores
+    from recsys_ndcg.scoring import Scores
     from recsys_ndcg.surprise.model_selection.measures import Measure
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is measured of every fold, and how."""
+class FoldPlan:
+    """What is measured of every fold.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        In the order they were asked for.
+    rated, catalogue : Plan, optional
+        What ranks the users' test ratings, and what ranks all items.
+    train : bool
+        Whether measures are taken of the trainset, too.
+    """
 
     measures: Sequence[Measure]
-    threshold: float | None
-    convention: Convention
+    rated: Plan | None
+    catalogue: Plan | None
     train: bool = False
 
     @classmethod
@@ -47,36 +57,57 @@ class Plan:
         cls,
         measures: Any,
         threshold: float | None,
-        convention: Convention | None,
+        convention: Convention | str | None,
         *,
         train: bool,
-    ) -> Plan:
-        """Read the measures, and give the convention the plug-in's tolerance."""
-        return cls(resolved(measures), threshold, with_tolerance(convention), train)
+    ) -> FoldPlan:
+        """Read the measures, and give the conventions the plug-in's tolerance."""
+        known = resolved(measures)
+        checked_convention(convention)
+        rated, catalogue = (
+            tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
+            for metrics in (_ranking(known, "rated"), _ranking(known, "catalogue"))
+        )
+        if catalogue is not None:
+            placing(catalogue)  # refuses metrics that would rank differently
+        return cls(known, rated, catalogue, train)
 
     @property
-    def metrics(self) -> list[Metric]:
-        """The metrics that rank."""
-        return [one.metric for one in self.measures if one.metric]
+    def plans(self) -> list[Plan]:
+        """The plans that there are."""
+        return [plan for plan in (self.rated, self.catalogue) if plan is not None]
 
-    def settled(self, testset: Sequence[Any]) -> Plan:
-        """Return the plan with a threshold where the test ratings are 0 or 1, or refuse."""
-        true = np.array([row[2] for row in testset], dtype=np.float64)
-        threshold = threshold_for(true, self.metrics, self.convention, self.threshold)
-        return replace(self, threshold=threshold)
+    @property
+    def catalogue_names(self) -> list[str]:
+        """The names of the measures that rank all items."""
+        return [one.name for one in self.measures if one.metric and one.protocol == "catalogue"]
 
-    def ranking(self, protocol: str) -> dict[str, Metric]:
-        """Return the metrics of the measures that rank under a protocol, by their names."""
-        return {
-            one.name: one.metric for one in self.measures if one.metric and one.protocol == protocol
+    def with_threshold(self, grades: Grades) -> FoldPlan:
+        """Return the plan with a threshold where all ratings are 0 or 1, or refuse."""
+        rated, catalogue = (
+            None if plan is None else plan.with_threshold(grades)
+            for plan in (self.rated, self.catalogue)
+        )
+        return replace(self, rated=rated, catalogue=catalogue)
+
+    def name(self, metric: str, protocol: str) -> str:
+        """Return what the measure is called that a metric stands for under a protocol."""
+        names = {
+            str(one.metric): one.name
+            for one in self.measures
+            if one.metric and one.protocol == protocol
         }
+        return names.get(metric, metric)
+
+
+def _ranking(measures: Sequence[Measure], protocol: str) -> list[Metric]:
+    return [one.metric for one in measures if one.metric and one.protocol == protocol]
 
 
 class Ranked(NamedTuple):
     """The scores of the users of a fold under the measures of one protocol."""
 
     names: list[str]
-    users: Ids
     scores: Scores
 
 
@@ -110,8 +141,10 @@ class Fold:
     def per_user(self) -> pd.DataFrame:
         """The scores by user, a column per measure."""
         tables = [
-            pd.DataFrame(scores.per_user, index=pd.Index(users, name="user"), columns=names)
-            for names, users, scores in self.ranked
+            pd.DataFrame(
+                scores.per_user, index=pd.Index(scores.users, name="user"), columns=names, copy=True
+            )
+            for names, scores in self.ranked
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
 
@@ -122,21 +155,14 @@ def pooled(folds: Sequence[Fold]) -> dict[str, float]:
     if any(fold.diverged for fold in folds):
         return found
     for parts in zip(*(fold.ranked for fold in folds), strict=True):
-        tables = [part.scores for part in parts]
-        joined = replace(
-            tables[0],
-            **{
-                name: np.concatenate([getattr(one, name) for one in tables])
-                for name in ("numerator", "denominator", "left_out")
-            },
-        )
-        found |= dict(zip(parts[0].names, joined.pooled.tolist(), strict=True))
+        totals = Totals.merged(Totals.of(part.scores) for part in parts)
+        found |= dict(zip(parts[0].names, totals.pooled.tolist(), strict=True))
     return found
 
 
 def run(
     tasks: Iterable[tuple[Any, Any, Any]],
-    plan: Plan,
+    plan: FoldPlan,
     total: int | None,
     **parallel: Any,
 ) -> list[Fold]:
@@ -146,7 +172,7 @@ def run(
     ----------
     tasks : iterable
         Taken one by one as they are needed.
-    plan : Plan
+    plan : FoldPlan
         What to measure.
     total : int, optional
         How many there are, for the bar of progress.
@@ -161,13 +187,14 @@ def run(
     return list(with_progress(workers(jobs), total))
 
 
-def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
+def _fold(algo: Any, trainset: Any, testset: Any, plan: FoldPlan) -> Fold:
     sizes = Counter(row[0] for row in testset)
-    if plan.ranking("rated"):
+    if plan.rated is not None:
         refuse_single_items(len(sizes), max(sizes.values(), default=0))
-    for metric in plan.ranking("catalogue").values():
+    for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
         refuse_beyond(metric.k, trainset)
-    plan = plan.settled(testset)
+    true = np.array([row[2] for row in testset], dtype=np.float64)
+    plan = plan.with_threshold(Grades.of(true))
     start = time.time()
     algo.fit(trainset)
     fitted = time.time()
@@ -179,11 +206,11 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
     again: list[Ranked] = []
     try:
         refuse_diverged(algo, predictions)
-        if plan.ranking("rated"):
-            ranked.append(_rated(predictions, plan))
-            again += [_rated(train, plan)] if train else []
-        if plan.ranking("catalogue"):
-            ranked.append(_catalogue(algo, trainset, testset, plan))
+        if plan.rated is not None:
+            ranked.append(_rated(predictions, plan, plan.rated))
+            again += [_rated(train, plan, plan.rated)] if train else []
+        if plan.catalogue is not None:
+            ranked.append(_catalogue(algo, trainset, testset, plan, plan.catalogue))
     except DivergedModelError as error:
         diverged, ranked, again = error, [], []
     return Fold(
@@ -197,12 +224,12 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Fold:
     )
 
 
-def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: Plan) -> dict[str, Any]:
+def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: FoldPlan) -> dict[str, Any]:
     """Return the value of every measure, NaN of those that nothing was ranked for."""
     means = {
         name: mean
-        for names, _, scores in ranked
-        for name, mean in zip(names, scores.mean.tolist(), strict=True)
+        for names, scores in ranked
+        for name, mean in zip(names, Totals.of(scores).mean.tolist(), strict=True)
     }
     return {
         one.name: one.of(predictions) if one.metric is None else means.get(one.name, np.nan)
@@ -210,22 +237,24 @@ def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: Plan) -> dic
     }
 
 
-def _rated(predictions: list[Any], plan: Plan) -> Ranked:
+def _rated(predictions: list[Any], plan: FoldPlan, rated: Plan) -> Ranked:
     """Rank the users' test ratings, and keep their errors beside."""
-    metrics = plan.ranking("rated")
-    if plan.convention.impossible != "last":
-        errors = [one.name for one in plan.measures if one == ACCURACY.get(one.name)]
-        metrics |= {name: METRICS[name]() for name in errors if name in METRICS}
-    return _scored(rated_lists(predictions, plan.convention), metrics, plan)
+    wanted = [one.name for one in plan.measures if one == ACCURACY.get(one.name)]
+    first = rated.measurements[0]
+    if first.convention.impossible != "last":
+        errors = [METRICS[name]() for name in wanted if name in METRICS]
+        rated = Plan((*rated.measurements, *(replace(first, metric=one) for one in errors)))
+    return _scored(rated_lists(predictions, rated.duplicates), rated, plan, "rated")
 
 
-def _catalogue(algo: Any, trainset: Any, testset: Any, plan: Plan) -> Ranked:
-    candidates = Candidates(algo, trainset, convention=plan.convention)
-    labels = labels_from_testset(testset)
-    lists = Placement(candidates, labels, plan.convention, plan.threshold).lists()
-    return _scored(lists, plan.ranking("catalogue"), plan)
+def _catalogue(algo: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue: Plan) -> Ranked:
+    candidates = Candidates(algo, trainset, convention=placing(catalogue))
+    lists = Placement(candidates, labels_from_testset(testset), catalogue).lists()
+    return _scored(lists, catalogue, plan, "catalogue")
 
 
-def _scored(lists: RankedLists, metrics: dict[str, Metric], plan: Plan) -> Ranked:
-    source = source_of(lists, metrics.values(), None, plan.threshold, plan.convention)
-    return Ranked(list(metrics), source.lists.users, source.measured(tie_range=False).scores)
+def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
+    own = own.settled(facts_for(lists, own.measurements), lists)
+    scores = measure(lists, own.measurements)
+    scores.refuse_undefined()
+    return Ranked([plan.name(name, protocol) for name in own.names], scores)

@@ -12,18 +12,19 @@ from surprise.dataset import DatasetUserFolds
 from surprise.model_selection import KFold
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.evaluation import source_of
 from recsys_ndcg.input.rows import Rows, check_finite, floats, objects
 from recsys_ndcg.lists.assembly import group
+from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scoring import facts_for
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
-from recsys_ndcg.surprise.training import warn_of_training
 from recsys_ndcg.surprise.trainsets import Ratings
+from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from recsys_ndcg.surprise.model_selection.folds import Plan
+    from recsys_ndcg.surprise.model_selection.folds import FoldPlan
 
 
 def iterator_of(cv: Any) -> Any:
@@ -69,7 +70,7 @@ def _looked_at(splits: Iterable[Any]) -> Iterator[Any]:
         yield split
 
 
-def settled_plan(plan: Plan, data: Any, cv: Any) -> Plan:
+def settled_plan(plan: FoldPlan, data: Any, cv: Any) -> FoldPlan:
     """Return the plan with its threshold, if the ratings can be ranked by it.
 
     Raises
@@ -79,29 +80,29 @@ def settled_plan(plan: Plan, data: Any, cv: Any) -> Plan:
         gain, a user and item stand there twice, or a catalogue is to be ranked for the ratings
         that it leaves out.
     """
-    if plan.train and plan.ranking("catalogue"):
-        names = ", ".join(plan.ranking("catalogue"))
+    if plan.train and plan.catalogue is not None:
         msg = (
-            f"{names} leaves out what a user rated in training, so that it is 0 on the trainset. "
-            "Ask for it without return_train_measures."
+            f"{', '.join(plan.catalogue_names)} leaves out what a user rated in training, so that "
+            "it is 0 on the trainset. Ask for it without return_train_measures."
         )
         raise InvalidInputError(msg)
     lists = _lists_of(data, cv, plan)
     if lists is None:
         return plan
-    source = source_of(lists, plan.metrics, None, plan.threshold, plan.convention)
-    return replace(plan, threshold=source.threshold)
+    for one in plan.plans:
+        one.settled(facts_for(lists, one.measurements), lists)
+    return plan.with_threshold(Grades.of(lists.true))
 
 
-def _lists_of(data: Any, cv: Any, plan: Plan) -> RankedLists | None:
+def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
     if isinstance(data, DatasetUserFolds) and not isinstance(cv, numbers.Integral | None):
         return None
     user, item, rating, _ = (list(column) for column in zip(*ratings_of(data), strict=True))
     grades = floats(rating, "rating")
     check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
-    if not plan.metrics:
+    if not plan.plans:
         return None
     columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
-    protocol = "rated" if plan.ranking("rated") else "catalogue"
-    return RankedLists(**group(columns, plan.convention.duplicates), protocol=protocol)
+    lists = group(columns, plan.plans[0].duplicates, RankedLists)
+    return lists if plan.rated is not None else replace(lists, protocol="catalogue")

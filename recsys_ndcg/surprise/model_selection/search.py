@@ -14,7 +14,7 @@ from surprise.dataset import DatasetUserFolds
 from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.surprise.model_selection.folds import Plan, pooled, run
+from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import checked_splits, iterator_of, settled_plan
 from recsys_ndcg.surprise.model_selection.tabulation import tabulated
@@ -36,7 +36,7 @@ class _Search:
     n_jobs: int
     pre_dispatch: int | str
     joblib_verbose: int
-    _plan: Plan
+    _plan: FoldPlan
     _folds: list[list[Fold]]
 
     def fit(self, data: Any) -> None:
@@ -211,9 +211,9 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
         joblib_verbose: int = 0,
         *,
         threshold: float | None = None,
-        convention: Convention | None = None,
+        convention: Convention | str | None = None,
     ) -> None:
-        self._plan = Plan.of(measures, threshold, convention, train=return_train_measures)
+        self._plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_grid),
@@ -266,9 +266,9 @@ class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: 
         joblib_verbose: int = 0,
         *,
         threshold: float | None = None,
-        convention: Convention | None = None,
+        convention: Convention | str | None = None,
     ) -> None:
-        self._plan = Plan.of(measures, threshold, convention, train=return_train_measures)
+        self._plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
         if not isinstance(n_iter, Integral) or n_iter < 1:
             msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
             raise InvalidInputError(msg)
@@ -320,7 +320,7 @@ def _checked_lists(parameters: Any) -> dict[str, Any]:
     return dict(parameters)
 
 
-def _refit_by(refit: Any, plan: Plan) -> bool | str:
+def _refit_by(refit: Any, plan: FoldPlan) -> bool | str:
     """Return the name of the measure to refit by, as Surprise takes it."""
     if isinstance(refit, bool) or refit is None:
         return bool(refit)

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.surprise.model_selection.folds import Fold, Plan
+    from recsys_ndcg.surprise.model_selection.folds import Fold, FoldPlan
     from recsys_ndcg.surprise.model_selection.measures import Measure
 
 
 def tabulated(
-    plan: Plan, combinations: Sequence[dict[str, Any]], folds: Sequence[Sequence[Fold]]
+    plan: FoldPlan, combinations: Sequence[dict[str, Any]], folds: Sequence[Sequence[Fold]]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return `cv_results`, and the place of the best combination for each measure.
 
     Parameters
     ----------
-    plan : Plan
+    plan : FoldPlan
         What was measured.
     combinations : sequence of dict
         Of parameters.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.surprise import printing
-from recsys_ndcg.surprise.model_selection.folds import Plan, pooled, run
+from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.preflight import checked_splits, iterator_of, settled_plan
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     verbose: bool = False,  # noqa: FBT001, FBT002
     *,
     threshold: float | None = None,
-    convention: Convention | None = None,
+    convention: Convention | str | None = None,
 ) -> CrossValidation:
     """Run cross-validation as Surprise does, with ranking metrics among the measures.
 
@@ -108,8 +108,9 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
         Whether to print the values, with how many users they are of.
     threshold : float, optional
         From which rating an item is relevant; binary metrics need it.
-    convention : Convention, optional
-        Every other choice that moves a number; estimates are equal to at least 1e-9.
+    convention : Convention or str, optional
+        Every other choice that moves a number, or a library's name: each metric as that library
+        measures it. Estimates are equal to at least 1e-9.
 
     Returns
     -------
@@ -146,7 +147,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     std         0.001         0.000                   0.010
     pooled      0.877         0.771                   0.079
     """
-    plan = Plan.of(measures, threshold, convention, train=return_train_measures)
+    plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
     if isinstance(algo, type):
         msg = f"algo is an algorithm, {algo.__name__}(), not its class."
         raise InvalidInputError(msg)

@@ -1,0 +1,264 @@
+"""GroupedLists: lists of items in columns grouped by user, and what a ranking asks of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.convention.rounding import least_recommended, rounded
+from recsys_ndcg.lazy import lazy
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
+    from recsys_ndcg.convention.convention import Convention
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedLists:
+    """One list of items per user, in columns grouped by user: what there is to rank.
+
+    Users stand in ascending order of their ids; within a user the rows keep the order of the
+    input. Nothing here is changed once it is made, and nothing shares memory with what it was
+    made of.
+
+    Parameters
+    ----------
+    users : array, shape (n_users,)
+        The user ids.
+    offsets : int64 array, shape (n_users + 1,)
+        The rows of user number u are ``offsets[u]`` to ``offsets[u + 1]``.
+    estimated, true : float64 arrays, one entry per row
+        The recommender's score, and the user's grade (NaN: unlabelled).
+    item_ids, item_codes : arrays, optional
+        The distinct items in ascending order, and each row's place among them.
+    unlisted_offsets, unlisted_true : arrays
+        The same for labelled items that are not in the user's list: the grades alone.
+    missing : bool array, shape (n_users,)
+        Users with labels but without a list.
+    protocol : {'rated', 'catalogue'}
+        Whether the lists hold the user's test ratings only, or whatever was recommended.
+    order_only : bool
+        Whether the estimates stand for an order alone: they were ranks.
+    duplicates : str
+        By which rule repeated (user, item) rows were merged.
+    repeats : int64 array, shape (n_users,), optional
+        How many rows of each user that removed; None where there were none.
+    impossible : bool array, one entry per row, optional
+        Predictions that the model could not make; None where there are none.
+    text_order : int64 array, optional
+        The place of each distinct item among them, compared as text.
+
+    """
+
+    users: Ids
+    offsets: Positions
+    estimated: Floats
+    true: Floats
+    item_ids: Ids | None
+    item_codes: Codes | None
+    unlisted_offsets: Positions
+    unlisted_true: Floats
+    missing: Flags
+    protocol: str = "rated"
+    order_only: bool = False
+    duplicates: str = "raise"
+    repeats: Positions | None = None
+    impossible: Flags | None = None
+    text_order: Positions | None = None
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.users)
+
+    @property
+    def items(self) -> Ids | None:
+        """The item id of every row, or None where the data has no items."""
+        if self.item_ids is None or self.item_codes is None:
+            return None
+        return self.item_ids[self.item_codes]
+
+    @property
+    def n_items(self) -> Positions:
+        """How many items each user's list has."""
+        return np.diff(self.offsets)
+
+    @property
+    def n_unlisted(self) -> Positions:
+        """How many labelled items of each user are not in the list."""
+        return np.diff(self.unlisted_offsets)
+
+    @property
+    def unlabelled_by_user(self) -> Floats:
+        """How many items of each list have no true value."""
+        return self.count_by_user(np.isnan(self.true))
+
+    @property
+    def impossible_by_user(self) -> Floats:
+        """How many predictions of each user the model could not make."""
+        if self.impossible is None:
+            return np.zeros(len(self))
+        return self.count_by_user(self.impossible)
+
+    @property
+    def n_unlabelled(self) -> int:
+        """How many listed items have no true value."""
+        return int(np.isnan(self.true).sum())
+
+    @property
+    def n_impossible(self) -> int:
+        """How many predictions the model could not make."""
+        return 0 if self.impossible is None else int(self.impossible.sum())
+
+    @property
+    def merged(self) -> int:
+        """How many repeated rows were merged into others."""
+        return 0 if self.repeats is None else int(self.repeats.sum())
+
+    @property
+    def placed_under(self) -> Convention | None:
+        """By which choices places are held in place of items; None where every item has a row."""
+        return None
+
+    @lazy
+    def user_of_row(self) -> Positions:
+        """Whose list each row is in, by place."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def count_by_user(self, values: Floats | Flags) -> Floats:
+        """Return the sum of a column over each user's rows."""
+        sums = np.bincount(self.user_of_row, weights=values, minlength=len(self))
+        return sums.astype(np.float64, copy=False)
+
+    def sort_key(self, convention: Convention) -> Floats:
+        """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
+        return rounded(self.estimated, convention)
+
+    def spans(
+        self,
+        user: Positions,
+        rows: Positions,  # noqa: ARG002 - lists that hold places look there
+        start: Positions,
+    ) -> tuple[Positions, Positions]:
+        """Return how many items stand before each run of equal estimates, and how many it has.
+
+        Parameters
+        ----------
+        user : int64 array, shape (n_runs,)
+            Whose list each run is in.
+        rows : int64 array
+            The rows of all lists in order.
+        start : int64 array, shape (n_runs + 1,)
+            Where the runs start among them, and the end.
+        """
+        return start[:-1] - self.offsets[user], np.diff(start)
+
+    def first_tie(self, user: Positions, ahead: Positions, size: Positions) -> Floats:
+        """Return the first rank of each user whose item shares its estimate; inf if none does.
+
+        Parameters
+        ----------
+        user, ahead, size : int64 arrays, shape (n_runs,)
+            The runs of equal estimates, the first ranks first.
+        """
+        ranks = np.full(len(self), np.inf)
+        shared = np.flatnonzero(size > 1)[::-1]  # backwards: each user's first run comes last
+        ranks[user[shared]] = ahead[shared] + 1
+        return ranks
+
+    def tie_key(self, rule: str) -> Floats:
+        """Return by what the rows of a tie stand, largest first, if not by what they are worth."""
+        if rule == "input":
+            return -np.arange(len(self.true), dtype=np.float64)
+        places = self.text_places if rule.startswith("text") else self.item_codes
+        key = np.asarray(places, dtype=np.float64)
+        return -key if rule.endswith("asc") else key
+
+    def places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
+        """Return the places of rows among the items of their tie; `place` is that among rows."""
+        return place
+
+    def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:
+        """Return how many items of each list are estimated high enough to be recommended."""
+        least = least_recommended(convention, threshold)
+        return self.count_by_user(rounded(self.estimated, convention) >= least)
+
+    @property
+    def text_places(self) -> Positions:
+        """The place of each row's item among all items, compared as text."""
+        places = self.text_order if self.text_order is not None else _as_text(self.item_ids)
+        return places[self.item_codes]
+
+    def with_text_order(self) -> Self:
+        """Return the lists with the order of their items as text, found once for all parts."""
+        return replace(self, text_order=_as_text(self.item_ids))
+
+    def at_ranks(
+        self, place: int, rows: Positions, ranks: Positions, depth: int
+    ) -> tuple[Ids, Floats, Floats]:
+        """Return item, estimate and grade at the first ranks of a user's list.
+
+        Parameters
+        ----------
+        place : int
+            Whose list it is.
+        rows, ranks : int64 arrays
+            The rows of these lists that stand there, and the rank of each, from 0.
+        depth : int
+            How many ranks, at most as many as the list has.
+        """
+        first, _ = self.offsets[place : place + 2]
+        order = np.empty(depth, dtype=np.int64)
+        order[ranks[ranks < depth]] = rows[ranks < depth]
+        items = self.items
+        named = order - first if items is None else items[order]
+        return named, self.estimated[order], self.true[order]
+
+    def labelled_as(self, grade: float) -> GroupedLists:
+        """Return the lists as they were if all unlabelled items had this grade."""
+        return replace(self, true=np.where(np.isnan(self.true), grade, self.true))
+
+    def labelled_only(self) -> GroupedLists:
+        """Return the lists without their unlabelled items."""
+        return self.only(~np.isnan(self.true))
+
+    def only(self, kept: Flags) -> GroupedLists:
+        """Return the lists with some of the rows."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        codes, impossible = self.item_codes, self.impossible
+        return replace(
+            self,
+            offsets=before[self.offsets],
+            estimated=self.estimated[kept],
+            true=self.true[kept],
+            item_codes=None if codes is None else codes[kept],
+            impossible=None if impossible is None else impossible[kept],
+        )
+
+    def between(self, first: int, last: int) -> Self:
+        """Return the users number `first` to `last`, sharing memory."""
+        rows = slice(self.offsets[first], self.offsets[last])
+        extra = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
+        codes, impossible = self.item_codes, self.impossible
+        return replace(
+            self,
+            users=self.users[first:last],
+            offsets=self.offsets[first : last + 1] - self.offsets[first],
+            estimated=self.estimated[rows],
+            true=self.true[rows],
+            item_codes=None if codes is None else codes[rows],
+            unlisted_offsets=self.unlisted_offsets[first : last + 1] - self.unlisted_offsets[first],
+            unlisted_true=self.unlisted_true[extra],
+            missing=self.missing[first:last],
+            repeats=None if self.repeats is None else self.repeats[first:last],
+            impossible=None if impossible is None else impossible[rows],
+        )
+
+
+def _as_text(ids: Ids | None) -> Positions:
+    """Return the place of each id among all, compared as text; the same text, the same place."""
+    _, place = np.unique(np.asarray(ids).astype(str), return_inverse=True)
+    return place

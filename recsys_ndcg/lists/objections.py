@@ -1,0 +1,166 @@
+"""What lists cannot be ranked under a convention, and why: said before anything is ranked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.convention.gains import discounts, faulty_grades
+from recsys_ndcg.convention.notation import written
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lists.preparation import without_impossible
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Flags
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+
+def refuse(reason: str) -> None:
+    """Raise an error if there is a reason.
+
+    Raises
+    ------
+    InvalidInputError
+        With the reason as its message.
+    """
+    if reason:
+        raise InvalidInputError(reason)
+
+
+def objection(
+    convention: Convention,
+    facts: Facts,
+    lists: GroupedLists | None = None,
+) -> str:
+    """Return why lists cannot be ranked under a convention; nothing if they can.
+
+    Parameters
+    ----------
+    convention : Convention
+        How.
+    facts : Facts
+        What is known of the lists.
+    lists : GroupedLists, optional
+        Where the first offending rows are looked up, if they are at hand.
+    """
+    if convention.impossible == "drop" and facts.possible is not None:
+        facts = facts.possible
+        if lists is not None and lists.impossible is not None:
+            lists = without_impossible(lists, lists.impossible)
+    found = (
+        rule(convention, facts, lists)
+        for rule in (_unlabelled, _missing, _items, _duplicates, _size, _places)
+    )
+    return next(filter(None, found), "")
+
+
+def gain_objection(
+    convention: Convention,
+    threshold: float | None,
+    facts: Facts,
+    lists: GroupedLists | None = None,
+    *,
+    unlabelled_as: float | None = None,
+) -> str:
+    """Return why a grade of the lists, or a rank, has no usable gain or weight."""
+    grades = facts.listed.known
+    if convention.unlisted != "ignore":
+        grades = np.concatenate([grades, facts.unlisted.known])
+    if unlabelled_as is not None:
+        grades = np.append(grades, unlabelled_as)
+    fault = faulty_grades(grades, convention, threshold)
+    if fault:
+        bad, what, advice = fault
+        rows = None if lists is None else np.isin(lists.true, bad)
+        where = "" if lists is None or rows is None or not rows.any() else named(lists, rows)
+        shown = ", ".join(str(grade) for grade in bad[:3].tolist())
+        return f"true: the grade {shown}{where and f' ({where})'} has {what}; {advice}."
+    if callable(convention.discount):
+        try:
+            discounts(facts.longest, convention)
+        except InvalidInputError as error:
+            return str(error)
+    return ""
+
+
+def named(lists: GroupedLists, rows: Flags) -> str:
+    """Name the first rows where `rows` holds, by user and item."""
+    chosen = np.flatnonzero(rows)[:3]
+    users = lists.users[np.searchsorted(lists.offsets, chosen, side="right") - 1].tolist()
+    if lists.item_ids is None or lists.item_codes is None:
+        return ", ".join(f"user {user!r}" for user in users)
+    items = lists.item_ids[lists.item_codes[chosen]].tolist()
+    pairs = zip(users, items, strict=True)
+    return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
+
+
+def _unlabelled(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
+    if convention.unlabelled != "raise" or not facts.unlabelled:
+        return ""
+    first = ""
+    if lists is not None:
+        first = named(lists, np.isnan(lists.true)) or f"user {lists.users[0]!r}"
+    return (
+        f"{facts.unlabelled} items have no true value{first and f', the first {first}'}. "
+        "Label them, or choose unlabelled='zero' or 'filter'."
+    )
+
+
+def _missing(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
+    if convention.missing_user != "raise" or not facts.missing:
+        return ""
+    first = ""
+    if lists is not None:
+        first = ", ".join(repr(user) for user in lists.users[lists.missing][:3].tolist())
+    return (
+        f"{facts.missing} labelled users have no list{first and f', the first {first}'}. "
+        "Recommend for them, or choose missing_user='zero' or 'skip'."
+    )
+
+
+def _items(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    if facts.has_items or not convention.ties.startswith(("item", "text")):
+        return ""
+    return (
+        f"ties={convention.ties!r} orders by item, but the data has no item ids. "
+        "Give them, or choose another rule, such as ties='expected'."
+    )
+
+
+def _duplicates(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    if not facts.merged or facts.duplicates == convention.duplicates:
+        return ""
+    return (
+        f"The lists were made with duplicates={facts.duplicates!r}, which merged "
+        f"{facts.merged} rows, but the convention says {convention.duplicates!r}. "
+        "Give both the same rule."
+    )
+
+
+def _size(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    step = convention.tie_tolerance
+    most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
+    if not step or facts.largest_estimate <= most:
+        return ""
+    return f"tie_tolerance={step!r} is too small a step for estimates of this size."
+
+
+def _places(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    """Say which choices are others than those that places were found by."""
+    placed = facts.placed_under
+    if placed is None:
+        return ""
+    names = ["tie_tolerance", "impossible", "recommend_from"]
+    if convention.ties not in ("expected", "best", "worst"):
+        names.append("ties")
+    for name in names:
+        theirs, ours = getattr(placed, name), getattr(convention, name)
+        if theirs != ours:
+            return (
+                f"These lists hold the places of their items under {name}={written(theirs)}, not "
+                f"{name}={written(ours)}. Rank the catalogue again under that choice."
+            )
+    return ""

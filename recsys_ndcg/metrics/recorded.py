@@ -1,0 +1,40 @@
+"""A metric of which a file holds the scores, and that is not known here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recsys_ndcg.metrics.metric import Metric
+
+
+@dataclass(frozen=True)
+class Recorded(Metric):
+    """The name of somebody's own metric, with what is needed to show its scores.
+
+    Parameters
+    ----------
+    k : int, optional
+        Its cutoff.
+    text : str
+        Its name, with the cutoff.
+    is_bounded, ranks : bool
+        Its `bounded` and `orders`.
+    """
+
+    text: str = ""
+    is_bounded: bool = True
+    ranks: bool = True
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.text
+
+    @property
+    def bounded(self) -> bool:  # type: ignore[override] # of each one, where a metric has it of all
+        """Whether the score lies between 0 and 1."""
+        return self.is_bounded
+
+    @property
+    def orders(self) -> bool:  # type: ignore[override]
+        """Whether the score depends on the order of a list."""
+        return self.ranks

@@ -1,0 +1,97 @@
+"""GradedLists: what the items of lists are worth, whatever their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.convention.gains import BY_THRESHOLD, gains, relevance
+from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.ranking.ordering import descending
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+
+class GradedLists:
+    """Gains, relevance and ideal lists of the same lists, worked out once for each choice.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        As `recsys_ndcg.lists.preparation.prepared` returns them.
+    """
+
+    def __init__(self, lists: GroupedLists) -> None:
+        self.lists = lists
+        self._known = Known()
+
+    def gains(self, convention: Convention, threshold: float | None) -> Floats:
+        """Return the gain of every row."""
+        key = "gains", _gain_key(convention, threshold)
+        return self._known.once(key, lambda: gains(self.lists.true, convention, threshold))
+
+    def relevant(self, threshold: float | None) -> Floats:
+        """Return whether each row is relevant, 0 or 1."""
+        key = "relevant", threshold
+        return self._known.once(key, lambda: relevance(self.lists.true, threshold))
+
+    @lazy
+    def labelled(self) -> Floats:
+        """Whether each row has a true value, 0 or 1."""
+        return (~np.isnan(self.lists.true)).astype(np.float64)
+
+    @lazy
+    def n_labelled(self) -> Floats:
+        """How many items of each user have a label, in the list or not."""
+        return self.lists.count_by_user(self.labelled) + self.lists.n_unlisted
+
+    def n_relevant(self, threshold: float | None) -> Floats:
+        """Return how many items of each user are relevant, in the list or not."""
+        return self._known.once(("n_relevant", threshold), lambda: self._n_relevant(threshold))
+
+    def _n_relevant(self, threshold: float | None) -> Floats:
+        lists = self.lists
+        listed = lists.count_by_user(self.relevant(threshold))
+        if not len(lists.unlisted_true):
+            return listed
+        unlisted = relevance(lists.unlisted_true, threshold)
+        user = np.repeat(np.arange(len(lists)), lists.n_unlisted)
+        return listed + np.bincount(user, weights=unlisted, minlength=len(lists))
+
+    def ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
+        """Return the gains of each user's ideal list, best first: shape (n_users, width)."""
+        key = "ideal", convention.ideal, _gain_key(convention, threshold), width
+        return self._known.once(key, lambda: self._ideal_gain(convention, threshold, width))
+
+    def _ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
+        values, offsets = self.gains(convention, threshold), self.lists.offsets
+        extra = self.lists.n_unlisted
+        if convention.ideal == "local":  # an empty list has no order of its own
+            extra = np.where(self.lists.n_items == 0, extra, 0)
+        if extra.any():
+            values, offsets = self._with_unlisted(values, extra, convention, threshold)
+        best = np.append(values[descending(values, offsets)], 0.0)
+        places = offsets[:-1, None] + np.arange(width)
+        table: Floats = best[np.where(places < offsets[1:, None], places, -1)]
+        return table
+
+    def _with_unlisted(
+        self, values: Floats, extra: Positions, convention: Convention, threshold: float | None
+    ) -> tuple[Floats, Positions]:
+        """Return gains with the unlisted labels of the users who have some `extra`."""
+        lists = self.lists
+        unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
+        user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
+        gain = gains(unlisted, convention, threshold)
+        values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
+        return values, np.concatenate([[0], np.cumsum(np.diff(lists.offsets) + extra)])
+
+
+def _gain_key(convention: Convention, threshold: float | None) -> Hashable:
+    return convention.only("gain"), threshold if convention.gain in BY_THRESHOLD else None

@@ -1,0 +1,156 @@
+"""Runs of equal estimates in sorted lists: what shares its ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.ranking.ordering import descending
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats, Positions
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Items with the same estimate in the same list, of many lists, the first ranks first.
+
+    An item need not have a row. Where a long list keeps the rows of its labelled items alone,
+    the others count in `ahead` and `size`, and are worth 0.
+
+    Parameters
+    ----------
+    rows : int64 array, shape (n_rows,)
+        The rows of all runs, one run after the other.
+    start : int64 array, shape (n_runs + 1,)
+        Where each run's rows start among these, and the end. Every run has a row.
+    user, ahead, size : int64 arrays, shape (n_runs,)
+        Whose list each run is in, by place, how many items stand before it, and how many it has.
+    """
+
+    rows: Positions
+    start: Positions
+    user: Positions
+    ahead: Positions
+    size: Positions
+
+    @lazy
+    def n_rows(self) -> Positions:
+        """How many rows each run has."""
+        return np.diff(self.start)
+
+    @lazy
+    def shared(self) -> bool:
+        """Whether any run has more than one item."""
+        return bool((self.size > 1).any())
+
+    @lazy
+    def place(self) -> Positions:
+        """The place of each row in its run, from 0."""
+        return np.arange(len(self.rows)) - np.repeat(self.start[:-1], self.n_rows)
+
+    def reaching(self, depth: int | None) -> Runs:
+        """Return the runs that begin at one of the first ranks."""
+        if depth is None or not len(self.ahead) or int(self.ahead.max()) < depth:
+            return self
+        kept = self.ahead < depth
+        rows = self.rows[np.repeat(kept, self.n_rows)]
+        start = np.concatenate([[0], np.cumsum(self.n_rows[kept])])
+        return Runs(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
+
+    def ordered(self, key: Floats) -> Runs:
+        """Return the same runs, the rows in each by a key, largest first.
+
+        Parameters
+        ----------
+        key : float64 array
+            One entry per row of the lists.
+        """
+        several = self.n_rows > 1
+        if not several.any():
+            return self
+        inside = np.repeat(several, self.n_rows)
+        offsets = np.concatenate([[0], np.cumsum(self.n_rows[several])])
+        mixed = self.rows[inside]
+        rows = self.rows.copy()
+        rows[inside] = mixed[descending(key[mixed], offsets)]
+        return replace(self, rows=rows)
+
+    def backwards(self) -> Runs:
+        """Return the same runs, the rows in each in the reverse order."""
+        mirrored = np.repeat(self.start[:-1] + self.start[1:] - 1, self.n_rows)
+        return replace(self, rows=self.rows[mirrored - np.arange(len(self.rows))])
+
+    def apart(self, place: Positions) -> Runs:
+        """Return a run for each row, at a place of the ranks that it shared.
+
+        Parameters
+        ----------
+        place : int64 array, one entry per row
+            From 0, rising within each run.
+        """
+        alone = np.ones(len(self.rows), dtype=np.int64)
+        ahead = np.repeat(self.ahead, self.n_rows) + place
+        start = np.arange(len(self.rows) + 1)
+        return Runs(self.rows, start, np.repeat(self.user, self.n_rows), ahead, alone)
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum over each run: exact of whole numbers, else in the order of the rows."""
+        inside = values[self.rows]
+        if len(inside) == len(self.user):
+            return inside
+        total: Floats = np.add.reduceat(inside, self.start[:-1])
+        return total
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean over the items of each run; exact where all are worth the same.
+
+        The rows must stand in the order of the values, largest first, so that the last digit of
+        the sum does not depend on the order in which they came.
+        """
+        if not self.shared:
+            return values[self.rows]
+        inside = values[self.rows]
+        highest, lowest = inside[self.start[:-1]], inside[self.start[1:] - 1]
+        lowest = np.where(self.n_rows < self.size, np.minimum(lowest, 0.0), lowest)
+        return np.clip(self.sums(values) / self.size, lowest, highest)
+
+
+class Cells:
+    """The cells of a table, a row per user and a column per rank, that runs cover.
+
+    Parameters
+    ----------
+    runs : Runs
+        All in lists of the table.
+    n_users, width : int
+        The shape of the table.
+
+    Attributes
+    ----------
+    run, place : int64 arrays, shape (n_cells,)
+        Which run covers each cell, and the place in it, from 0.
+    """
+
+    def __init__(self, runs: Runs, n_users: int, width: int) -> None:
+        self._shape = n_users, width
+        first = runs.user * width + runs.ahead
+        if not runs.shared:
+            inside = runs.ahead < width
+            self.run = np.flatnonzero(inside)
+            self.place = np.zeros(len(self.run), dtype=np.int64)
+            self._cell = first[inside]
+            return
+        covered = np.clip(width - runs.ahead, 0, runs.size)
+        self.run = np.repeat(np.arange(len(covered)), covered)
+        self.place = np.arange(len(self.run)) - np.repeat(np.cumsum(covered) - covered, covered)
+        self._cell = first[self.run] + self.place
+
+    def filled(self, values: Floats) -> Floats:
+        """Return the table with a value in each covered cell, and 0 elsewhere."""
+        table = np.zeros(self._shape)
+        table.reshape(-1)[self._cell] = values
+        return table

@@ -1,0 +1,61 @@
+"""What other orders of the same lists would score, summed up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.scoring.scores import Scores
+
+SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """The worst and the best order, of ties or of whole lists, for the users who have a score.
+
+    Parameters
+    ----------
+    worst, best : Totals
+        Of these orders.
+    fixed, moved : int64 arrays, shape (n_measurements,)
+        How many users score the same in both, and how many do not.
+    trivial : int
+        How many users score the same in both under every measurement.
+    """
+
+    worst: Totals
+    best: Totals
+    fixed: Positions
+    moved: Positions
+    trivial: int
+
+    @classmethod
+    def of(cls, own: Floats, worst: Scores, best: Scores) -> Orders:
+        """Sum up two orders of some users, whose own scores are NaN where they have none."""
+        scored = ~np.isnan(own)
+        width = best.per_user - worst.per_user
+        fixed, moved = width <= SAME, width > SAME
+        return cls(
+            Totals.of(worst, scored),
+            Totals.of(best, scored),
+            (fixed & scored).sum(axis=0),
+            (moved & scored).sum(axis=0),
+            int((fixed.any(axis=1) & ~moved.any(axis=1)).sum()),
+        )
+
+    def __add__(self, other: Orders) -> Orders:
+        """Return those of the users of both."""
+        return Orders(
+            self.worst + other.worst,
+            self.best + other.best,
+            self.fixed + other.fixed,
+            self.moved + other.moved,
+            self.trivial + other.trivial,
+        )

@@ -1,0 +1,144 @@
+"""Measurement: a metric under a convention, of the lists as they are or blind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.lists.objections import gain_objection, objection
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.metrics.metric import Metric
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What fills one column of scores.
+
+    Parameters
+    ----------
+    metric : Metric
+        What is measured.
+    convention : Convention
+        How.
+    threshold : float, optional
+        From which grade an item is relevant.
+    blind : bool
+        Whether all estimates of a list count as equal: ``ties="expected"`` is then random order,
+        ``"worst"`` and ``"best"`` are the extreme orders of the list.
+    unlabelled_as : float, optional
+        The grade that items without one are given.
+    short_below : int
+        Lists of fewer items are left out.
+    reason : str
+        Why there is no such number; the column is NaN.
+
+    Examples
+    --------
+    >>> from recsys_ndcg.metrics import NDCG
+    >>> str(Measurement(NDCG(10)))
+    'ndcg@10'
+    """
+
+    metric: Metric
+    convention: Convention = Convention()
+    threshold: float | None = None
+    blind: bool = False
+    unlabelled_as: float | None = None
+    short_below: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return the name of the metric."""
+        return str(self.metric)
+
+    def under(self, **choices: Any) -> Measurement:
+        """Return the measurement with other choices of its convention."""
+        return replace(self, convention=self.convention.replace(**choices))
+
+    @property
+    def undefined(self) -> float:
+        """What stands where the denominator is 0; NaN keeps it out of the mean."""
+        rule = self.convention.undefined
+        return np.nan if isinstance(rule, str) else rule
+
+    @property
+    def order(self) -> Hashable:
+        """By what the rows are sorted: measurements that agree in it share a sort."""
+        if self.blind:
+            return ("blind", *self.rows)
+        return ("estimated", *self.rows, self.convention.tie_tolerance)
+
+    @property
+    def rows(self) -> tuple[Hashable, ...]:
+        """Which rows there are."""
+        filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None
+        return self.convention.impossible, filtered
+
+    @property
+    def needs_tie_free(self) -> bool:
+        """Whether equal estimates leave it without an exact value."""
+        expected = self.convention.ties == "expected"
+        return expected and bool(self.metric.tie_objection(self.convention))
+
+    def objection(self, facts: Facts, lists: GroupedLists | None = None) -> str:
+        """Return why it cannot be computed; nothing if it can.
+
+        Parameters
+        ----------
+        facts : Facts
+            What is known of all the lists.
+        lists : GroupedLists, optional
+            Where the first offending rows are looked up, if they are at hand.
+        """
+        return self._of_the_lists(facts, lists) or self._of_the_metric(facts, lists)
+
+    def _of_the_lists(self, facts: Facts, lists: GroupedLists | None) -> str:
+        if not self.metric.orders:
+            if self.convention.impossible == "last" and facts.impossible:
+                return (
+                    f"impossible='last' moves estimates, which {self} compares with ratings. "
+                    "Ask for it under impossible='rank' or 'drop'."
+                )
+            if facts.order_only or facts.protocol != "rated":
+                return (
+                    f"{self} compares estimates with ratings, but these lists hold ranks, or "
+                    "scores that may be on another scale. Ask for it on predictions of ratings."
+                )
+        return objection(self.convention, facts, lists)
+
+    def _of_the_metric(self, facts: Facts, lists: GroupedLists | None) -> str:
+        if self.metric.uses_gains:
+            why = gain_objection(
+                self.convention, self.threshold, facts, lists, unlabelled_as=self.unlabelled_as
+            )
+            if why:
+                return why
+        why = self.metric.objection(self.convention)
+        if not why and self.needs_tie_free:
+            first = 1.0 if self.blind else facts.first_ties.get(self.order, np.inf)
+            if first <= (self.metric.k or np.inf):
+                return self.metric.tie_objection(self.convention)
+        return why
+
+
+def short_below(metrics: Sequence[Metric]) -> list[int]:
+    """Return how long a list must be for each metric, where short ones are left out.
+
+    A metric without a cutoff goes with the smallest one asked for.
+
+    Examples
+    --------
+    >>> from recsys_ndcg.metrics import AP, NDCG, RR
+    >>> short_below([RR(), NDCG(10), AP(5)])
+    [5, 10, 5]
+    """
+    cutoffs = [metric.k for metric in metrics if metric.k is not None]
+    return [metric.k or min(cutoffs, default=0) for metric in metrics]

@@ -1,0 +1,235 @@
+"""Plan: the measurements asked for, settled, so that nothing is left to decide while scoring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention.gains import BY_THRESHOLD
+from recsys_ndcg.convention.presets import misleading
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.scoring.measurement import Measurement, short_below
+
+if TYPE_CHECKING:
+    from recsys_ndcg.lists.facts import Facts, Grades
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+Metrics = Iterable[str | Metric] | str | Metric | None
+Cutoffs = int | Iterable[int | None] | None
+
+_DEFAULT_METRICS = ("ndcg", "precision", "recall")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured, a column each.
+
+    Parameters
+    ----------
+    measurements : tuple of Measurement
+        All with the same threshold, of the same rows.
+
+    Examples
+    --------
+    >>> plan = Plan.of(["ndcg", "rr"], k=[5, 10], threshold=4)
+    >>> plan.names, plan.threshold
+    (['ndcg@5', 'ndcg@10', 'rr'], 4.0)
+    """
+
+    measurements: tuple[Measurement, ...]
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Metrics = None,
+        *,
+        k: Cutoffs = 10,
+        threshold: float | None = None,
+        convention: Convention | str | None = None,
+    ) -> Plan:
+        """Read what is asked for, as `recsys_ndcg.evaluate` takes it.
+
+        Raises
+        ------
+        UnknownMetricError, InvalidInputError
+            A metric, a cutoff, the threshold or the convention cannot be read.
+        """
+        if threshold is not None:
+            if not is_number(threshold):
+                msg = f"threshold must be a finite number, not {shown(threshold)}."
+                raise InvalidInputError(msg)
+            threshold = float(threshold)
+        chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
+        return cls(
+            tuple(
+                Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
+                for metric, n in zip(chosen, short_below(chosen), strict=True)
+            )
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the metrics, in the order they were asked for."""
+        return [str(one) for one in self.measurements]
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics, in the same order."""
+        return [one.metric for one in self.measurements]
+
+    @property
+    def threshold(self) -> float | None:
+        """From which grade an item is relevant."""
+        return self.measurements[0].threshold
+
+    @property
+    def duplicates(self) -> str:
+        """What becomes of the same (user, item) twice, when the data is read."""
+        return self.measurements[0].convention.duplicates
+
+    @property
+    def exact_grades(self) -> bool:
+        """Whether gains must be known for every grade that occurs, not for the ends alone."""
+        return any(not isinstance(one.convention.gain, str) for one in self.measurements)
+
+    def under(self, **choices: Any) -> Plan:
+        """Return the plan with other choices of every convention."""
+        return Plan(tuple(one.under(**choices) for one in self.measurements))
+
+    def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
+        """Return the plan with its threshold, if everything in it can be computed.
+
+        Parameters
+        ----------
+        facts : Facts
+            What is known of all the lists.
+        lists : GroupedLists, optional
+            Where the first offending rows are looked up, if they are at hand.
+
+        Raises
+        ------
+        InvalidInputError
+            Something cannot be computed; the message says why, and what to do.
+        """
+        plan = self.with_threshold(facts.all_true)
+        refuse(_senseless(facts))
+        for one in plan.measurements:
+            refuse(one.objection(facts, lists))
+        return plan
+
+    def with_reasons(self, facts: Facts) -> Plan:
+        """Return the plan with its threshold, and the reason beside whatever has no number."""
+        return Plan(
+            tuple(
+                replace(one, reason=one.reason or one.objection(facts)) for one in self.measurements
+            )
+        )
+
+    def with_threshold(self, grades: Grades) -> Plan:
+        """Return the plan with the threshold 1 if it lacks one, needs one, and all is 0 or 1.
+
+        Raises
+        ------
+        InvalidInputError
+            It needs one, and there is none.
+        """
+        if self.threshold is not None:
+            return self
+        needing = [str(metric) for metric in self.metrics if metric.needs_threshold]
+        for one in self.measurements:
+            gain = one.convention.gain
+            if one.metric.uses_gains and gain in BY_THRESHOLD:
+                needing.append(f"gain={gain!r}")
+            if one.convention.mean_over == "relevant":
+                needing.append("mean_over='relevant'")
+        if not needing:
+            return self
+        if not grades.zero_one:
+            msg = (
+                f"{', '.join(dict.fromkeys(needing))} needs to know which items are relevant: pass "
+                "threshold=4.0, for instance, so that items with a true value of at least 4.0 are."
+            )
+            raise InvalidInputError(msg)
+        return Plan(tuple(replace(one, threshold=1.0) for one in self.measurements))
+
+
+def default_metrics(*, has_threshold: bool) -> Sequence[str]:
+    """Return what is measured where nothing is asked for."""
+    return _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
+
+
+def chosen_metrics(metrics: Metrics, k: Cutoffs, *, has_threshold: bool) -> list[Metric]:
+    """Return the metrics once each, in the order they were asked for."""
+    if metrics is None:
+        metrics = default_metrics(has_threshold=has_threshold)
+    elif isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+        metrics = [metrics]
+    single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
+    ks: list[Any] = [k] if single else list(k)  # type: ignore[arg-type]
+    found: dict[Metric, None] = {}
+    for one in metrics:
+        if not isinstance(one, str | Metric):
+            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {shown(one)}."
+            raise InvalidInputError(msg)
+        found.update(dict.fromkeys([one] if isinstance(one, Metric) else parse(one, ks)))
+    if not found:
+        msg = "Name at least one metric and one k, such as 'ndcg@10'."
+        raise InvalidInputError(msg)
+    return list(found)
+
+
+def checked_convention(convention: Convention | str | None) -> Convention | str:
+    """Return the convention, the default one for None, or the name of a preset.
+
+    Raises
+    ------
+    InvalidInputError
+        It is something else, or no preset has that name.
+    """
+    if convention is None:
+        return Convention()
+    if isinstance(convention, str):
+        Convention.preset(convention)
+    elif not isinstance(convention, Convention):
+        msg = (
+            f"convention must be a Convention(...), not {shown(convention)}. "
+            "That of a library goes by its name: convention='sklearn', for instance."
+        )
+        raise InvalidInputError(msg)
+    return convention
+
+
+def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
+    """Return how a metric is measured: by a library's name, as that library measures it."""
+    chosen = checked_convention(convention)
+    if isinstance(chosen, str):
+        return Convention.preset(chosen, str(metric))
+    if chosen.preset_of is not None:
+        refuse(misleading(*chosen.preset_of, str(metric), chosen))
+    return chosen
+
+
+def _senseless(facts: Facts) -> str:
+    """Return why no score of such data means anything."""
+    if facts.unlabelled == facts.ratings and math.isnan(facts.unlisted.highest):
+        return (
+            "No item has a true value, so there is nothing to compare the estimates with. "
+            "Give the users' own ratings as 'true' (Surprise: r_ui)."
+        )
+    same = facts.listed.lowest == facts.listed.highest
+    whole = facts.protocol == "rated" or facts.placed_under is not None
+    constant = whole and not facts.unlabelled and same
+    if constant and facts.users > 1 and facts.ratings > 2:
+        return (
+            f"Every true value is {facts.listed.lowest} ({facts.ratings} rows, {facts.users} "
+            "users), so every order scores the same. If they come from Surprise's "
+            "build_anti_testset(), which fills in the mean, give the real ratings: "
+            "RankedLists.from_labels(test_ratings, predictions), or rank all items by the "
+            "plug-in's evaluate_catalogue(algo, trainset, testset)."
+        )
+    return ""

@@ -1,0 +1,193 @@
+"""Scores: what lists collect under some measurements, user by user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+    from recsys_ndcg.scoring.measurement import Measurement
+
+
+@dataclass(frozen=True, eq=False)
+class ListCounts:
+    """What there is to count in each user's list: arrays of shape (n_users,).
+
+    Parameters
+    ----------
+    n_items : array
+        Items in the list that was ranked.
+    n_relevant : float64 array
+        Relevant items, in the list or not; NaN where no threshold says which.
+    tied : bool array
+        Whether two of its items have the same estimate.
+    missing : bool array
+        Whether there is no list, but labels.
+    ratings, unlabelled, unlisted, impossible, repeats : arrays
+        Rows as they came; those without a true value; labels outside the list; predictions that
+        the model could not make; rows that were merged into others.
+    """
+
+    n_items: Positions
+    n_relevant: Floats
+    tied: Flags
+    missing: Flags
+    ratings: Positions
+    unlabelled: Floats
+    unlisted: Positions
+    impossible: Floats
+    repeats: Positions
+
+    @classmethod
+    def concat(cls, parts: Sequence[ListCounts]) -> ListCounts:
+        """Return those of the users of all parts."""
+        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in _COUNTS))
+
+    def take(self, users: Any) -> ListCounts:
+        """Return those of some users, given as numpy indexes them."""
+        return ListCounts(*(getattr(self, name)[users] for name in _COUNTS))
+
+
+_COUNTS = [one.name for one in fields(ListCounts)]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Numerators and denominators of every user under every measurement.
+
+    Parameters
+    ----------
+    measurements : tuple of Measurement
+        One per column.
+    users : array, shape (n_users,)
+        The ids.
+    numerator, denominator : float64 arrays, shape (n_users, n_measurements)
+        What was collected, and what there was to collect.
+    left_out : bool array, same shape
+        Users whom the convention leaves out of a metric: short lists, missing users.
+    lists : ListCounts
+        What there is to count in the users' lists.
+    """
+
+    measurements: tuple[Measurement, ...]
+    users: Ids
+    numerator: Floats
+    denominator: Floats
+    left_out: Flags
+    lists: ListCounts
+
+    @classmethod
+    def concat(cls, parts: Sequence[Scores]) -> Scores:
+        """Return the scores of the users of all parts, in their order.
+
+        Raises
+        ------
+        InvalidInputError
+            The parts were not measured alike.
+        """
+        first, *others = parts
+        if any(one.measurements != first.measurements for one in others):
+            msg = "Scores of different measurements cannot be joined; measure all parts alike."
+            raise InvalidInputError(msg)
+        if not others:
+            return first
+        return cls(
+            first.measurements,
+            users=np.concatenate([one.users for one in parts]),
+            numerator=np.concatenate([one.numerator for one in parts]),
+            denominator=np.concatenate([one.denominator for one in parts]),
+            left_out=np.concatenate([one.left_out for one in parts]),
+            lists=ListCounts.concat([one.lists for one in parts]),
+        )
+
+    def take(self, users: Any) -> Scores:
+        """Return the scores of some users.
+
+        Parameters
+        ----------
+        users : slice, or array of places or of flags
+            As numpy indexes the first axis of an array.
+        """
+        return Scores(
+            self.measurements,
+            users=self.users[users],
+            numerator=self.numerator[users],
+            denominator=self.denominator[users],
+            left_out=self.left_out[users],
+            lists=self.lists.take(users),
+        )
+
+    def columns(self, places: slice) -> Scores:
+        """Return the scores under some of the measurements."""
+        return replace(
+            self,
+            measurements=self.measurements[places],
+            numerator=self.numerator[:, places],
+            denominator=self.denominator[:, places],
+            left_out=self.left_out[:, places],
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the metrics."""
+        return [str(one) for one in self.measurements]
+
+    @property
+    def defined(self) -> Flags:
+        """Users who have a score of their own."""
+        return np.asarray((self.denominator != 0) & ~self.left_out)
+
+    @property
+    def undefined(self) -> Flags:
+        """Users who have no score of their own: the denominator is 0."""
+        return np.asarray((self.denominator == 0) & ~self.left_out)
+
+    @lazy
+    def per_user(self) -> Floats:
+        """The score of each user, NaN where there is none: shape (n_users, n_measurements)."""
+        defined, undefined = self.defined, self.undefined
+        ratio = np.divide(
+            self.numerator, self.denominator, where=defined, out=np.full(defined.shape, np.nan)
+        )
+        values = np.empty(ratio.shape)
+        for place, one in enumerate(self.measurements):
+            values[:, place] = one.metric.score(ratio[:, place])
+            values[undefined[:, place], place] = one.undefined
+        values.flags.writeable = False
+        return values
+
+    @property
+    def median(self) -> Floats:
+        """The median over the users who have a score: of all statistics, it alone needs them."""
+        return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
+
+    def refuse_undefined(self) -> None:
+        """Hold a convention that says so to it.
+
+        Raises
+        ------
+        InvalidInputError
+            ``undefined="raise"`` and a user's score is undefined.
+        """
+        for place, one in enumerate(self.measurements):
+            undefined = self.undefined[:, place]
+            if one.convention.undefined == "raise" and undefined.any():
+                users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())
+                msg = (
+                    f"{one} is undefined for {int(undefined.sum())} users, the first {users}: "
+                    "nothing is relevant, recommended or listed there. "
+                    "Choose undefined='skip', 0.0 or 1.0."
+                )
+                raise InvalidInputError(msg)
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values)) if len(values) else np.nan

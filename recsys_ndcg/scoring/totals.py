@@ -1,0 +1,230 @@
+"""Totals: what is left of scores when users are summed up, and can be summed up further."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.scores import ListCounts, Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Two columns of numbers for each measurement, summed up: arrays of shape (n_measurements,).
+
+    The centred values of both columns, x and y, are kept as the triangle of their QR
+    decomposition: nothing is squared, so nothing overflows, and where y is nearly a multiple of
+    x, what is left of it is not lost in the difference of two large numbers.
+
+    Parameters
+    ----------
+    count : int64 array
+        How many numbers there are in each column.
+    sum_x, sum_y : float64 arrays
+        Their sums.
+    xx, xy, yy : float64 arrays
+        The length of the centred x; that of the part of the centred y along it; that of the rest.
+    """
+
+    count: Positions
+    sum_x: Floats
+    sum_y: Floats
+    xx: Floats
+    xy: Floats
+    yy: Floats
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats, among: Flags) -> Moments:
+        """Sum up two tables of shape (n_users, n_measurements), where `among` says so."""
+        count = among.sum(axis=0)
+        x, y = np.where(among, x, 0.0), np.where(among, y, 0.0)
+        sum_x, sum_y = (np.array([column.sum() for column in one.T]) for one in (x, y))
+        number = np.maximum(count, 1)
+        x = np.where(among, x - sum_x / number, 0.0)
+        y = np.where(among, y - sum_y / number, 0.0)
+        return cls(count, sum_x, sum_y, *_triangle(x, y))
+
+    def __add__(self, other: Moments) -> Moments:
+        """Return those of the numbers of both (Chan, Golub & LeVeque 1983)."""
+        count = self.count + other.count
+        mine, theirs = np.maximum(self.count, 1), np.maximum(other.count, 1)
+        both = np.where((self.count > 0) & (other.count > 0), 1.0, 0.0)
+        weight = both * np.sqrt(mine / np.maximum(count, 1)) * np.sqrt(theirs)
+        zero = np.zeros(len(count))
+        apart_x = weight * (self.sum_x / mine - other.sum_x / theirs)
+        apart_y = weight * (self.sum_y / mine - other.sum_y / theirs)
+        x = np.array([self.xx, zero, other.xx, zero, apart_x])
+        y = np.array([self.xy, self.yy, other.xy, other.yy, apart_y])
+        return Moments(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y))
+
+    @property
+    def mean_x(self) -> Floats:
+        """The mean of x, NaN of no numbers."""
+        return _ratio(self.sum_x, self.count)
+
+    @property
+    def ratio(self) -> Floats:
+        """The sum of y over that of x, NaN where that is 0."""
+        return _ratio(self.sum_y, self.sum_x)
+
+    @property
+    def residual(self) -> Floats:
+        """The length of y - ratio · x over all numbers: what the ratio leaves open."""
+        slope = self.ratio
+        length: Floats = np.hypot(self.xy - slope * self.xx, self.yy)
+        return length
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Counts, means and moments of scores, by measurement: they merge in any order and grouping.
+
+    The median is not among them: it needs the users (`Scores.median`).
+
+    Parameters
+    ----------
+    measurements : tuple of Measurement
+        What was measured.
+    scores : Moments
+        Of the scores of the users who have one (x and y the same).
+    parts : Moments
+        Of their denominators (x) and numerators (y), where both are their own.
+    undefined, left_out : int64 arrays, shape (n_measurements,)
+        How many users have no score, and how many are left out by the convention.
+    short : int
+        How many lists are shorter than the largest cutoff.
+    users, ratings, tied, unlabelled, unlisted, missing, impossible, duplicates, left_out_users : int
+        Users, rows, and what there is to count of them, as in `recsys_ndcg.Report.counts`.
+    """
+
+    measurements: tuple[Measurement, ...]
+    scores: Moments
+    parts: Moments
+    undefined: Positions
+    left_out: Positions
+    short_of: Positions
+    users: int
+    ratings: int
+    short: int
+    tied: int
+    unlabelled: int
+    unlisted: int
+    missing: int
+    impossible: int
+    duplicates: int
+    left_out_users: int
+
+    @classmethod
+    def of(cls, scores: Scores, among: Flags | None = None) -> Totals:
+        """Sum up scores.
+
+        Parameters
+        ----------
+        scores : Scores
+            Of some users or of all.
+        among : bool array, shape (n_users, n_measurements), optional
+            Whose scores count; by default those of everybody.
+        """
+        values, lists = scores.per_user, scores.lists
+        there = ~np.isnan(values)
+        own = scores.defined
+        if among is not None:
+            there, own = there & among, own & among
+        ks = [one.metric.k or 0 for one in scores.measurements]
+        return cls(
+            measurements=scores.measurements,
+            scores=Moments.of(values, values, there),
+            parts=Moments.of(scores.denominator, scores.numerator, own),
+            undefined=scores.undefined.sum(axis=0),
+            left_out=scores.left_out.sum(axis=0),
+            short_of=np.array([int((lists.n_items < k).sum()) for k in ks]),
+            short=int((lists.n_items < max(ks)).sum()),
+            left_out_users=int(scores.left_out.any(axis=1).sum()),
+            users=len(scores.users),
+            **_counted(lists),
+        )
+
+    @classmethod
+    def merged(cls, parts: Iterable[Totals]) -> Totals:
+        """Return the totals of the users of all parts."""
+        return reduce(cls.__add__, parts)
+
+    def __add__(self, other: Totals) -> Totals:
+        """Return the totals of the users of both.
+
+        Raises
+        ------
+        InvalidInputError
+            They were not measured alike.
+        """
+        if self.measurements != other.measurements:
+            msg = "Totals of different measurements cannot be added; measure all parts alike."
+            raise InvalidInputError(msg)
+        added = [one.name for one in fields(self) if one.name != "measurements"]
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in added})
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the metrics."""
+        return [str(one) for one in self.measurements]
+
+    @property
+    def n_scored(self) -> Positions:
+        """How many users have a score."""
+        return self.scores.count
+
+    @property
+    def mean(self) -> Floats:
+        """The mean over the users who have a score; NaN where nobody has."""
+        return self.scores.mean_x
+
+    @property
+    def pooled(self) -> Floats:
+        """The sum of the numerators over the sum of the denominators."""
+        return scored(self.measurements, self.parts.ratio)
+
+
+def scored(measurements: Sequence[Measurement], ratio: Floats) -> Floats:
+    """Return what each metric makes of a numerator over a denominator."""
+    values = [one.metric.score(ratio[place : place + 1]) for place, one in enumerate(measurements)]
+    return np.concatenate(values)
+
+
+def _counted(lists: ListCounts) -> dict[str, int]:
+    summed = {"ratings": "ratings", "tied": "tied", "missing": "missing", "unlisted": "unlisted"}
+    summed |= {"unlabelled": "unlabelled", "impossible": "impossible", "duplicates": "repeats"}
+    return {name: int(getattr(lists, column).sum()) for name, column in summed.items()}
+
+
+def _ratio(top: Floats | Positions, bottom: Floats | Positions) -> Floats:
+    ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(bottom), np.nan))
+    return ratio
+
+
+def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the triangle of the QR decomposition of [x, y], column by column.
+
+    Both are of shape (n, n_measurements); modified Gram-Schmidt.
+    """
+    xx = _length(x)
+    unit = np.divide(x, xx, where=xx != 0, out=np.zeros_like(x))
+    xy = (unit * y).sum(axis=0)
+    return xx, xy, _length(y - unit * xy)
+
+
+def _length(x: Floats) -> Floats:
+    """Return the Euclidean length of each column, without overflow."""
+    most = np.abs(x).max(axis=0, initial=0.0)
+    inside = np.divide(x, most, where=most != 0, out=np.zeros_like(x))
+    length: Floats = most * np.sqrt((inside * inside).sum(axis=0))
+    return length
