@@ -10,11 +10,11 @@ import numpy as np
 
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.report.audit import Audit, tie_columns
+from recsys_ndcg.report.audit import Audit
 from recsys_ndcg.report.orders import Orders
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.signatures import signatures
-from recsys_ndcg.scoring.measuring import facts_for, measure_blocks
+from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import Scores
 
@@ -108,14 +108,17 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
-    n = len(plan.measurements)
+    worst, best = plan.under(ties="worst").measurements, plan.under(ties="best").measurements
 
-    def parted(scores: Scores, _: slice) -> tuple[Scores, Orders]:
-        own, worst, best = (scores.columns(slice(first, first + n)) for first in range(0, 3 * n, n))
-        return own, Orders.of(own.per_user, worst, best)
+    def scored(block: Block, _: slice) -> tuple[Scores, Orders]:
+        own = block.scores(plan.measurements)
+        low, high = own, own  # where nothing is tied, every order is the same
+        if own.lists.tied.any():
+            low, high = block.scores(worst), block.scores(best)
+        return own, Orders.of(own.per_user, low.per_user, high.per_user)
 
-    beside = tie_columns(plan)
-    parts, ties = zip(*measure_blocks(lists, (*plan.measurements, *beside), parted), strict=True)
+    asked = (*plan.measurements, *worst, *best)
+    parts, ties = zip(*in_blocks(lists, asked, scored), strict=True)
     scores = Scores.concat(parts)
     scores.refuse_undefined()
     audit = Audit(lists, facts, plan, scores, reduce(add, ties))

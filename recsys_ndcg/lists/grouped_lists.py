@@ -94,14 +94,15 @@ class GroupedLists:
     @property
     def unlabelled_by_user(self) -> Floats:
         """How many items of each list have no true value."""
-        return self.count_by_user(np.isnan(self.true))
+        absent = np.isnan(self.true)
+        return self.sum_by_user(absent.astype(np.float64)) if absent.any() else np.zeros(len(self))
 
     @property
     def impossible_by_user(self) -> Floats:
         """How many predictions of each user the model could not make."""
         if self.impossible is None:
             return np.zeros(len(self))
-        return self.count_by_user(self.impossible)
+        return self.sum_by_user(self.impossible.astype(np.float64))
 
     @property
     def n_unlabelled(self) -> int:
@@ -128,10 +129,13 @@ class GroupedLists:
         """Whose list each row is in, by place."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
-    def count_by_user(self, values: Floats | Flags) -> Floats:
+    def sum_by_user(self, values: Floats) -> Floats:
         """Return the sum of a column over each user's rows."""
-        sums = np.bincount(self.user_of_row, weights=values, minlength=len(self))
-        return sums.astype(np.float64, copy=False)
+        sums = np.zeros(len(self))
+        own = np.diff(self.offsets) > 0
+        if own.any():
+            sums[own] = np.add.reduceat(values, self.offsets[:-1][own])
+        return sums
 
     def sort_key(self, convention: Convention) -> Floats:
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
@@ -140,8 +144,9 @@ class GroupedLists:
     def spans(
         self,
         user: Positions,
+        first: Positions,
+        end: Positions,
         rows: Positions,  # noqa: ARG002 - lists that hold places look there
-        start: Positions,
     ) -> tuple[Positions, Positions]:
         """Return how many items stand before each run of equal estimates, and how many it has.
 
@@ -149,24 +154,26 @@ class GroupedLists:
         ----------
         user : int64 array, shape (n_runs,)
             Whose list each run is in.
-        rows : int64 array
-            The rows of all lists in order.
-        start : int64 array, shape (n_runs + 1,)
-            Where the runs start among them, and the end.
+        first, end : int64 arrays, shape (n_runs,)
+            Where it begins and ends among the rows of all lists in order.
+        rows : int64 array, shape (n_runs,)
+            Its first row.
         """
-        return start[:-1] - self.offsets[user], np.diff(start)
+        return first - self.offsets[user], end - first
 
-    def first_tie(self, user: Positions, ahead: Positions, size: Positions) -> Floats:
+    def first_tie(self, again: Positions) -> Floats:
         """Return the first rank of each user whose item shares its estimate; inf if none does.
 
         Parameters
         ----------
-        user, ahead, size : int64 arrays, shape (n_runs,)
-            The runs of equal estimates, the first ranks first.
+        again : int64 array
+            The places, among the rows of all lists in order, of those with the estimate of the
+            row before.
         """
         ranks = np.full(len(self), np.inf)
-        shared = np.flatnonzero(size > 1)[::-1]  # backwards: each user's first run comes last
-        ranks[user[shared]] = ahead[shared] + 1
+        again = again[::-1]  # so that each user's first one comes last
+        user = np.searchsorted(self.offsets, again, side="right") - 1
+        ranks[user] = again - self.offsets[user]
         return ranks
 
     def tie_key(self, rule: str) -> Floats:
@@ -184,7 +191,8 @@ class GroupedLists:
     def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:
         """Return how many items of each list are estimated high enough to be recommended."""
         least = least_recommended(convention, threshold)
-        return self.count_by_user(rounded(self.estimated, convention) >= least)
+        enough = rounded(self.estimated, convention) >= least
+        return self.sum_by_user(enough.astype(np.float64))
 
     @property
     def text_places(self) -> Positions:

@@ -115,19 +115,14 @@ class PlacedLists(GroupedLists):
     def spans(
         self,
         user: Positions,  # noqa: ARG002
+        first: Positions,  # noqa: ARG002
+        end: Positions,  # noqa: ARG002
         rows: Positions,
-        start: Positions,
     ) -> tuple[Positions, Positions]:
         """Return how many items stand before each run of equal estimates, and how many it has."""
-        first = rows[start[:-1]]
-        return self.ahead[first], self.tied[first]
+        return self.ahead[rows], self.tied[rows]
 
-    def first_tie(
-        self,
-        user: Positions,  # noqa: ARG002
-        ahead: Positions,  # noqa: ARG002
-        size: Positions,  # noqa: ARG002
-    ) -> Floats:
+    def first_tie(self, again: Positions) -> Floats:  # noqa: ARG002 - settled by the places
         """Return the first rank of each user whose item shares its estimate; inf if none does."""
         return self.ties_from
 

@@ -49,7 +49,7 @@ class GradedLists:
     @lazy
     def n_labelled(self) -> Floats:
         """How many items of each user have a label, in the list or not."""
-        return self.lists.count_by_user(self.labelled) + self.lists.n_unlisted
+        return self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
 
     def n_relevant(self, threshold: float | None) -> Floats:
         """Return how many items of each user are relevant, in the list or not."""
@@ -57,7 +57,7 @@ class GradedLists:
 
     def _n_relevant(self, threshold: float | None) -> Floats:
         lists = self.lists
-        listed = lists.count_by_user(self.relevant(threshold))
+        listed = lists.sum_by_user(self.relevant(threshold))
         if not len(lists.unlisted_true):
             return listed
         unlisted = relevance(lists.unlisted_true, threshold)

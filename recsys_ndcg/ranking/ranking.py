@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.convention.gains import discounts, gain_of
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.objections import gain_objection, objection, refuse
 from recsys_ndcg.lists.preparation import prepared
@@ -125,6 +125,7 @@ class Ranking:
         self.threshold = threshold
         self._graded = graded
         self._in_order = in_order
+        self._known = Known()
         lists = graded.lists
         longest = int((lists.n_items + lists.n_unlisted).max(initial=1))
         self._width = longest if depth is None else min(depth, longest)
@@ -177,7 +178,7 @@ class Ranking:
     @lazy
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
-        cells = Cells(self._by_gain, len(self.n_items), self._width)
+        cells = self._cells(self._by_gain)
         return cells.filled(self._by_gain.means(self._gains)[cells.run])
 
     @lazy
@@ -195,7 +196,7 @@ class Ranking:
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
         runs, (relevant, ahead) = self._by_relevance, self._hits
-        cells = Cells(runs, len(self.n_items), self._width)
+        cells = self._cells(runs)
         run = cells.run
         return cells.filled(hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place))
 
@@ -204,10 +205,11 @@ class Ranking:
         """P(the first relevant item stands at rank r), for reciprocal rank and hit rate."""
         runs, (relevant, _) = self._by_relevance, self._hits
         found = np.flatnonzero(relevant > 0)
-        user, first = np.unique(runs.user[found], return_index=True)
-        found = found[first]
+        found = found[np.diff(runs.user[found], prepend=-1) > 0]  # the first of each user
         table = np.zeros((len(self.n_items), self._width))
-        table[user] = first_hits(runs.ahead[found], runs.size[found], relevant[found], self._width)
+        table[runs.user[found]] = first_hits(
+            runs.ahead[found], runs.size[found], relevant[found], self._width
+        )
         return table
 
     @property
@@ -222,9 +224,9 @@ class Ranking:
         """
         lists = self._graded.lists
         if values.dtype == np.bool_:
-            return lists.count_by_user(values)
+            return lists.sum_by_user(values.astype(np.float64))
         numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
-        return lists.count_by_user(numbers[descending(-numbers, lists.offsets)])
+        return lists.sum_by_user(numbers[descending(-numbers, lists.offsets)])
 
     @lazy
     def ranks_of_rows(self) -> tuple[Positions, Positions]:
@@ -279,16 +281,20 @@ class Ranking:
             if rule == "expected":
                 return runs
             if rule == "best":
-                return runs.apart(runs.place)
+                return runs.apart(runs.place, in_order.depth)
             without_row = np.repeat(runs.size - runs.n_rows, runs.n_rows)  # these are worth least
-            return runs.backwards().apart(runs.place + without_row)
+            return runs.backwards().apart(runs.place + without_row, in_order.depth)
         lists = self._graded.lists
         runs = in_order.ordered(rule, lambda: lists.tie_key(rule))
-        return runs.apart(lists.places_in_ties(runs.rows, runs.place))
+        return runs.apart(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
+
+    def _cells(self, runs: Runs) -> Cells:
+        """Return the cells that runs cover; where nothing is tied, all tables have the same."""
+        return self._known.once(id(runs), lambda: Cells(runs, len(self.n_items), self._width))
 
     def _shares(self, runs: Runs, flags: Floats) -> Floats:
         """Return the share of the items at each rank for which something holds."""
-        cells = Cells(runs, len(self.n_items), self._width)
+        cells = self._cells(runs)
         return cells.filled((runs.sums(flags) / runs.size)[cells.run])
 
 

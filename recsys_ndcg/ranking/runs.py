@@ -84,18 +84,22 @@ class Runs:
         mirrored = np.repeat(self.start[:-1] + self.start[1:] - 1, self.n_rows)
         return replace(self, rows=self.rows[mirrored - np.arange(len(self.rows))])
 
-    def apart(self, place: Positions) -> Runs:
-        """Return a run for each row, at a place of the ranks that it shared.
+    def apart(self, place: Positions, depth: int | None = None) -> Runs:
+        """Return a run for each row at one of the first ranks, of those that it shared.
 
         Parameters
         ----------
         place : int64 array, one entry per row
-            From 0, rising within each run.
+            Its place in the run, from 0, rising within each run.
+        depth : int, optional
+            How many ranks are wanted; None for all.
         """
-        alone = np.ones(len(self.rows), dtype=np.int64)
-        ahead = np.repeat(self.ahead, self.n_rows) + place
-        start = np.arange(len(self.rows) + 1)
-        return Runs(self.rows, start, np.repeat(self.user, self.n_rows), ahead, alone)
+        rows, ahead = self.rows, np.repeat(self.ahead, self.n_rows) + place
+        user = np.repeat(self.user, self.n_rows)
+        if depth is not None:
+            kept = ahead < depth
+            rows, ahead, user = rows[kept], ahead[kept], user[kept]
+        return Runs(rows, np.arange(len(rows) + 1), user, ahead, np.ones_like(ahead))
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over each run: exact of whole numbers, else in the order of the rows."""
@@ -131,11 +135,14 @@ class Cells:
 
     Attributes
     ----------
+    runs : Runs
+        As given.
     run, place : int64 arrays, shape (n_cells,)
         Which run covers each cell, and the place in it, from 0.
     """
 
     def __init__(self, runs: Runs, n_users: int, width: int) -> None:
+        self.runs = runs
         self._shape = n_users, width
         first = runs.user * width + runs.ahead
         if not runs.shared:

@@ -13,7 +13,7 @@ from recsys_ndcg.ranking.runs import Runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -43,21 +43,36 @@ class SortedLists:
     ) -> None:
         self.lists = lists
         self._convention = convention
-        self._depth = depth
+        self.depth = depth
         self._blind = blind
         self._known = Known()
 
     @lazy
     def runs(self) -> Runs:
         """The runs of equal estimates that reach the wanted ranks."""
-        return self._all.reaching(self._depth)
+        lists = self.lists
+        if self._blind:
+            user = np.flatnonzero(np.diff(lists.offsets))
+            start = np.append(lists.offsets[user], len(lists.true))
+            rows = np.arange(len(lists.true))
+            return Runs(rows, start, user, np.zeros_like(user), lists.n_items[user])
+        user, first, end = self._bounds
+        n_rows = end - first
+        start = np.concatenate([[0], np.cumsum(n_rows)])
+        rows, _ = self._in_order
+        places = np.arange(start[-1]) + np.repeat(first - start[:-1], n_rows)
+        rows = rows[places]
+        return Runs(rows, start, user, *lists.spans(user, first, end, rows[start[:-1]])).reaching(
+            self.depth
+        )
 
     @lazy
     def first_tie(self) -> Floats:
         """The first rank of each user whose item shares its estimate; inf if none does."""
         if self._blind:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
-        return self.lists.first_tie(self._all.user, self._all.ahead, self._all.size)
+        _, new = self._in_order
+        return self.lists.first_tie(np.flatnonzero(~new))
 
     def ordered(self, name: Hashable, key: Callable[[], Floats]) -> Runs:
         """Return the runs with their rows by a key, largest first; worked out once for each name.
@@ -72,20 +87,34 @@ class SortedLists:
         return self._known.once(name, lambda: self.runs.ordered(key()))
 
     @lazy
-    def _all(self) -> Runs:
-        lists = self.lists
-        if self._blind:
-            own = np.diff(lists.offsets) > 0
-            start = np.append(lists.offsets[:-1][own], len(lists.true))
-            user = np.flatnonzero(own)
-            rows = np.arange(len(lists.true))
-            return Runs(rows, start, user, np.zeros_like(user), lists.n_items[own])
-        key = lists.sort_key(self._convention)
-        rows = descending(key, lists.offsets)
+    def _in_order(self) -> tuple[Positions, Flags]:
+        """The rows in order, and whether each has another estimate than the row before."""
+        offsets = self.lists.offsets
+        key = self.lists.sort_key(self._convention)
+        rows = descending(key, offsets)
         in_order = key[rows]
-        first = np.ones(len(rows), dtype=bool)
-        np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
-        first[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
-        start = np.append(np.flatnonzero(first), len(rows))
-        user = lists.user_of_row[start[:-1]]  # the rows of a list stay together
-        return Runs(rows, start, user, *lists.spans(user, rows, start))
+        new = np.ones(len(rows), dtype=bool)
+        np.not_equal(in_order[1:], in_order[:-1], out=new[1:])
+        new[offsets[:-1][np.diff(offsets) > 0]] = True
+        return rows, new
+
+    @lazy
+    def _bounds(self) -> tuple[Positions, Positions, Positions]:
+        """Of runs that may reach the wanted ranks: the user, the first row in order, and the end.
+
+        As many rows stand before a run as items at most, so it begins among a list's first rows.
+        """
+        offsets, (_, new) = self.lists.offsets, self._in_order
+        wanted = np.diff(offsets)
+        if self.depth is not None:
+            wanted = np.minimum(wanted, self.depth)
+        user = np.repeat(np.arange(len(wanted)), wanted)
+        places = np.arange(len(user)) + np.repeat(
+            offsets[:-1] - (np.cumsum(wanted) - wanted), wanted
+        )
+        if new.all():
+            return user, places, places + 1
+        begins = new[places]
+        user, first = user[begins], places[begins]
+        edges = np.append(np.flatnonzero(new), len(new))
+        return user, first, edges[np.searchsorted(edges, first, side="right")]

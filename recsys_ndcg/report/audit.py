@@ -12,9 +12,9 @@ import pandas as pd
 
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.report.orders import Orders
-from recsys_ndcg.scoring.measuring import measure_blocks, with_ties
+from recsys_ndcg.scoring.measuring import Block, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.scoring.totals import Totals
+from recsys_ndcg.scoring.totals import Means, Totals
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
@@ -41,29 +41,23 @@ BESIDE = (
 )
 
 
-def tie_columns(plan: Plan) -> tuple[Measurement, ...]:
-    """Return the measurements of a plan with every tie in its worst, then in its best order."""
-    return (*plan.under(ties="worst").measurements, *plan.under(ties="best").measurements)
-
-
 @dataclass(frozen=True, eq=False)
 class _Passed:
     """What one pass over the lists tells beside their scores, of some users."""
 
-    chance: Totals
+    chance: Means
     orders: Orders
-    judged: Totals
-    unlabelled: tuple[Totals, Totals]
+    judged: Means
+    zero: Means
+    top: Means
 
     def __add__(self, other: _Passed) -> _Passed:
         return _Passed(
             self.chance + other.chance,
             self.orders + other.orders,
             self.judged + other.judged,
-            (
-                self.unlabelled[0] + other.unlabelled[0],
-                self.unlabelled[1] + other.unlabelled[1],
-            ),
+            self.zero + other.zero,
+            self.top + other.top,
         )
 
 
@@ -112,7 +106,7 @@ class Audit:
     def table(self) -> pd.DataFrame:
         """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
         passed, totals = self._passed, self.totals
-        zero, top = (one.mean for one in passed.unlabelled)
+        unlabelled = bool(self._facts.unlabelled)
         columns = (
             passed.orders.worst.mean,
             passed.orders.best.mean,
@@ -120,10 +114,10 @@ class Audit:
             _share(self._ties.moved, totals.n_scored),
             totals.short_of / totals.users,
             1 - totals.n_scored / totals.users,
-            np.full(len(zero), totals.unlabelled / max(totals.ratings, 1)),
+            np.full(len(totals.names), totals.unlabelled / max(totals.ratings, 1)),
             passed.judged.mean,
-            zero if self._facts.unlabelled else totals.mean,
-            top if self._facts.unlabelled else totals.mean,
+            passed.zero.mean if unlabelled else totals.mean,
+            passed.top.mean if unlabelled else totals.mean,
         )
         return self.levels.assign(**dict(zip(BESIDE, columns, strict=True)))
 
@@ -177,19 +171,18 @@ class Audit:
         plan = Plan((*blind, *others))
         plan = plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
 
-        def passed(scores: Scores, users: slice) -> _Passed:
-            own = self._scores.per_user[users]
-            chance, worst, best, judged, zero, top = (
-                scores.columns(slice(first, first + n)) for first in range(0, 6 * n, n)
+        def passed(block: Block, users: slice) -> _Passed:
+            own, found = self._scores.per_user[users], block.scores(plan.measurements).per_user
+            chance, worst, best, *others = (
+                found[:, first : first + n] for first in range(0, 6 * n, n)
             )
             return _Passed(
-                Totals.of(chance, ~np.isnan(own)),
+                Means.of(chance, ~np.isnan(own)),
                 Orders.of(own, worst, best),
-                Totals.of(judged),
-                (Totals.of(zero), Totals.of(top)),
+                *map(Means.of, others),
             )
 
-        return reduce(add, measure_blocks(self._lists, plan.measurements, passed))
+        return reduce(add, in_blocks(self._lists, plan.measurements, passed))
 
     def _blind(self, one: Measurement, ties: str) -> Measurement:
         """Measure random order, or an extreme one."""

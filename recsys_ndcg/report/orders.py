@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.scoring.totals import Totals
+from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
-    from recsys_ndcg.scoring.scores import Scores
 
 SAME = 1e-12
 
@@ -22,7 +21,7 @@ class Orders:
 
     Parameters
     ----------
-    worst, best : Totals
+    worst, best : Means
         Of these orders.
     fixed, moved : int64 arrays, shape (n_measurements,)
         How many users score the same in both, and how many do not.
@@ -30,21 +29,21 @@ class Orders:
         How many users score the same in both under every measurement.
     """
 
-    worst: Totals
-    best: Totals
+    worst: Means
+    best: Means
     fixed: Positions
     moved: Positions
     trivial: int
 
     @classmethod
-    def of(cls, own: Floats, worst: Scores, best: Scores) -> Orders:
-        """Sum up two orders of some users, whose own scores are NaN where they have none."""
+    def of(cls, own: Floats, worst: Floats, best: Floats) -> Orders:
+        """Sum up some users' scores: their own, NaN where they have none, and in two orders."""
         scored = ~np.isnan(own)
-        width = best.per_user - worst.per_user
+        width = best - worst
         fixed, moved = width <= SAME, width > SAME
         return cls(
-            Totals.of(worst, scored),
-            Totals.of(best, scored),
+            Means.of(worst, scored),
+            Means.of(best, scored),
             (fixed & scored).sum(axis=0),
             (moved & scored).sum(axis=0),
             int((fixed.any(axis=1) & ~moved.any(axis=1)).sum()),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.objections import gain_objection, objection
 
 if TYPE_CHECKING:
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics.metric import Metric
+
+#: The others decide who counts, and how.
+_OF_A_RANKING = (
+    "gain",
+    "discount",
+    "ideal",
+    "max_grade",
+    "short_list",
+    "recall_over",
+    "ap_over",
+    "recommend_from",
+)
 
 
 @dataclass(frozen=True)
@@ -69,14 +82,19 @@ class Measurement:
         rule = self.convention.undefined
         return np.nan if isinstance(rule, str) else rule
 
-    @property
+    @lazy
+    def choices(self) -> Hashable:
+        """The choices that a ranking or a metric looks at, but for the rule for ties."""
+        return self.convention.only(*_OF_A_RANKING)
+
+    @lazy
     def order(self) -> Hashable:
         """By what the rows are sorted: measurements that agree in it share a sort."""
         if self.blind:
             return ("blind", *self.rows)
         return ("estimated", *self.rows, self.convention.tie_tolerance)
 
-    @property
+    @lazy
     def rows(self) -> tuple[Hashable, ...]:
         """Which rows there are."""
         filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-#: The choices that a ranking or a metric looks at; the others decide who counts, and how.
-_OF_A_RANKING = (
-    "gain",
-    "discount",
-    "ideal",
-    "max_grade",
-    "short_list",
-    "recall_over",
-    "ap_over",
-    "recommend_from",
-)
-
 
 def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
     """Rank lists block by block, and fill a column for each measurement.
@@ -63,22 +51,25 @@ def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
     >>> measure(lists, [Measurement(RR(), threshold=4)]).per_user.ravel().tolist()
     [0.5, 1.0]
     """
-    return Scores.concat(measure_blocks(lists, tuple(measurements), lambda scores, _: scores))
+    wanted = tuple(measurements)
+    return Scores.concat(in_blocks(lists, wanted, lambda block, _: block.scores(wanted)))
 
 
-def measure_blocks(
+def in_blocks(
     lists: GroupedLists,
     measurements: tuple[Measurement, ...],
-    then: Callable[[Scores, slice], Result],
+    work: Callable[[Block, slice], Result],
 ) -> list[Result]:
-    """Return what is made of the scores of each block of users, in their order.
+    """Return what is made of each block of users, in their order.
 
     Parameters
     ----------
-    lists, measurements
-        As in `measure`.
-    then : callable
-        Takes the scores of a block, and which users they are.
+    lists : GroupedLists
+        As they came.
+    measurements : tuple of Measurement
+        All that may be measured.
+    work : callable
+        Takes a block, and which users it has.
     """
     depth = _depth_of(measurements)
     if any(one.convention.ties.startswith("text") for one in measurements):
@@ -87,8 +78,7 @@ def measure_blocks(
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
 
     def of(users: tuple[int, int]) -> Result:
-        scores = _Block(lists.between(*users), depth).scores(measurements)
-        return then(scores, slice(*users))
+        return work(Block(lists.between(*users), depth), slice(*users))
 
     return in_threads(of, blocks)
 
@@ -129,7 +119,7 @@ def _depth_of(measurements: Sequence[Measurement]) -> int | None:
     return None if None in depths else max(depth for depth in depths if depth is not None)
 
 
-class _Block:
+class Block:
     """Some users, with whatever several measurements share worked out once.
 
     Parameters
@@ -183,8 +173,7 @@ class _Block:
         """Tell rankings apart; where nothing is tied, the rule for ties makes no difference."""
         in_order = self._in_order(one)
         ties = one.convention.ties if in_order.runs.shared else ""
-        choices = one.convention.only(*_OF_A_RANKING)
-        return id(self._graded(one)), id(in_order), one.threshold, ties, choices
+        return id(self._graded(one)), id(in_order), one.threshold, ties, one.choices
 
     def _in_order(self, one: Measurement) -> SortedLists:
         """Sort the rows once for all that compare the same estimates of them."""

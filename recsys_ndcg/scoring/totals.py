@@ -86,6 +86,39 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False)
+class Means:
+    """A mean for each column, that merges: arrays of shape (n_columns,).
+
+    Parameters
+    ----------
+    count : int64 array
+        How many numbers there are.
+    total : float64 array
+        Their sums.
+    """
+
+    count: Positions
+    total: Floats
+
+    @classmethod
+    def of(cls, values: Floats, among: Flags | None = None) -> Means:
+        """Sum up a table, NaN left out, and whatever is not `among` those that count."""
+        there = ~np.isnan(values)
+        if among is not None:
+            there &= among
+        return cls(there.sum(axis=0), np.where(there, values, 0.0).sum(axis=0))
+
+    def __add__(self, other: Means) -> Means:
+        """Return those of the numbers of both."""
+        return Means(self.count + other.count, self.total + other.total)
+
+    @property
+    def mean(self) -> Floats:
+        """The means, NaN of no numbers."""
+        return _ratio(self.total, self.count)
+
+
+@dataclass(frozen=True, eq=False)
 class Totals:
     """Counts, means and moments of scores, by measurement: they merge in any order and grouping.
 
@@ -125,26 +158,14 @@ class Totals:
     left_out_users: int
 
     @classmethod
-    def of(cls, scores: Scores, among: Flags | None = None) -> Totals:
-        """Sum up scores.
-
-        Parameters
-        ----------
-        scores : Scores
-            Of some users or of all.
-        among : bool array, shape (n_users, n_measurements), optional
-            Whose scores count; by default those of everybody.
-        """
+    def of(cls, scores: Scores) -> Totals:
+        """Sum up the scores of some users, or of all."""
         values, lists = scores.per_user, scores.lists
-        there = ~np.isnan(values)
-        own = scores.defined
-        if among is not None:
-            there, own = there & among, own & among
         ks = [one.metric.k or 0 for one in scores.measurements]
         return cls(
             measurements=scores.measurements,
-            scores=Moments.of(values, values, there),
-            parts=Moments.of(scores.denominator, scores.numerator, own),
+            scores=Moments.of(values, values, ~np.isnan(values)),
+            parts=Moments.of(scores.denominator, scores.numerator, scores.defined),
             undefined=scores.undefined.sum(axis=0),
             left_out=scores.left_out.sum(axis=0),
             short_of=np.array([int((lists.n_items < k).sum()) for k in ks]),

@@ -12,7 +12,8 @@ from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Totals, facts_for, measure
+from recsys_ndcg.scoring import facts_for, measure
+from recsys_ndcg.scoring.totals import Means
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
 from recsys_ndcg.surprise.catalogue.top import top
@@ -202,7 +203,7 @@ def _means(lists: PlacedLists, plan: Plan, report: Report) -> Floats:
     """Return the means of a baseline over the users of a report, NaN where there is none."""
     plan = plan.with_reasons(facts_for(lists, plan.measurements))
     scores = measure(lists, plan.measurements)
-    return Totals.of(scores, ~np.isnan(report.scores.per_user)).mean
+    return Means.of(scores.per_user, ~np.isnan(report.scores.per_user)).mean
 
 
 def _warn_of_threshold(threshold: float, true: Floats) -> None:
