@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from recsys_ndcg import metrics as _metrics
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import (
@@ -47,6 +49,22 @@ __all__ = [
     "reciprocal_rank",
     "reconcile",
 ]
+
+if TYPE_CHECKING:  # found by `__getattr__` when the program runs
+    from recsys_ndcg.metrics.ap import AP as AP
+    from recsys_ndcg.metrics.cg import CG as CG
+    from recsys_ndcg.metrics.dcg import DCG as DCG
+    from recsys_ndcg.metrics.f1 import F1 as F1
+    from recsys_ndcg.metrics.hit import Hit as Hit
+    from recsys_ndcg.metrics.judged import Judged as Judged
+    from recsys_ndcg.metrics.mae import MAE as MAE
+    from recsys_ndcg.metrics.ndcg import NDCG as NDCG
+    from recsys_ndcg.metrics.precision import Precision as Precision
+    from recsys_ndcg.metrics.rbp import RBP as RBP
+    from recsys_ndcg.metrics.recall import Recall as Recall
+    from recsys_ndcg.metrics.rmse import RMSE as RMSE
+    from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
+    from recsys_ndcg.metrics.rr import RR as RR
 
 _CLASSES = {metric.__name__: metric for metric in _metrics.METRICS.values()}
 

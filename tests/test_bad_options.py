@@ -153,7 +153,7 @@ def test_numbers_from_numpy_are_numbers() -> None:
     assert rn.Convention(undefined=np.float64(0)).undefined == 0
 
 
-@pytest.mark.parametrize("convention", ["sklearn", {"ties": "input"}, rn.Convention])
+@pytest.mark.parametrize("convention", [7, {"ties": "input"}, rn.Convention])
 def test_a_convention_of_another_type_is_refused(convention: Any) -> None:
     """A name of a preset in place of the preset, for one."""
     with refused("convention must be a Convention"):

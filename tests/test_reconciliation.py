@@ -197,7 +197,7 @@ def test_a_metric_that_fails_leaves_the_others_alone() -> None:
         ({"metrics": METRICS, "threshold": 4, "reported": 0.5}, "for the one metric asked for"),
         ({"metrics": "ndcg@10", "reported": "0.5"}, "reported must be a number .*'0.5'"),
         ({"metrics": "ndcg@10", "reported": float("nan")}, "reported must be a number"),
-        ({"metrics": "ndcg@10", "convention": "sklearn"}, "convention must be a Convention"),
+        ({"metrics": "ndcg@10", "convention": 7}, "convention must be a Convention"),
     ],
 )
 def test_what_cannot_be_reconciled_is_refused(options: dict[str, Any], message: str) -> None:
@@ -368,24 +368,29 @@ def test_evaluate_takes_a_preset_and_a_signature(path: Any) -> None:
     assert "|undefined:skip|" in other
 
 
-def test_a_preset_that_treats_metrics_differently_is_asked_for_one(path: Any) -> None:
-    """Also of the default metrics, and of several that a comma joins."""
-    for options in (
-        ("evaluate", path, "--preset", "catboost", "--metrics", "ndcg,ap", "--threshold", "4"),
-        ("evaluate", path, "--preset", "evidently", "--threshold", "4"),
-        ("reconcile", path, "--metric", "ndcg@5,ap@5", "--preset", "catboost", "--threshold", "4"),
-    ):
-        assert "ask for one at a time" in refusal(*options)
-    said = run(
-        "evaluate", path, "--preset", "evidently", "--threshold", "4", "--metrics", "precision"
+def test_a_preset_that_treats_metrics_differently_measures_each_in_its_way(path: Any) -> None:
+    """Also the default metrics, and several that a comma joins; the line below tells them apart."""
+    for name, metrics in (("catboost", "ndcg,ap"), ("evidently", "ndcg,precision,recall")):
+        said = run(
+            "evaluate", path, "--preset", name, "--metrics", metrics, "--threshold", "4"
+        ).stdout
+        for metric in metrics.split(","):
+            alone = rn.evaluate(
+                ROWS,
+                metrics=f"{metric}@10",
+                threshold=4,
+                convention=rn.Convention.preset(name, metric),
+            )
+            row = next(line for line in said.splitlines() if line.startswith(f"{metric}@10 "))
+            assert row.split()[1] == f"{alone.mean.iloc[0]:.4f}"
+    catboost = run(
+        "evaluate", path, "--preset", "catboost", "--metrics", "ndcg,ap", "--threshold=4"
     )
-    own = rn.evaluate(
-        ROWS,
-        metrics="precision@10",
-        threshold=4,
-        convention=rn.Convention.preset("evidently", "precision"),
-    )
-    assert f"{own.mean.iloc[0]:.4f}" in said.stdout
+    assert "|undefined:1.0|" in catboost.stdout
+    assert "the same for ap@10|undefined:0.0|users:" in catboost.stdout
+    both = run("reconcile", path, "--metric", "ndcg,ap", "--preset", "catboost", "--threshold", "4")
+    yours = [line for line in both.stdout.splitlines() if line.startswith("yours: ")]
+    assert [line.partition("undefined:")[2][:3] for line in yours] == ["1.0", "0.0"]
 
 
 def test_a_signature_brings_its_threshold_to_the_command(path: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -177,9 +178,10 @@ class Facts:
         InvalidInputError
             The parts were not read in the same way, or their ids can never meet.
         """
-        return reduce(cls._and, parts)
+        return reduce(or_, parts)
 
-    def _and(self, other: Facts) -> Facts:
+    def __or__(self, other: Facts) -> Facts:
+        """Return the facts of both parts together."""
         for name in ("protocol", "duplicates", "order_only", "has_items", "placed_under"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -196,7 +198,7 @@ class Facts:
         added = ("users", "ratings", "unlabelled", "missing", "impossible", "merged")
         possible = None
         if self.possible or other.possible:
-            possible = (self.possible or self)._and(other.possible or other)
+            possible = (self.possible or self) | (other.possible or other)
         ties = {**self.first_ties, **other.first_ties}
         return replace(
             self,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
-#: The columns of the audit, which `Report.audit` describes; the first ones stand in the summary too.
+#: The columns that `Report.audit` describes; the first ones stand in the summary, too.
 LEVELS = ("chance", "lift", "tie_low", "tie_high")
 BESIDE = (
     "worst",
@@ -205,7 +205,7 @@ class Audit:
         return replace(self._zero(one), unlabelled_as=self._top_grade(one))
 
     def _top_grade(self, one: Measurement) -> float:
-        """The top of the scale: `max_grade`, or the highest grade there is or is relevant."""
+        """Return the top of the scale: `max_grade`, or the highest grade there is or is relevant."""
         if one.convention.max_grade is not None:
             return one.convention.max_grade
         highest = self._facts.all_true.highest

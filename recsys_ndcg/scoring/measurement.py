@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,13 +55,13 @@ class Measurement:
 
     Examples
     --------
-    >>> from recsys_ndcg.metrics import NDCG
-    >>> str(Measurement(NDCG(10)))
+    >>> import recsys_ndcg as rn
+    >>> str(Measurement(rn.NDCG(10)))
     'ndcg@10'
     """
 
     metric: Metric
-    convention: Convention = Convention()
+    convention: Convention = field(default_factory=Convention)
     threshold: float | None = None
     blind: bool = False
     unlabelled_as: float | None = None
@@ -119,6 +119,8 @@ class Measurement:
         return self._of_the_lists(facts, lists) or self._of_the_metric(facts, lists)
 
     def _of_the_lists(self, facts: Facts, lists: GroupedLists | None) -> str:
+        if self.unlabelled_as is not None and facts.placed_under is not None:
+            return "The unlabelled items of a catalogue are counted, not kept."
         if not self.metric.orders:
             if self.convention.impossible == "last" and facts.impossible:
                 return (
@@ -154,8 +156,8 @@ def short_below(metrics: Sequence[Metric]) -> list[int]:
 
     Examples
     --------
-    >>> from recsys_ndcg.metrics import AP, NDCG, RR
-    >>> short_below([RR(), NDCG(10), AP(5)])
+    >>> import recsys_ndcg as rn
+    >>> short_below([rn.RR(), rn.NDCG(10), rn.AP(5)])
     [5, 10, 5]
     """
     cutoffs = [metric.k for metric in metrics if metric.k is not None]

@@ -44,11 +44,10 @@ def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
 
     Examples
     --------
-    >>> from recsys_ndcg import RankedLists
-    >>> from recsys_ndcg.metrics import RR
+    >>> import recsys_ndcg as rn
     >>> from recsys_ndcg.scoring import Measurement
-    >>> lists = RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
-    >>> measure(lists, [Measurement(RR(), threshold=4)]).per_user.ravel().tolist()
+    >>> lists = rn.RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
+    >>> measure(lists, [Measurement(rn.RR(), threshold=4)]).per_user.ravel().tolist()
     [0.5, 1.0]
     """
     wanted = tuple(measurements)

@@ -221,15 +221,18 @@ def _senseless(facts: Facts) -> str:
             "No item has a true value, so there is nothing to compare the estimates with. "
             "Give the users' own ratings as 'true' (Surprise: r_ui)."
         )
-    same = facts.listed.lowest == facts.listed.highest
-    whole = facts.protocol == "rated" or facts.placed_under is not None
-    constant = whole and not facts.unlabelled and same
-    if constant and facts.users > 1 and facts.ratings > 2:
+    catalogue = facts.placed_under is not None
+    same = facts.listed.lowest == facts.listed.highest and not facts.unlabelled
+    if same and (catalogue or facts.protocol == "rated") and facts.users > 1 and facts.ratings > 2:
+        real = (
+            " of a test instead."
+            if catalogue
+            else ": RankedLists.from_labels(test_ratings, predictions), or rank all items by the "
+            "plug-in's evaluate_catalogue(algo, trainset, testset)."
+        )
         return (
             f"Every true value is {facts.listed.lowest} ({facts.ratings} rows, {facts.users} "
             "users), so every order scores the same. If they come from Surprise's "
-            "build_anti_testset(), which fills in the mean, give the real ratings: "
-            "RankedLists.from_labels(test_ratings, predictions), or rank all items by the "
-            "plug-in's evaluate_catalogue(algo, trainset, testset)."
+            f"build_anti_testset(), which fills in the mean, give the real ratings{real}"
         )
     return ""

@@ -134,10 +134,14 @@ class Totals:
         Of their denominators (x) and numerators (y), where both are their own.
     undefined, left_out : int64 arrays, shape (n_measurements,)
         How many users have no score, and how many are left out by the convention.
-    short : int
-        How many lists are shorter than the largest cutoff.
-    users, ratings, tied, unlabelled, unlisted, missing, impossible, duplicates, left_out_users : int
-        Users, rows, and what there is to count of them, as in `recsys_ndcg.Report.counts`.
+    short_of : int64 array, shape (n_measurements,)
+        How many lists are shorter than each cutoff.
+    users, ratings : int
+        Users, and rows as they came.
+    short, tied, unlabelled, unlisted, missing, impossible, duplicates : int
+        As in `recsys_ndcg.Report.counts`.
+    left_out_users : int
+        How many users are left out of any column.
     """
 
     measurements: tuple[Measurement, ...]

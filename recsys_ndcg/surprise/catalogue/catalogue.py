@@ -147,9 +147,10 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     -------
     Report
         Of the users of the testset, under the protocol ``catalogue``. Its `baselines` are the
-        same metrics for the most popular items and for chance, over the same users. Test items that are no candidates
-        (unknown to the trainset, or rated there too) are unlisted labels: out of reach. It keeps
-        the first ranks of every list for `Report.explain`, and neither the model nor the trainset.
+        same metrics for the most popular items and for chance, over the same users. Test items that
+        are no candidates (unknown to the trainset, or rated there too) are unlisted labels: out of
+        reach. It keeps the first ranks of every list for `Report.explain`, and neither the model
+        nor the trainset.
 
     Raises
     ------
@@ -194,7 +195,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates = Candidates(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
     )
-    means = _means(Placement(candidates, labels, plain).lists(), plain, report)
+    means = _means(Placement(candidates, labels, plain, shown=False).lists(), plain, report)
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 

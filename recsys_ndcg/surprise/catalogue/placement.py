@@ -85,6 +85,8 @@ class Placement:
     plan : Plan
         With its threshold: by which tolerance and rule for ties places are found, what counts as
         recommended, and how many ranks are looked at.
+    shown : bool
+        Whether lists will be shown: then their first ranks are kept.
 
     Raises
     ------
@@ -93,11 +95,14 @@ class Placement:
         metrics of the plan do not agree in what decides a place.
     """
 
-    def __init__(self, candidates: Candidates, labels: Labels, plan: Plan) -> None:
+    def __init__(
+        self, candidates: Candidates, labels: Labels, plan: Plan, *, shown: bool = True
+    ) -> None:
         self._candidates = candidates
         self._convention = convention = placing(plan)
         self._threshold = threshold = plan.threshold
-        self._kept = max([_KEPT, *(metric.k for metric in plan.metrics if metric.k is not None)])
+        ks = [metric.k for metric in plan.metrics if metric.k is not None]
+        self._kept = max([_KEPT, *ks]) if shown else 0
         self._limit = None
         # without a threshold nothing is measured that asks what is recommended by it
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
@@ -212,10 +217,12 @@ class Placement:
         self, table: Floats, values: Floats, row: Positions, column: Positions
     ) -> tuple[Ids, Floats]:
         """Return the first items of each list without the labelled ones, and their estimates."""
-        others = values.copy()
-        others[row[column >= 0], column[column >= 0]] = -np.inf
         shape = len(table), min(self._kept, table.shape[1])
         items, estimated = np.full(shape, None, dtype=object), np.full(shape, -np.inf)
+        if not self._kept:
+            return items, estimated
+        others = values.copy()
+        others[row[column >= 0], column[column >= 0]] = -np.inf
         user, item, rank = top(others, shape[1], tie_order=self._item_order)
         items[user, rank] = self._candidates.items[item]
         estimated[user, rank] = table[user, item]

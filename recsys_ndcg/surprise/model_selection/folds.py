@@ -249,7 +249,7 @@ def _rated(predictions: list[Any], plan: FoldPlan, rated: Plan) -> Ranked:
 
 def _catalogue(algo: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue: Plan) -> Ranked:
     candidates = Candidates(algo, trainset, convention=placing(catalogue))
-    lists = Placement(candidates, labels_from_testset(testset), catalogue).lists()
+    lists = Placement(candidates, labels_from_testset(testset), catalogue, shown=False).lists()
     return _scored(lists, catalogue, plan, "catalogue")
 
 

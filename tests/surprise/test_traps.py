@@ -710,6 +710,7 @@ def test_the_catalogue_counts_what_was_impossible(split: tuple[Any, Any]) -> Non
                 trainset,
                 testset,
                 metrics="recall@5",
+                threshold=4,
                 convention=rn.Convention(impossible=rule),
             )
             for rule in ("rank", "last", "drop")

@@ -181,7 +181,7 @@ def test_estimates_that_differ_in_the_last_digit_are_tied() -> None:
     assert accuracy.precision(rows, 1, verbose=False, convention=coarse) == pytest.approx(1 / 2)
 
 
-@pytest.mark.parametrize("wrong", ["sklearn", {"gain": "linear"}, 5, rn.Convention])
+@pytest.mark.parametrize("wrong", [{"gain": "linear"}, 5, rn.Convention])
 def test_a_convention_that_is_none_is_refused(wrong: Any) -> None:
     """Neither its name, nor its options."""
     with refused("convention must be a Convention"):

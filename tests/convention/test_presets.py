@@ -30,7 +30,7 @@ NAMES = {
     "surprise_walkthrough", "real_life_ndcg", "evaluation_for_ir",
 }  # fmt: skip
 ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 5), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 4)]
-GOLDEN = Path(__file__).parent / "peers" / "golden"
+GOLDEN = Path(__file__).parents[1] / "peers" / "golden"
 Pairs = dict[int, list[tuple[float, float]]]
 
 

@@ -1123,7 +1123,7 @@ def test_train_measures_of_a_catalogue_are_refused_before_any_fit() -> None:
     )
 
 
-@pytest.mark.parametrize("convention", ["sklearn", {"gain": "linear"}, 3])
+@pytest.mark.parametrize("convention", [{"gain": "linear"}, 3])
 def test_a_convention_that_is_none_is_refused(convention: Any) -> None:
     """Before anything is trained."""
     with refused("convention must be a Convention"):

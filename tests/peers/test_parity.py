@@ -22,7 +22,7 @@ from tests.peers.cases import Case, cases
 from tests.peers.differences import DIFFERENCES, TOLERANCES
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-GOLDEN = Path(__file__).parent / "peers" / "golden"
+GOLDEN = Path(__file__).parent / "golden"
 CASES = {case.name: case for case in cases()}
 
 
@@ -150,7 +150,7 @@ def test_a_library_that_is_here_says_what_its_golden_file_holds() -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
     )
     now, stored = json.loads(done.stdout), json.loads((GOLDEN / "scikit_learn.json").read_text())
     assert now["library"] == stored["library"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,22 +13,17 @@ from recsys_ndcg.convention.notation import written
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.report.signatures import signature
-from recsys_ndcg.scoring import Plan, Totals, facts_for, measure
-from recsys_ndcg.scoring.measuring import with_ties
+from recsys_ndcg.reconciliation.numbers import Numbers
+from recsys_ndcg.scoring import Plan, facts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.scoring import Measurement, Scores
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 _SAME = 1e-12
 _SHOWN = 5e-5  # what four decimals show
 _CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
-_CELLS = 1 << 22  # scores that are held at once
 _NEAREST = 5  # changes of one's own choices that are told
 _TRIED = {
     name: [value for value in values if value != "raise"]
@@ -104,7 +98,7 @@ def reconciled(
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
     facts = facts_for(lists, plan.measurements)
     plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
-    numbers = _Numbers(lists, facts, {str(one): one for one in plan.measurements})
+    numbers = Numbers(lists, facts, {str(one): one for one in plan.measurements})
     names = plan.names
     if reported is not None and (not is_number(reported) or len(names) != 1):
         msg = (
@@ -128,102 +122,6 @@ def reconciled(
     return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
 
 
-@dataclass(frozen=True)
-class _Number:
-    """A mean, NaN if there is none, and how it was computed or why it could not be."""
-
-    value: float
-    signature: str = ""
-    reason: str = ""
-    refused: bool = False
-
-
-@dataclass
-class _Numbers:
-    """The means of the same lists under any choices, each measured once, and many at a time.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        What is measured.
-    facts : Facts
-        What is known of them.
-    asked : dict of Measurement
-        One's own, by the name of the metric.
-    """
-
-    lists: GroupedLists
-    facts: Facts
-    asked: dict[str, Measurement]
-    known: dict[tuple[str, Convention], _Number] = field(default_factory=dict)
-
-    def mine(self, metric: str) -> Convention:
-        """Return one's own choices."""
-        return self.asked[metric].convention
-
-    def own(self, metric: str) -> float:
-        """Return one's own number.
-
-        Raises
-        ------
-        InvalidInputError
-            It cannot be computed.
-        """
-        number = self.after({}, metric)
-        if number.refused:
-            raise InvalidInputError(number.reason)
-        return number.value
-
-    def after(self, changes: Mapping[str, Any], metric: str) -> _Number:
-        """Return the mean after some changes of one's choices."""
-        try:
-            convention = self.mine(metric).replace(**changes)
-        except InvalidInputError as error:
-            return _Number(np.nan, reason=str(error))
-        if (metric, convention) not in self.known:
-            self.ask([(metric, changes)])
-        return self.known[metric, convention]
-
-    def ask(self, wanted: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """Measure what is not known yet, in as many passes as there are different sorts."""
-        found: dict[tuple[str, Convention], Measurement] = {}
-        for metric, changes in wanted:
-            with suppress(InvalidInputError):  # said again by `after`
-                one = self.asked[metric].under(**changes)
-                if (metric, one.convention) not in self.known:
-                    found[metric, one.convention] = one
-        facts = with_ties(self.facts, self.lists, [*found.values()])
-        by_order: dict[Hashable, list[tuple[tuple[str, Convention], Measurement]]] = {}
-        for key, one in found.items():
-            try:
-                (settled,) = Plan((one,)).settled(facts, self.lists).measurements
-            except InvalidInputError as error:
-                self.known[key] = _Number(np.nan, reason=str(error), refused=True)
-            else:
-                by_order.setdefault(settled.order, []).append((key, settled))
-        most = max(_CELLS // max(len(self.lists), 1), 1)
-        for together in by_order.values():
-            for first in range(0, len(together), most):
-                keys, measurements = zip(*together[first : first + most], strict=True)
-                scores = measure(self.lists, measurements)
-                self.known |= zip(keys, map(self._number, _single(scores)), strict=True)
-
-    def _number(self, scores: Scores) -> _Number:
-        try:
-            scores.refuse_undefined()
-        except InvalidInputError as error:
-            return _Number(np.nan, reason=str(error), refused=True)
-        totals = Totals.of(scores)
-        mean = float(totals.mean[0])
-        signed = signature(scores.measurements[0], self.facts, int(totals.n_scored[0]))
-        return _Number(mean, signed, "nobody has a score" if np.isnan(mean) else "")
-
-
-def _single(scores: Scores) -> list[Scores]:
-    """Return the scores under each measurement by itself."""
-    return [scores.columns(slice(n, n + 1)) for n in range(len(scores.measurements))]
-
-
 def _changes(mine: Convention, preset: str, metric: str) -> dict[str, Any]:
     """Return what of one's choices must change to become a preset's."""
     theirs = Convention.preset(preset, metric)
@@ -244,7 +142,7 @@ def _one_after_the_other(changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         yield changed
 
 
-def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
+def _row(numbers: Numbers, metric: str, preset: str) -> dict[str, Any]:
     """Return what a preset makes of a metric."""
     changes = _changes(numbers.mine(metric), preset, metric)
     row = _compared(numbers, metric, preset, changes)
@@ -255,7 +153,7 @@ def _row(numbers: _Numbers, metric: str, preset: str) -> dict[str, Any]:
 
 
 def _compared(
-    numbers: _Numbers, metric: str, preset: str | None, changes: Mapping[str, Any]
+    numbers: Numbers, metric: str, preset: str | None, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the value after some changes, and what each of them does."""
     yours, number = numbers.after({}, metric), numbers.after(changes, metric)
@@ -281,7 +179,7 @@ def _compared(
 
 
 def _causes(
-    numbers: _Numbers, metric: str, changes: Mapping[str, Any]
+    numbers: Numbers, metric: str, changes: Mapping[str, Any]
 ) -> dict[tuple[str, ...], float]:
     """Return how much each choice moves the number, changed one after the other.
 
@@ -307,7 +205,7 @@ def _causes(
     return causes
 
 
-def _nearest_changes(numbers: _Numbers, metric: str, reported: float) -> list[dict[str, Any]]:
+def _nearest_changes(numbers: Numbers, metric: str, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
     mine, own = numbers.mine(metric), numbers.own(metric)
     single = [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import tracemalloc
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,8 +261,9 @@ def test_baselines_stand_in_every_catalogue_report(split: tuple[Any, Any], tmp_p
     trainset, test = split
     algo = ALGORITHMS["SVD"]().fit(trainset)
     names = ["ndcg@10", "recall@5", "rr"]
-    report = evaluate_catalogue(algo, trainset, test, metrics=names)
-    popular = evaluate_catalogue(MostPopular().fit(trainset), trainset, test, metrics=names)
+    report = evaluate_catalogue(algo, trainset, test, metrics=names, threshold=4)
+    model = MostPopular().fit(trainset)
+    popular = evaluate_catalogue(model, trainset, test, metrics=names, threshold=4)
     assert report.baselines.index.tolist() == ["MostPopular", "chance"]
     np.testing.assert_allclose(report.baselines.loc["MostPopular"], popular.mean)
     np.testing.assert_allclose(report.baselines.loc["chance"], report.summary["chance"])
@@ -303,26 +307,32 @@ def test_a_score_of_the_catalogue_can_be_explained(split: tuple[Any, Any], unlis
         np.testing.assert_allclose(table["estimated"], top["estimated"], atol=1e-9)
 
 
-def test_a_report_whose_algorithm_has_moved_on_is_not_explained(split: tuple[Any, Any]) -> None:
-    """Fitted again, or random: the estimates are no longer those of the scores."""
+@pytest.mark.filterwarnings("ignore:Tied estimates")
+def test_a_report_shows_what_was_measured_whatever_becomes_of_the_algorithm(
+    split: tuple[Any, Any],
+) -> None:
+    """Fitted again, random, or gone: a report is a value, and keeps neither model nor trainset."""
     trainset, test = split
     algo = surprise.CoClustering(random_state=0).fit(trainset)
-    report = evaluate_catalogue(algo, trainset, test)
+    report = evaluate_catalogue(algo, trainset, test, threshold=4)
     user = report.users[0]
-    other = surprise.CoClustering(random_state=5)
+    before = report.explain(user)
     algo.random_state = 5
     algo.fit(trainset)
-    with refused("no longer estimates what it did.*fitted again"):
-        report.explain(user)
+    pd.testing.assert_frame_equal(report.explain(user), before)
     random = evaluate_catalogue(surprise.NormalPredictor().fit(trainset), trainset, test)
-    with refused("no longer estimates what it did.*random"):
-        random.explain(user)
-    again = evaluate_catalogue(other.fit(trainset), trainset, test)
-    ratings = sample_ratings(30, 40)[["user", "item", "rating"]]
-    scale = surprise.Reader(rating_scale=(0.5, 5))
-    other.fit(surprise.Dataset.load_from_df(ratings, scale).build_full_trainset())
-    with refused("fitted again"):
-        again.explain(user)
+    table = random.explain(user)
+    assert table["ndcg"].iloc[-1] == pytest.approx(random.per_user.loc[user, "ndcg@10"], abs=1e-12)
+    kept = weakref.ref(algo), weakref.ref(copied := copy.deepcopy(trainset))
+    own = evaluate_catalogue(algo.fit(copied), copied, test)
+    del algo, copied
+    gc.collect()
+    assert [one() for one in kept] == [None, None]
+    assert own.summary["chance"].gt(0).all()
+    with refused("keeps the first 10 ranks of each list.*up to k=10"):
+        own.explain(user, 11)
+    with refused("keeps the first 10 ranks"):
+        own.explain(user, None)
 
 
 def test_impossible_estimates_come_last_for_each_user_alone() -> None:
@@ -337,7 +347,9 @@ def test_impossible_estimates_come_last_for_each_user_alone() -> None:
     algo = Tabled(table).fit(trainset)
     last = rn.Convention(impossible="last", gain="binary")
     test = [(0, 10, 5.0), (1, 10, 5.0), (1, 9, 0.0)]
-    report = evaluate_catalogue(algo, trainset, test, metrics=["rr", "ndcg@3"], convention=last)
+    report = evaluate_catalogue(
+        algo, trainset, test, metrics=["rr", "ndcg@3"], threshold=4, convention=last
+    )
     assert report.per_user["rr"].tolist() == [1 / 3, 1 / 3]
     assert report.counts["impossible"] == 2
     for user in (0, 1):
@@ -365,7 +377,7 @@ def test_a_testset_of_no_candidates_is_warned_of(split: tuple[Any, Any]) -> None
     trainset, test = split
     algo = ALGORITHMS["SVD"]().fit(trainset)
     with pytest.warns(rn.DataWarning, match="of no candidate: 0 of items .* not in the trainset"):
-        report = evaluate_catalogue(algo, trainset, trainset.build_testset())
+        report = evaluate_catalogue(algo, trainset, trainset.build_testset(), threshold=4)
     assert report.mean["recall@10"] == 0
     unknown = [(user, item.upper(), rating) for user, item, rating in test]
     with pytest.warns(rn.DataWarning, match="items that the user rated there"):
@@ -379,7 +391,7 @@ def test_an_anti_testset_is_no_test_of_the_catalogue(split: tuple[Any, Any]) -> 
     trainset, _ = split
     algo = ALGORITHMS["SVD"]().fit(trainset)
     for fill in (None, 0, 4):
-        with refused("build_anti_testset.. fills in the mean.*real ratings"):
+        with refused("build_anti_testset.., which fills in the mean.*real ratings of a test"):
             evaluate_catalogue(algo, trainset, trainset.build_anti_testset(fill))
 
 
