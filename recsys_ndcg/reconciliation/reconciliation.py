@@ -135,8 +135,9 @@ def _changes(mine: Convention, preset: str, metric: str) -> dict[str, Any]:
 
 
 def _one_after_the_other(changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give the first change, the first two, and so on."""
+    """Give no change, the first one, the first two, and so on."""
     changed: dict[str, Any] = {}
+    yield changed
     for name, value in changes.items():
         changed = {**changed, name: value}
         yield changed

@@ -205,7 +205,7 @@ class Audit:
         return replace(self._zero(one), unlabelled_as=self._top_grade(one))
 
     def _top_grade(self, one: Measurement) -> float:
-        """Return the top of the scale: `max_grade`, or the highest grade there is or is relevant."""
+        """Return the top of the scale: `max_grade`, or the highest that is there or relevant."""
         if one.convention.max_grade is not None:
             return one.convention.max_grade
         highest = self._facts.all_true.highest

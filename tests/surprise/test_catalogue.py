@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.ranking import rank
+from recsys_ndcg.scoring import Plan
 from tests.drawn import choices, convention_of, fitting
 from tests.refusal import refused
 
@@ -30,6 +32,8 @@ from recsys_ndcg.surprise import (  # noqa: E402
     rank_catalogue,
 )
 from recsys_ndcg.surprise.catalogue import candidates  # noqa: E402
+from recsys_ndcg.surprise.catalogue.candidates import Candidates  # noqa: E402
+from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -439,3 +443,80 @@ def test_what_the_catalogue_does_not_reach_is_refused(split: tuple[Any, Any]) ->
         rank_catalogue(algo, trainset, users=["u001", "bob"])
     with refused("2 of 2 users of the testset are not in the trainset, such as 'ann'"):
         evaluate_catalogue(algo, trainset, [("ann", "i001", 5.0), ("bob", "i001", 2.0)])
+
+
+def _hundred() -> tuple[Any, Any, list[tuple[str, int, float]]]:
+    """Train on a scale of 100, with one test rating of the top grade and some of the lowest."""
+    frame = pd.DataFrame([("ann", 0, 50.0), ("bob", 0, 50.0), *(("eve", i, 9.0) for i in range(9))])
+    data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 100)))
+    trainset = data.build_full_trainset()
+    table: dict[tuple[Any, Any], float | None] = {
+        (user, item): float(item % 4) for user in ("ann", "bob", "eve") for item in range(9)
+    }
+    test = [("ann", 3, 100.0), ("bob", 1, 2.0), ("bob", 2, 1.0), ("bob", 5, 3.0), ("bob", 7, 1.5)]
+    return Tabled(table).fit(trainset), trainset, test  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "item_asc", "text_desc"])
+def test_one_users_gains_do_not_destroy_anothers_score(ties: str) -> None:
+    """2^100 in one user's list, and bob's score is still what it is alone, to the last bit."""
+    algo, trainset, test = _hundred()
+    how: dict[str, Any] = {"k": [2, 4], "threshold": 2, "convention": rn.Convention(ties=ties)}
+    alone = evaluate_catalogue(algo, trainset, [row for row in test if row[0] == "bob"], **how)
+    together = evaluate_catalogue(algo, trainset, test, **how)
+    assert alone.mean["ndcg@4"] > 0.1
+    pd.testing.assert_frame_equal(together.per_user.loc[["bob"]], alone.per_user, check_exact=True)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_score_does_not_depend_on_the_other_users_of_the_testset(split: tuple[Any, Any]) -> None:
+    """Half-star gains, in lists with and without ties: alone, in another order, among all."""
+    trainset, test = split
+    algo = ALGORITHMS["KNNBasic"]().fit(trainset)
+    test = [(user, item, rating - 0.5) for user, item, rating in test]
+    names = ["ndcg@10", "ndcg", "dcg", "ap", "rr", "rbp", "precision@5"]
+    how: dict[str, Any] = {"metrics": names, "k": None, "threshold": 3.5}
+    together = evaluate_catalogue(algo, trainset, test, **how).per_user
+    mixed = evaluate_catalogue(algo, trainset, test[::-1], **how).per_user
+    pd.testing.assert_frame_equal(mixed, together, check_exact=True)
+    for user in together.index[:12]:
+        own = [row for row in test if row[0] == user]
+        alone = evaluate_catalogue(algo, trainset, own, **how).per_user
+        pd.testing.assert_frame_equal(alone, together.loc[[user]], check_exact=True)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@settings(max_examples=60, deadline=None)
+@given(experiments(), choices, st.sampled_from([1, 3, None]))
+def test_lists_that_hold_places_are_ranked_like_whole_ones(
+    experiment: tuple[Any, Any, list[tuple[int, int, float]]], chosen: Any, depth: int | None
+) -> None:
+    """Every table of a `Ranking`; and another rule for ties or tolerance is refused."""
+    algo, trainset, test = experiment
+    convention = convention_of(fitting(chosen)).replace(tie_tolerance=1e-9, unlabelled="zero")
+    known = {trainset.to_raw_uid(inner) for inner in trainset.all_users()}
+    assume(known & {user for user, _, _ in test})
+    whole = ranked_the_long_way(algo, trainset, test)
+    plan = Plan.of("precision", threshold=chosen.threshold, convention=convention)
+    candidates = Candidates(algo, trainset, convention=convention)
+    placed = Placement(candidates, labels_from_testset(test), plan).lists()
+    try:
+        expected = rank(whole, convention, depth, threshold=chosen.threshold)
+    except rn.InvalidInputError:
+        with pytest.raises(rn.InvalidInputError):
+            rank(placed, convention, depth, threshold=chosen.threshold)
+        return
+    ours = rank(placed, convention, depth, threshold=chosen.threshold)
+    for name in (
+        "gain", "relevance", "labelled", "relevance_so_far", "first_hit", "ideal_gain",
+        "n_items", "n_labelled", "n_relevant", "first_tie", "n_recommended",
+    ):  # fmt: skip
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(expected, name), rtol=1e-12, atol=1e-12, err_msg=name
+        )
+    with refused("hold the places of their items under tie_tolerance=1e-09, not tie_tolerance=0.5"):
+        rank(placed, convention.replace(tie_tolerance=0.5))
+    other = "item_asc" if convention.ties != "item_asc" else "input"
+    with refused(f"under ties={convention.ties}, not ties={other}"):
+        rank(placed, convention.replace(ties=other))

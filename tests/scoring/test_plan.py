@@ -1,0 +1,180 @@
+"""A plan is settled against facts; then nothing is decided, or refused, while scoring."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.ranking import sorted_lists
+from recsys_ndcg.scoring import Facts, Measurement, Plan, Scores, Totals, facts_for, measure
+from tests import drawn
+from tests.drawn import Drawn
+from tests.refusal import refused
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+ROWS = [("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("bob", "a", 2.0, 4), ("bob", "b", 2.0, 2)]
+
+
+def test_a_plan_is_a_value() -> None:
+    """It compares, hashes and pickles."""
+    plan = Plan.of(["ndcg", "rbp(0.5)@3"], k=[5, 10], threshold=4, convention="catboost")
+    assert plan == Plan.of(["ndcg", "rbp(0.5)@3"], k=[5, 10], threshold=4, convention="catboost")
+    assert plan != Plan.of(["ndcg", "rbp(0.5)@3"], k=[5, 10], threshold=3, convention="catboost")
+    again = pickle.loads(pickle.dumps(plan))  # noqa: S301 - our own
+    assert again == plan
+    assert hash(again) == hash(plan)
+    assert again.names == ["ndcg@5", "ndcg@10", "rbp(0.5)@3"]
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=drawn.data().filter(drawn.usable), cut=st.integers(0, 3))
+def test_facts_of_parts_merge_to_those_of_the_whole(data: Drawn, cut: int) -> None:
+    """In whichever order they come."""
+    lists = data.lists
+    cut = min(cut, len(lists))
+    plan = Plan.of("ap@2", threshold=1, convention=rn.Convention(ap_over="hits", gain={0.0: 1}))
+    parts = [
+        facts_for(lists.between(*users), plan.measurements)
+        for users in ((0, cut), (cut, len(lists)))
+        if users[1] > users[0]
+    ]
+    whole = facts_for(lists, plan.measurements)
+    for order in (parts, parts[::-1]):
+        merged = Facts.merged_from(order)
+        # NaN, the bound of no grades, is not equal to itself
+        assert repr(merged) == repr(replace(whole, first_ties=merged.first_ties))
+        assert merged.first_ties == whole.first_ties
+
+
+def test_parts_that_were_read_otherwise_do_not_merge() -> None:
+    """Numbers and text never meet, and protocols differ."""
+    one = Facts.of(rn.RankedLists.from_tuples(ROWS))
+    other = Facts.of(rn.RankedLists.from_tuples([(1, 2, 3.0, 4.0), (1, 3, 3.0, 5.0)]))
+    with refused("users of type text and number"):
+        Facts.merged_from([one, other])
+    with refused("differ in protocol"):
+        Facts.merged_from([one, replace(one, protocol="catalogue")])
+
+
+def test_a_partition_is_measured_by_a_plan_that_was_settled_without_it() -> None:
+    """Facts of all parts settle the plan, each part is measured, totals are merged."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(40), 6),
+            "item": np.tile(np.arange(6), 40),
+            "estimated": rng.integers(0, 5, 240) / 2,
+            "true": rng.integers(0, 2, 240).astype(float),
+        }
+    )
+    parts = [rn.RankedLists.from_frame(part) for _, part in frame.groupby(frame["user"] % 3)]
+    plan = Plan.of(["ndcg", "recall", "ap"], k=3)
+    facts = Facts.merged_from(facts_for(part, plan.measurements) for part in parts)
+    settled = pickle.loads(pickle.dumps(plan.settled(facts)))  # noqa: S301 - our own
+    assert settled.threshold == 1.0
+    scores = [measure(part, settled.measurements) for part in parts]
+    whole = rn.evaluate(frame, metrics=["ndcg", "recall", "ap"], k=3)
+    totals = Totals.merged(Totals.of(one) for one in scores)
+    np.testing.assert_allclose(totals.mean, whole.mean, rtol=1e-14)
+    np.testing.assert_allclose(totals.pooled, whole.pooled, rtol=1e-14)
+    joined = Scores.concat(scores)
+    table = pd.DataFrame(joined.per_user, index=joined.users).sort_index()
+    np.testing.assert_array_equal(table, whole.per_user[whole.metrics])
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("ap@2", {"ap_over": "hits"}, "no exact expectation where equal estimates touch the top k"),
+    ("ap", {"ap_over": "k"}, "ap_over='k' needs a cutoff"),
+    ("ndcg@20000000", {"ideal": "max", "max_grade": 5}, "adds up the weights of all k places"),
+    ("ndcg@2", {"gain": {5: 1}}, "the grade 1.0, 2.0, 4.0 .* has no gain"),
+    ("ndcg@2", {"discount": np.sqrt}, "discount gives .* at rank 2"),
+]
+
+
+@pytest.mark.parametrize(("metric", "options", "why"), REFUSED)
+def test_what_cannot_be_computed_is_refused_before_scoring(
+    metric: str, options: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or is a column of NaN that says why, beside the others."""
+    lists = rn.RankedLists.from_tuples(ROWS)
+    own = rn.Convention(**options)
+    plan = Plan.of([metric, "precision@2"], k=None, threshold=4, convention=own)
+    kind = type(plan.metrics[0])
+    monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
+    facts = facts_for(lists, plan.measurements)
+    with refused(why):
+        plan.settled(facts, lists)
+    with refused(why):
+        rn.evaluate(ROWS, metrics=metric, k=None, threshold=4, convention=own)
+    known = plan.with_reasons(facts)
+    assert known.measurements[0].reason
+    scores = measure(lists, known.measurements)
+    assert np.isnan(scores.per_user[:, 0]).all()
+    assert not np.isnan(scores.per_user[:, 1]).any()
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=drawn.data().filter(drawn.usable), chosen=drawn.choices.map(drawn.fitting))
+def test_nothing_is_raised_while_scoring(data: Drawn, chosen: Any) -> None:
+    """Whatever has no objection against it has a number, or an undefined one."""
+    lists = data.lists
+    convention = drawn.convention_of(chosen)
+    measurements = [
+        Measurement(kind(k), convention, chosen.threshold)
+        for kind in METRICS.values()
+        for k in ((2, None) if kind.cutoff != "none" else (None,))
+    ]
+    plan = Plan(tuple(measurements))
+    plan = plan.with_reasons(facts_for(lists, plan.measurements))
+    scores = measure(lists, plan.measurements)
+    for place, one in enumerate(plan.measurements):
+        assert np.isnan(scores.per_user[:, place]).all() or not one.reason
+
+
+def _sorts(work: Any, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Count how often rows are sorted by their estimates."""
+    count = 0
+    plain = sorted_lists.descending
+
+    def counted(*given: Any) -> Any:
+        nonlocal count
+        count += 1
+        return plain(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sorted_lists, "descending", counted)
+        work()
+    return count
+
+
+def test_there_are_as_many_passes_as_different_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen metrics with their audit sort once; a reconciliation once per tolerance."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(50), 20),
+            "item": np.tile(np.arange(20), 50),
+            "estimated": rng.integers(0, 30, 1000) / 7,
+            "true": rng.integers(1, 6, 1000).astype(float),
+        }
+    )
+    names = ["ndcg", "dcg", "cg", "precision", "recall", "f1", "ap", "hit"]
+    every = partial(rn.evaluate, frame, metrics=names, k=[5, 10], threshold=4)
+    assert _sorts(lambda: every().audit, monkeypatch) == 1
+    some = frame.assign(true=frame["true"].where(rng.random(1000) > 0.1))
+    every = partial(rn.evaluate, some, metrics=names, k=[5, 10], threshold=4)
+    # once more for what unlabelled items leave open, which nobody may ask for
+    assert _sorts(lambda: str(every().mean), monkeypatch) == 1
+    assert _sorts(lambda: every().audit, monkeypatch) == 2
+    # exact and single precision, of one's own choices and of all presets
+    assert _sorts(lambda: rn.reconcile(frame, "ndcg@10", threshold=4), monkeypatch) == 2

@@ -1,0 +1,174 @@
+"""Totals merge in any order and grouping, and everything that is summed up comes from them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.report.summary import intervals
+from recsys_ndcg.scoring import Plan, Scores, Totals, facts_for, measure
+from tests.refusal import refused
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+NAMES = ["dcg@3", "ndcg@3", "recall@3", "cg", "ap"]
+
+
+def _scores(grades: list[list[float]], threshold: float = 2) -> Scores:
+    """Score lists in ranked order."""
+    rows = [
+        (user, place, -float(place), grade)
+        for user, one in enumerate(grades)
+        for place, grade in enumerate(one)
+    ]
+    lists = rn.RankedLists.from_tuples(rows)
+    convention = rn.Convention(gain="linear")
+    plan = Plan.of(NAMES, threshold=threshold, convention=convention)
+    return measure(lists, plan.settled(facts_for(lists, plan.measurements)).measurements)
+
+
+grade = st.sampled_from([0.0, 0.5, 1.0, 3.0, 4.5, 1e30, 1e150, 1e290])
+lists_of_grades = st.lists(st.lists(grade, min_size=1, max_size=4), min_size=2, max_size=8).filter(
+    lambda lists: len({one for each in lists for one in each}) > 1
+)
+
+
+def _same(one: Any, other: Any) -> None:
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=0, equal_nan=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(grades=lists_of_grades, data=st.data())
+def test_parts_merge_to_the_whole_in_any_order_and_grouping(
+    grades: list[list[float]], data: st.DataObject
+) -> None:
+    """With gains of 1 beside gains of 1e290: no overflow, and nothing cancelled away."""
+    scores = _scores(grades)
+    whole = Totals.of(scores)
+    order = np.array(data.draw(st.permutations(range(len(grades)))))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(grades) - 1), max_size=3)))
+    pieces = [Totals.of(scores.take(part)) for part in np.split(order, cuts)]
+    while len(pieces) > 1:
+        first = pieces.pop(data.draw(st.integers(0, len(pieces) - 1)))
+        second = pieces.pop(data.draw(st.integers(0, len(pieces) - 1)))
+        pieces.append(first + second)
+    (merged,) = pieces
+    assert merged.n_scored.tolist() == whole.n_scored.tolist()
+    assert merged.undefined.tolist() == whole.undefined.tolist()
+    assert (merged.users, merged.ratings, merged.short) == (whole.users, whole.ratings, whole.short)
+    _same(merged.mean, whole.mean)
+    _same(merged.pooled, whole.pooled)
+    ends, expected = intervals(merged), intervals(whole)
+    scale = np.maximum(np.abs(expected), np.abs(np.nan_to_num(whole.mean))[:, None])
+    assert (np.abs(ends - expected).fillna(0.0) <= 1e-9 * scale.fillna(1.0)).all(axis=None)
+    assert np.isfinite(ends.dropna()).all(axis=None)
+
+
+def _exact_length(values: list[Fraction]) -> float:
+    mean = sum(values) / len(values)
+    squares = sum((value - mean) ** 2 for value in values)
+    scaled = squares / (max(abs(one - mean) for one in values) ** 2 or 1)
+    return math.sqrt(scaled) * float(max(abs(one - mean) for one in values))
+
+
+@settings(max_examples=100, deadline=None)
+@given(grades=lists_of_grades)
+def test_moments_are_those_of_exact_fractions(grades: list[list[float]]) -> None:
+    """The length of the centred scores, and of what the pooled ratio leaves open."""
+    scores = _scores(grades)
+    totals = sum((Totals.of(scores.take([place])) for place in range(1, len(grades))),
+                 start=Totals.of(scores.take([0])))  # fmt: skip
+    for column in (0, 2):
+        own = scores.per_user[:, column]
+        exact = [Fraction(value) for value in own[~np.isnan(own)].tolist()]
+        if exact:
+            _same(totals.scores.xx[column], _exact_length(exact))
+        kept = scores.defined[:, column]
+        top = [Fraction(one) for one in scores.numerator[kept, column].tolist()]
+        bottom = [Fraction(one) for one in scores.denominator[kept, column].tolist()]
+        if sum(bottom):
+            ratio = sum(top) / sum(bottom)
+            left = [n - ratio * d for n, d in zip(top, bottom, strict=True)]
+            size = max(map(float, (*map(abs, top), *map(abs, bottom))))
+            found = float(totals.parts.residual[column])
+            assert found == pytest.approx(_exact_length(left), rel=1e-9, abs=1e-13 * size)
+
+
+def test_a_nearly_perfect_ratio_keeps_its_small_variance() -> None:
+    """A difference of sums of squares would be all rounding here."""
+    rng = np.random.default_rng(0)
+    bottom = rng.uniform(1e6, 2e6, (500, 1))
+    noise = rng.normal(0, 1e-6, (500, 1))
+    from recsys_ndcg.scoring.totals import Moments  # noqa: PLC0415 - the one test that needs it
+
+    there = np.ones((500, 1), dtype=bool)
+    parts = [Moments.of(bottom[i::5], bottom[i::5] + noise[i::5], there[i::5]) for i in range(5)]
+    whole = parts[0] + (parts[1] + parts[2]) + (parts[3] + parts[4])
+    exact = (
+        [Fraction(float(n)) for n in (bottom + noise)[:, 0]],
+        [Fraction(float(d)) for d in bottom[:, 0]],
+    )
+    ratio = sum(exact[0]) / sum(exact[1])
+    left = [n - ratio * d for n, d in zip(*exact, strict=True)]
+    assert float(whole.residual[0]) == pytest.approx(_exact_length(left), rel=1e-3)
+
+
+def test_the_report_is_summed_up_from_totals() -> None:
+    """Mean, pooled, interval and counts; only the median needs the users."""
+    grades = [[5.0, 1.0], [2.0], [0.5, 0.5, 4.0], [1.0, 1.0]]
+    rows = [
+        (user, place, -float(place), true)
+        for user, one in enumerate(grades)
+        for place, true in enumerate(one)
+    ]
+    report = rn.evaluate(rows, metrics=NAMES, threshold=2)
+    totals = report.audited.totals
+    np.testing.assert_array_equal(report.mean, totals.mean)
+    np.testing.assert_array_equal(report.pooled, totals.pooled)
+    assert report.counts["ratings"] == totals.ratings == 8
+    assert not hasattr(totals, "median")
+    assert report.summary.loc["ndcg@3", "median"] == report.per_user["ndcg@3"].median()
+    assert "median" in str(Totals.__doc__)
+
+
+def test_scores_are_cut_and_joined() -> None:
+    """What is cut and joined again is what it was; a segment is its users' own scores."""
+    scores = _scores([[5.0, 1.0], [2.0, 3.0], [0.5, 4.0], [1.0, 1.0]])
+    parts = [scores.take(slice(0, 1)), scores.take([1, 2]), scores.take(np.arange(4) == 3)]
+    again = Scores.concat(parts)
+    np.testing.assert_array_equal(again.per_user, scores.per_user)
+    assert again.users.tolist() == scores.users.tolist()
+    assert again.lists.ratings.tolist() == [2, 2, 2, 2]
+    _same(Totals.of(scores.take([1, 2])).mean, np.nanmean(scores.per_user[1:3], axis=0))
+    with refused("different measurements cannot be joined"):
+        Scores.concat([scores, scores.columns(slice(0, 2))])
+    with refused("different measurements cannot be added"):
+        Totals.of(scores) + Totals.of(scores.columns(slice(0, 2)))
+
+
+def test_a_segment_scores_what_its_rows_alone_do() -> None:
+    """Cutting scores and cutting the data are the same."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(30), 8),
+            "item": np.tile(np.arange(8), 30),
+            "estimated": rng.integers(0, 4, 240) / 3,
+            "true": rng.integers(1, 11, 240) / 2,
+        }
+    )
+    plan = Plan.of(NAMES, threshold=3)
+    lists = rn.RankedLists.from_frame(frame)
+    scores = measure(lists, plan.settled(facts_for(lists, plan.measurements)).measurements)
+    some = frame[frame["user"] % 3 == 0]
+    own = rn.evaluate(some, metrics=NAMES, threshold=3)
+    cut = scores.take(np.arange(30) % 3 == 0)
+    np.testing.assert_array_equal(cut.per_user, own.per_user[own.metrics])
+    assert Totals.of(cut).tied == own.counts["tied"]
