@@ -28,3 +28,14 @@ def row_sums(table: Floats) -> Floats:
     """
     total: Floats = np.cumsum(table, axis=1)[:, -1]
     return total
+
+
+def column_sums(table: Floats) -> Floats:
+    """Return the sum of each column, to the last digit whatever other columns there are.
+
+    Examples
+    --------
+    >>> column_sums(np.array([[0.5, 2.0], [1.0, 0.0]]))
+    array([1.5, 2. ])
+    """
+    return np.array([column.sum() for column in table.T], dtype=np.float64)

@@ -64,7 +64,8 @@ def results_from(table: Table) -> Results:
     if name not in table:
         msg = (
             f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{', '.join(map(str, table.names))}. Say what it is called with columns={{'rank': ...}}."
+            f"{', '.join(map(str, table.names))}. Say what it is called with "
+            "columns={'rank': ...}."
         )
         raise InvalidInputError(msg)
     numbers = table.numbers(name)

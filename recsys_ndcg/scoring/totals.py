@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import column_sums
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Moments:
         """Sum up two tables of shape (n_users, n_measurements), where `among` says so."""
         count = among.sum(axis=0)
         x, y = np.where(among, x, 0.0), np.where(among, y, 0.0)
-        sum_x, sum_y = (np.array([column.sum() for column in one.T]) for one in (x, y))
+        sum_x, sum_y = column_sums(x), column_sums(y)
         number = np.maximum(count, 1)
         x = np.where(among, x - sum_x / number, 0.0)
         y = np.where(among, y - sum_y / number, 0.0)
@@ -106,7 +107,7 @@ class Means:
         there = ~np.isnan(values)
         if among is not None:
             there &= among
-        return cls(there.sum(axis=0), np.where(there, values, 0.0).sum(axis=0))
+        return cls(there.sum(axis=0), column_sums(np.where(there, values, 0.0)))
 
     def __add__(self, other: Means) -> Means:
         """Return those of the numbers of both."""
@@ -243,7 +244,7 @@ def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
     """
     xx = _length(x)
     unit = np.divide(x, xx, where=xx != 0, out=np.zeros_like(x))
-    xy = (unit * y).sum(axis=0)
+    xy = column_sums(unit * y)
     return xx, xy, _length(y - unit * xy)
 
 
@@ -251,5 +252,5 @@ def _length(x: Floats) -> Floats:
     """Return the Euclidean length of each column, without overflow."""
     most = np.abs(x).max(axis=0, initial=0.0)
     inside = np.divide(x, most, where=most != 0, out=np.zeros_like(x))
-    length: Floats = most * np.sqrt((inside * inside).sum(axis=0))
+    length: Floats = most * np.sqrt(column_sums(inside * inside))
     return length

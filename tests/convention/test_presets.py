@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -216,3 +219,57 @@ def test_a_preset_names_the_version_that_was_compared() -> None:
         stored = json.loads(path.read_text())
         for preset in {key.split()[0] for key in stored["answers"]}:
             assert PRESETS[preset].library.endswith(f" {stored['version']}"), preset
+
+
+def _sparse(n_users: int = 160) -> pd.DataFrame:
+    """Users of whom some have nothing relevant: there the library's metrics part ways."""
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(1, 8, n_users)
+    return pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(n_users), lengths),
+            "item": np.concatenate([np.arange(n) for n in lengths]),
+            "estimated": np.round(rng.normal(size=lengths.sum()), 1),
+            "true": rng.integers(0, 5, lengths.sum()).astype(float),
+        }
+    )
+
+
+@pytest.mark.parametrize("name", sorted(rn.Convention.presets()))
+def test_a_librarys_name_measures_each_metric_as_that_library_does(name: str) -> None:
+    """Numbers and signatures are those of each metric asked for alone."""
+    metrics = [f"{one}@5" for one in PRESETS[name].metrics.split() if one != "rprecision"]
+    how: dict[str, Any] = {"metrics": metrics, "threshold": 3}
+    report = rn.evaluate(_sparse(), convention=name, **how)
+    for metric in metrics:
+        own = rn.Convention.preset(name, metric)
+        alone = rn.evaluate(_sparse(), metrics=metric, threshold=3, convention=own)
+        pd.testing.assert_series_equal(report.per_user[metric], alone.per_user[metric])
+        assert report.signature(metric) == alone.signature(metric)
+        pd.testing.assert_frame_equal(report.summary.loc[[metric]], alone.summary, check_exact=True)
+
+
+def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
+    """CatBoost's NDCG is 1 where nothing is relevant, and its AP 0."""
+    ndcg = rn.Convention.preset("catboost")
+    how: dict[str, Any] = {"metrics": ["ndcg@5", "ap@5"], "threshold": 3}
+    with refused(
+        r"holds the choices of its ndcg, but catboost measures ap@5 under undefined=0.0. Write "
+        r"convention='catboost', .*or Convention.preset\('catboost', 'ap@5'\)"
+    ):
+        rn.evaluate(_sparse(), convention=ndcg, **how)
+    with refused("but catboost measures ndcg@5 under undefined=1.0"):
+        rn.evaluate(_sparse(), convention=rn.Convention.preset("catboost", "ap"), **how)
+    with refused("but catboost measures ap@5"):
+        rn.evaluate(_sparse(), convention=ndcg.replace(short_list="k"), **how)
+    report = rn.evaluate(_sparse(), convention="catboost", **how)
+    mixed = rn.evaluate(_sparse(), convention=ndcg.replace(undefined=0.0), **how)
+    differs = report.per_user["ndcg@5"] != mixed.per_user["ndcg@5"]
+    assert differs.sum() > 5
+    pd.testing.assert_series_equal(report.per_user["ap@5"], mixed.per_user["ap@5"])
+    # equal choices stay equal, however they were made; and a metric that both treat alike is fine
+    assert ndcg == rn.Convention.from_signature(ndcg.signature)
+    assert pickle.loads(pickle.dumps(ndcg)).preset_of == ("catboost", "ndcg")  # noqa: S301
+    rn.evaluate(_sparse(), metrics=["ndcg@5", "precision@5"], threshold=3, convention=ndcg)
+    with refused("No preset is named 'catbost'. Did you mean 'catboost'?"):
+        rn.evaluate(_sparse(), convention="catbost", **how)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.ranking import sorted_lists
+from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Facts, Measurement, Plan, Scores, Totals, facts_for, measure
 from tests import drawn
-from tests.drawn import Drawn
 from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from tests.drawn import Drawn
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = [("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("bob", "a", 2.0, 4), ("bob", "b", 2.0, 2)]
@@ -144,7 +146,7 @@ def test_nothing_is_raised_while_scoring(data: Drawn, chosen: Any) -> None:
 def _sorts(work: Any, monkeypatch: pytest.MonkeyPatch) -> int:
     """Count how often rows are sorted by their estimates."""
     count = 0
-    plain = sorted_lists.descending
+    plain = ordering.descending
 
     def counted(*given: Any) -> Any:
         nonlocal count

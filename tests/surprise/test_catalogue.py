@@ -454,7 +454,7 @@ def _hundred() -> tuple[Any, Any, list[tuple[str, int, float]]]:
         (user, item): float(item % 4) for user in ("ann", "bob", "eve") for item in range(9)
     }
     test = [("ann", 3, 100.0), ("bob", 1, 2.0), ("bob", 2, 1.0), ("bob", 5, 3.0), ("bob", 7, 1.5)]
-    return Tabled(table).fit(trainset), trainset, test  # type: ignore[arg-type]
+    return Tabled(table).fit(trainset), trainset, test
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
