@@ -216,13 +216,15 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
 
 def _senseless(facts: Facts) -> str:
     """Return why no score of such data means anything."""
-    if facts.unlabelled == facts.ratings and math.isnan(facts.unlisted.highest):
+    no_others = math.isnan(facts.unlisted.highest)
+    if facts.unlabelled == facts.ratings and no_others:
         return (
             "No item has a true value, so there is nothing to compare the estimates with. "
             "Give the users' own ratings as 'true' (Surprise: r_ui)."
         )
     catalogue = facts.placed_under is not None
-    same = facts.listed.lowest == facts.listed.highest and not facts.unlabelled
+    whole = no_others and not facts.unlabelled
+    same = whole and facts.listed.lowest == facts.listed.highest
     if same and (catalogue or facts.protocol == "rated") and facts.users > 1 and facts.ratings > 2:
         real = (
             " of a test instead."
