@@ -88,7 +88,7 @@ def compared() -> None:
         theirs, share = by_surprise(algo, trainset)
         top = fastest(lambda algo=algo: rank_catalogue(algo, trainset), 5)  # type: ignore[misc]
         scored = fastest(
-            lambda algo=algo: evaluate_catalogue(algo, trainset, test).summary,  # type: ignore[misc]
+            lambda algo=algo: evaluate_catalogue(algo, trainset, test, threshold=4).summary,  # type: ignore[misc]
             times=2,
         )
         note = "" if share == 1 else f"  (Surprise on {share:.1%} of the pairs)"
@@ -108,7 +108,7 @@ def many() -> None:
     start = time.perf_counter()
     top = rank_catalogue(algo, trainset)
     ranked = time.perf_counter()
-    report = evaluate_catalogue(algo, trainset, test)
+    report = evaluate_catalogue(algo, trainset, test, threshold=4)
     counts = report.counts
     print(
         f"\n{MANY_USERS:,} users x {MANY_ITEMS:,} items, SVD of {FACTORS} factors, "

@@ -7,12 +7,13 @@ import math
 import re
 import sys
 import warnings
+from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _PACKAGE = Path(__file__).parent
 _LONGEST = 100
@@ -41,6 +42,22 @@ class MissingExtraError(RecsysNdcgError, ImportError):
         super().__init__(
             f"{job} needs a library that is not installed. Run: pip install 'recsys-ndcg[{extra}]'"
         )
+
+
+@contextmanager
+def writing(path: object) -> Iterator[None]:
+    """Turn what the system says against a file that is written into an error of ours.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        msg = f"{path}: cannot be written ({error.strerror or error})."
+        raise InvalidInputError(msg) from None
 
 
 class DataWarning(UserWarning):

@@ -19,7 +19,7 @@ except ImportError:
 from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli import options
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError
+from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError, writing
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.files import read_ratings
 from recsys_ndcg.metrics import parse
@@ -220,11 +220,8 @@ def _id_as_in(report: Report, user: str) -> Any:
 
 
 def _write_csv(report: Report, path: Path) -> None:
-    try:
+    with writing(path):
         report.per_user.to_csv(path)
-    except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror or error})."
-        raise InvalidInputError(msg) from None
 
 
 @contextmanager

@@ -44,6 +44,12 @@ class RankedLists(GroupedLists):
     ) -> RankedLists:
         """Make lists from four sequences of equal length; `item` may be None.
 
+        Raises
+        ------
+        InvalidInputError
+            The columns are of different lengths, empty or no columns, a number cannot be ranked, an
+            id is missing, or a (user, item) is there twice and `duplicates` is ``raise``.
+
         Examples
         --------
         >>> len(RankedLists.from_arrays([1, 1, 2], None, [3.5, 4.0, 2.0], [4, 5, 1]))
@@ -63,6 +69,11 @@ class RankedLists(GroupedLists):
 
         A mapping may also hold grades alone, in ranked order: {user: [3, 1, 2]}.
 
+        Raises
+        ------
+        InvalidInputError
+            A row or a list is of another form, or as for `from_arrays`.
+
         Examples
         --------
         >>> RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, 1)]}).true.tolist()
@@ -75,6 +86,11 @@ class RankedLists(GroupedLists):
         cls, predictions: Iterable[Any] | str | Path, *, duplicates: str = "raise"
     ) -> RankedLists:
         """Make lists from what ``algo.test(testset)`` of scikit-surprise returns, or its pickle.
+
+        Raises
+        ------
+        InvalidInputError
+            A row is no prediction, the file no pickle of some, or as for `from_arrays`.
 
         Examples
         --------
@@ -96,6 +112,11 @@ class RankedLists(GroupedLists):
         """Make lists from predictions in any of the forms below, told apart by their looks.
 
         What are lists already stays as it is.
+
+        Raises
+        ------
+        InvalidInputError
+            The data is of no such form, cannot be read, or as for `from_arrays`.
 
         Examples
         --------
@@ -128,6 +149,11 @@ class RankedLists(GroupedLists):
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`.
 
+        Raises
+        ------
+        InvalidInputError
+            A column is missing, or as for `from_arrays`.
+
         Examples
         --------
         >>> import pandas as pd
@@ -145,7 +171,15 @@ class RankedLists(GroupedLists):
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
     ) -> RankedLists:
-        """Make lists from a CSV file with a heading, Parquet, or pickled Surprise predictions."""
+        """Make lists from a CSV file with a heading, Parquet, or pickled Surprise predictions.
+
+        Raises
+        ------
+        InvalidInputError
+            The file cannot be read; a line that is wrong is named. Or as for `from_frame`.
+        MissingExtraError
+            Parquet needs pyarrow.
+        """
         return group(read(path, columns), duplicates, cls)
 
     @classmethod
@@ -179,6 +213,12 @@ class RankedLists(GroupedLists):
             recall and the global ideal; results without a label are unlabelled; a user with
             labels alone is missing.
 
+        Raises
+        ------
+        InvalidInputError
+            A column is missing, the two tables have ids of types that never meet, or as for
+            `from_arrays`.
+
         Examples
         --------
         >>> import pandas as pd
@@ -199,6 +239,11 @@ class RankedLists(GroupedLists):
 
         Topics are users, documents are items. A negative grade is unlabelled and the run's rank
         column is ignored, both as in trec_eval.
+
+        Raises
+        ------
+        InvalidInputError
+            A line or an entry is of another form, a file cannot be read, or as for `from_labels`.
 
         Examples
         --------

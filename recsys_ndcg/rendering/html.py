@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import writing
 from recsys_ndcg.rendering.table import audit_cells, cells
 
 if TYPE_CHECKING:
@@ -52,9 +52,6 @@ def html(report: Shown, path: str | Path | None = None) -> str:
     """Return a page, and write it if a path is given."""
     page = _PAGE.format(body=fragment(report))
     if path is not None:
-        try:
+        with writing(path):
             Path(path).write_text(page, encoding="utf-8")
-        except OSError as error:
-            msg = f"{path}: cannot be written ({error.strerror})."
-            raise InvalidInputError(msg) from None
     return page

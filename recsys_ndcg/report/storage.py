@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, writing
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.metrics import Metric, parse
@@ -100,11 +100,8 @@ def write(stored: dict[str, Any], path: str | Path) -> None:
     except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
-    try:
+    with writing(path):
         Path(path).write_bytes(text + b"\n")
-    except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror})."
-        raise InvalidInputError(msg) from None
 
 
 def _check_ids(users: list[Any]) -> None:
