@@ -39,3 +39,25 @@ def column_sums(table: Floats) -> Floats:
     array([1.5, 2. ])
     """
     return np.array([column.sum() for column in table.T], dtype=np.float64)
+
+
+def edges(sizes: Positions) -> Positions:
+    """Return where groups of these sizes start when they stand one after the other, and the end.
+
+    Examples
+    --------
+    >>> edges(np.array([2, 1]))
+    array([0, 2, 3])
+    """
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def ranges(start: Positions, sizes: Positions) -> Positions:
+    """Return the numbers from each start on, as many as its size says, one range after the other.
+
+    Examples
+    --------
+    >>> ranges(np.array([7, 0]), np.array([2, 3]))
+    array([7, 8, 0, 1, 2])
+    """
+    return np.arange(sizes.sum()) + np.repeat(start - edges(sizes)[:-1], sizes)

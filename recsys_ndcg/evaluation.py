@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import warn
+from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.report.audit import Audit
 from recsys_ndcg.report.orders import Orders
@@ -110,17 +111,16 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     plan = plan.settled(facts, lists)
     worst, best = plan.under(ties="worst").measurements, plan.under(ties="best").measurements
 
-    def scored(block: Block, _: slice) -> tuple[Scores, Orders]:
+    def scored(block: Block) -> tuple[Scores, Orders]:
         own = block.scores(plan.measurements)
         low, high = own, own  # where nothing is tied, every order is the same
-        if own.lists.tied.any():
+        if block.any_tied(plan.measurements):
             low, high = block.scores(worst), block.scores(best)
         return own, Orders.of(own.per_user, low.per_user, high.per_user)
 
-    asked = (*plan.measurements, *worst, *best)
-    parts, ties = zip(*in_blocks(lists, asked, scored), strict=True)
+    parts, ties = zip(*in_blocks(lists, plan.measurements, scored), strict=True)
     scores = Scores.concat(parts)
-    scores.refuse_undefined()
+    refuse(scores.objection())
     audit = Audit(lists, facts, plan, scores, reduce(add, ties))
     _warn_of_data(lists)
     _warn_of_ties(audit)

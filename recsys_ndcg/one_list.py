@@ -11,7 +11,7 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Plan, facts_for, measure
+from recsys_ndcg.scoring import Plan, settled_scores
 
 Grades = Iterable[float | tuple[float, float]]
 
@@ -125,7 +125,4 @@ def _score(
     lists = RankedLists.from_tuples({"the list": x.tolist() if isinstance(x, np.ndarray) else x})
     convention = Convention().replace(**options)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    plan = plan.settled(facts_for(lists, plan.measurements), lists)
-    scores = measure(lists, plan.measurements)
-    scores.refuse_undefined()
-    return float(scores.per_user[0, 0])
+    return float(settled_scores(lists, plan).per_user[0, 0])

@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import read_results
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.ranking.ranking import rank
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _ranks_in_both(
     columns: Mapping[str, str] | None,
 ) -> pd.DataFrame:
     """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
-    METRICS["precision"](k)  # refuses a k that is not one
+    checked_k(k)
     first, second = _lists(lists_a, columns), _lists(lists_b, columns)
     pairs = ((first.users, second.users), (first.item_ids, second.item_ids))
     check_same_ids(

@@ -26,7 +26,6 @@ from recsys_ndcg.metrics import parse
 from recsys_ndcg.reconciliation import reconciled
 from recsys_ndcg.rendering import signature_lines, terminal
 from recsys_ndcg.rendering.reconciled import notes
-from recsys_ndcg.scoring.plan import default_metrics
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -81,8 +80,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
     with _told():
-        threshold = options.threshold_of(convention or []) if threshold is None else threshold
-        names = options.names_of(metrics or default_metrics(has_threshold=threshold is not None))
+        names = options.names_of(metrics) if metrics else None
         plan = options.plan_from(names, options.cutoffs(k), threshold, preset, convention or [])
         report = measured(file, plan, options.pairs_from(columns, "--columns"))
         _show(report)
@@ -104,7 +102,6 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
     with _told():
-        threshold = options.threshold_of(convention or []) if threshold is None else threshold
         plan = options.plan_from([f"ndcg@{k}"], [k], threshold, preset, convention or [])
         report = measured(file, plan, options.pairs_from(columns, "--columns"))
         table = report.explain(_id_as_in(report, user), k)
@@ -128,7 +125,6 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Compute a metric as every library does, and tell what makes the difference."""
     with _told():
-        threshold = options.threshold_of(convention or []) if threshold is None else threshold
         names = options.names_of(metric)
         plan = options.plan_from(names, [10], threshold, preset, convention or [])
         with err.status("Computing it as every library does"):

@@ -74,7 +74,7 @@ _TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
 
 
 def plan_from(
-    metrics: Sequence[str],
+    metrics: Sequence[str] | None,
     k: Sequence[int],
     threshold: float | None,
     preset: str | None = None,
@@ -84,7 +84,8 @@ def plan_from(
 
     Under a preset each metric is measured as that library measures it. A text of choices may hold
     several, ``key=value`` with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it is a
-    signature, which holds every choice, and the threshold if none is given.
+    signature, which holds every choice, and the threshold if none is given. Without metrics, the
+    usual ones.
 
     Examples
     --------
@@ -103,6 +104,8 @@ def plan_from(
             convention = Convention.from_signature(choice)
         else:
             given.update(pairs_from(choice, "--convention") or {})
+    if threshold is None:
+        threshold = threshold_of(choices)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     return plan.under(**{key: _value(key, text) for key, text in given.items()})
 

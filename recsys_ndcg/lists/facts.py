@@ -84,8 +84,6 @@ class Facts:
         list; predictions that the model could not make; repeated rows that were merged.
     longest : int
         The items of the longest list, with the user's labelled items that are not in it.
-    longest_list : int
-        Without them.
     listed, unlisted : Grades
         The true values of items in the lists, and of labelled items in no list.
     largest_estimate : float
@@ -96,8 +94,8 @@ class Facts:
         Whether estimates are an order alone, and whether items have ids.
     id_kinds : frozenset of str
         Of what types the ids of the users are.
-    placed_under : Convention, optional
-        By which choices the lists hold places in place of items.
+    placed_under : pair of Convention and float, optional
+        By which choices, and which threshold, the lists hold places in place of items.
     possible : Facts, optional
         Those of the lists without impossible predictions; None where there are none.
     first_ties : mapping
@@ -112,7 +110,6 @@ class Facts:
     impossible: int
     merged: int
     longest: int
-    longest_list: int
     listed: Grades
     unlisted: Grades
     largest_estimate: float
@@ -121,7 +118,7 @@ class Facts:
     order_only: bool
     has_items: bool
     id_kinds: frozenset[str]
-    placed_under: Convention | None = None
+    placed_under: tuple[Convention, float | None] | None = None
     possible: Facts | None = None
     first_ties: Mapping[Hashable, float] = field(default_factory=dict)
 
@@ -156,7 +153,6 @@ class Facts:
             impossible=impossible,
             merged=lists.merged,
             longest=int((lists.n_items + lists.n_unlisted).max(initial=1)),
-            longest_list=int(lists.n_items.max(initial=0)),
             listed=Grades.of(lists.true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
             largest_estimate=float(most.max()),
@@ -204,7 +200,6 @@ class Facts:
             self,
             **{name: getattr(self, name) + getattr(other, name) for name in added},
             longest=max(self.longest, other.longest),
-            longest_list=max(self.longest_list, other.longest_list),
             listed=self.listed | other.listed,
             unlisted=self.unlisted | other.unlisted,
             largest_estimate=max(self.largest_estimate, other.largest_estimate),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import edges
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.lazy import lazy
 
@@ -120,8 +121,8 @@ class GroupedLists:
         return 0 if self.repeats is None else int(self.repeats.sum())
 
     @property
-    def placed_under(self) -> Convention | None:
-        """By which choices places are held in place of items; None where every item has a row."""
+    def placed_under(self) -> tuple[Convention, float | None] | None:
+        """By which choices and threshold places are held; None where every item has a row."""
         return None
 
     @lazy
@@ -204,26 +205,20 @@ class GroupedLists:
         """Return the lists with the order of their items as text, found once for all parts."""
         return replace(self, text_order=_as_text(self.item_ids))
 
-    def at_ranks(
-        self, place: int, rows: Positions, ranks: Positions, depth: int
-    ) -> tuple[Ids, Floats, Floats]:
-        """Return item, estimate and grade at the first ranks of a user's list.
+    def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
+        """Return item, estimate and grade at the first ranks of the first user's list.
 
         Parameters
         ----------
-        place : int
-            Whose list it is.
         rows, ranks : int64 arrays
-            The rows of these lists that stand there, and the rank of each, from 0.
+            The rows that stand there, and the rank of each, from 0.
         depth : int
             How many ranks, at most as many as the list has.
         """
-        first, _ = self.offsets[place : place + 2]
         order = np.empty(depth, dtype=np.int64)
         order[ranks[ranks < depth]] = rows[ranks < depth]
         items = self.items
-        named = order - first if items is None else items[order]
-        return named, self.estimated[order], self.true[order]
+        return order if items is None else items[order], self.estimated[order], self.true[order]
 
     def labelled_as(self, grade: float) -> GroupedLists:
         """Return the lists as they were if all unlabelled items had this grade."""
@@ -235,7 +230,7 @@ class GroupedLists:
 
     def only(self, kept: Flags) -> GroupedLists:
         """Return the lists with some of the rows."""
-        before = np.concatenate([[0], np.cumsum(kept)])
+        before = edges(kept.astype(np.int64))
         codes, impossible = self.item_codes, self.impossible
         return replace(
             self,

@@ -9,6 +9,7 @@ import numpy as np
 from recsys_ndcg.convention.gains import discounts, faulty_grades
 from recsys_ndcg.convention.notation import written
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lists.placed_lists import other_places
 from recsys_ndcg.lists.preparation import without_impossible
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def refuse(reason: str) -> None:
 
 def objection(
     convention: Convention,
+    threshold: float | None,
     facts: Facts,
     lists: GroupedLists | None = None,
 ) -> str:
@@ -41,6 +43,8 @@ def objection(
     ----------
     convention : Convention
         How.
+    threshold : float, optional
+        From which grade an item is relevant.
     facts : Facts
         What is known of the lists.
     lists : GroupedLists, optional
@@ -52,9 +56,9 @@ def objection(
             lists = without_impossible(lists, lists.impossible)
     found = (
         rule(convention, facts, lists)
-        for rule in (_unlabelled, _missing, _items, _duplicates, _size, _places)
+        for rule in (_unlabelled, _missing, _items, _duplicates, _size)
     )
-    return next(filter(None, found), "")
+    return next(filter(None, found), "") or _places(convention, threshold, facts)
 
 
 def gain_objection(
@@ -102,7 +106,8 @@ def _unlabelled(convention: Convention, facts: Facts, lists: GroupedLists | None
         return ""
     first = ""
     if lists is not None:
-        first = named(lists, np.isnan(lists.true)) or f"user {lists.users[0]!r}"
+        some = lists.users[lists.unlabelled_by_user > 0].tolist()
+        first = named(lists, np.isnan(lists.true)) or f"user {some[0]!r}"
     return (
         f"{facts.unlabelled} items have no true value{first and f', the first {first}'}. "
         "Label them, or choose unlabelled='zero' or 'filter'."
@@ -148,19 +153,15 @@ def _size(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
     return f"tie_tolerance={step!r} is too small a step for estimates of this size."
 
 
-def _places(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+def _places(convention: Convention, threshold: float | None, facts: Facts) -> str:
     """Say which choices are others than those that places were found by."""
-    placed = facts.placed_under
-    if placed is None:
+    if facts.placed_under is None:
         return ""
-    names = ["tie_tolerance", "impossible", "recommend_from"]
-    if convention.ties not in ("expected", "best", "worst"):
-        names.append("ties")
-    for name in names:
-        theirs, ours = getattr(placed, name), getattr(convention, name)
-        if theirs != ours:
-            return (
-                f"These lists hold the places of their items under {name}={written(theirs)}, not "
-                f"{name}={written(ours)}. Rank the catalogue again under that choice."
-            )
-    return ""
+    other = other_places(facts.placed_under, (convention, threshold))
+    if other is None:
+        return ""
+    name, was, wanted = other
+    return (
+        f"These lists hold the places of their items under {name}={written(was)}, not "
+        f"{name}={written(wanted)}. Rank the catalogue again under that choice."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,32 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
+
+
+#: Rules for ties that need not know which of the tied items is which.
+ANY_ORDER = ("expected", "best", "worst")
+
+
+def other_places(
+    placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
+) -> tuple[str, Any, Any] | None:
+    """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
+
+    Parameters
+    ----------
+    placed, wanted : pairs of Convention and float
+        With the threshold, which may say what counts as recommended.
+    """
+    (was, limit), (now, threshold) = placed, wanted
+    names = ["tie_tolerance", "impossible", "recommend_from"]
+    if now.ties not in ANY_ORDER:
+        names.append("ties")
+    for name in names:
+        if getattr(was, name) != getattr(now, name):
+            return name, getattr(was, name), getattr(now, name)
+    if now.recommend_from == "threshold" and limit != threshold:
+        return "threshold", limit, threshold
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +105,9 @@ class PlacedLists(GroupedLists):
     unlabelled: Unlabelled
 
     @property
-    def placed_under(self) -> Convention:
-        """By which choices the places were found."""
-        return self.convention
+    def placed_under(self) -> tuple[Convention, float | None]:
+        """By which choices and threshold the places were found."""
+        return self.convention, self.threshold
 
     @property
     def n_items(self) -> Positions:
@@ -138,10 +164,8 @@ class PlacedLists(GroupedLists):
         """Return how many items of each list are estimated high enough to be recommended."""
         return self.n_above.astype(np.float64)
 
-    def at_ranks(
-        self, place: int, rows: Positions, ranks: Positions, depth: int
-    ) -> tuple[Ids, Floats, Floats]:
-        """Return item, estimate and grade at the first ranks of a user's list.
+    def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
+        """Return item, estimate and grade at the first ranks of the first user's list.
 
         Raises
         ------
@@ -160,9 +184,9 @@ class PlacedLists(GroupedLists):
         items = np.empty(depth, dtype=object)
         estimated, true = np.empty(depth), np.full(depth, np.nan)
         items[ranks] = np.asarray(self.items)[rows]
-        items[others] = self.unlabelled.items[place, : len(others)]
+        items[others] = self.unlabelled.items[0, : len(others)]
         estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
-        estimated[others] = self.unlabelled.estimated[place, : len(others)]
+        estimated[others] = self.unlabelled.estimated[0, : len(others)]
         return items, estimated, true
 
     def labelled_as(self, grade: float) -> GroupedLists:

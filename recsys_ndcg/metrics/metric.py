@@ -44,12 +44,15 @@ class Metric:
     so that a last digit would depend on the longest list beside a user's own.
     """
 
+    #: Its name, in lower case, and names that lead to it when somebody types them.
     name: ClassVar[str]
     also_called: ClassVar[tuple[str, ...]] = ()
+    #: Whether it must know which items are relevant, and whether it reads gains.
     needs_threshold: ClassVar[bool] = False
     uses_gains: ClassVar[bool] = False
     #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
     cutoff: ClassVar[str] = "usual"
+    #: Whether the order of a list moves it, and whether it lies between 0 and 1.
     orders: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
 
@@ -57,16 +60,10 @@ class Metric:
 
     def __post_init__(self) -> None:
         """Refuse a cutoff that is not one."""
-        if self.k is None:
-            return
-        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
-        if not whole or not 1 <= self.k <= sys.maxsize:
-            msg = f"k must be a whole number of at least 1, not {shown(self.k)}."
-            raise InvalidInputError(msg)
-        if self.cutoff == "none":
+        object.__setattr__(self, "k", checked_k(self.k))
+        if self.k is not None and self.cutoff == "none":
             msg = f"{self.name} has no cutoff; ask for {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)
-        object.__setattr__(self, "k", int(self.k))
 
     def __str__(self) -> str:
         """Return the name that `parse` reads back: ``ndcg@10``."""
@@ -102,6 +99,23 @@ class Metric:
     def score(self, ratio: Floats) -> Floats:
         """Turn numerator over denominator into the score."""
         return ratio
+
+
+def checked_k(k: Any) -> int | None:
+    """Return a cutoff as an int, None for none.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not a whole number of at least 1.
+    """
+    if k is None:
+        return None
+    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
+    if not whole or not 1 <= k <= sys.maxsize:
+        msg = f"k must be a whole number of at least 1, not {shown(k)}."
+        raise InvalidInputError(msg)
+    return int(k)
 
 
 METRICS: dict[str, type[Metric]] = {}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import edges
 from recsys_ndcg.convention.gains import BY_THRESHOLD, gains, relevance
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.ranking.ordering import descending
@@ -90,7 +91,7 @@ class GradedLists:
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
         gain = gains(unlisted, convention, threshold)
         values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
-        return values, np.concatenate([[0], np.cumsum(np.diff(lists.offsets) + extra)])
+        return values, edges(np.diff(lists.offsets) + extra)
 
 
 def _gain_key(convention: Convention, threshold: float | None) -> Hashable:

@@ -59,11 +59,11 @@ def rank(
     array([[7., 2.]])
     """
     facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
-    refuse(objection(convention, facts, lists))
+    refuse(objection(convention, threshold, facts, lists))
     refuse(gain_objection(convention, threshold, facts, lists))
     ready = prepared(lists, convention)
     in_order = SortedLists(ready, convention, depth=depth)
-    return Ranking(GradedLists(ready), in_order, convention, threshold=threshold, depth=depth)
+    return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)
 
 
 class Ranking:
@@ -79,13 +79,11 @@ class Ranking:
     graded : GradedLists
         What the items are worth.
     in_order : SortedLists
-        The same lists, sorted.
+        The same lists, sorted, as far as the tables shall reach.
     convention : Convention
         Every choice.
     threshold : float, optional
         From which grade an item is relevant.
-    depth : int, optional
-        How many ranks the tables have at most; None for all.
 
     Attributes
     ----------
@@ -105,8 +103,6 @@ class Ranking:
     n_items, n_labelled, n_relevant, n_recommended : arrays, shape (n_users,)
         How many items each list has, how many of the user's items have a label or are relevant,
         in the list or not, and how many of the list are recommended: its first ones.
-    first_tie : float64 array, shape (n_users,)
-        The first rank whose item shares its estimate; inf if none does.
     error : float64 array, one entry per row
         Estimated minus true, NaN where unlabelled: the one column that is not by rank.
     top_gain : float
@@ -120,16 +116,15 @@ class Ranking:
         convention: Convention,
         *,
         threshold: float | None = None,
-        depth: int | None = None,
     ) -> None:
         self.convention = convention
         self.threshold = threshold
         self._graded = graded
-        self._in_order = in_order
+        self._sorted = in_order
         self._known = Known()
         lists = graded.lists
         longest = int((lists.n_items + lists.n_unlisted).max(initial=1))
-        self._width = longest if depth is None else min(depth, longest)
+        self._width = longest if in_order.depth is None else min(in_order.depth, longest)
 
     @property
     def n_items(self) -> Positions:
@@ -152,11 +147,6 @@ class Ranking:
         if self.convention.recommend_from is None:
             return self.n_items
         return self._graded.lists.n_recommended(self.convention, self.threshold)
-
-    @property
-    def first_tie(self) -> Floats:
-        """The first rank of each user whose item shares its estimate; inf if none does."""
-        return self._in_order.first_tie
 
     @lazy
     def discount(self) -> Floats:
@@ -191,7 +181,9 @@ class Ranking:
     def labelled(self) -> Floats:
         """How surely there is a true value at each rank, in [0, 1]."""
         labelled = self._graded.labelled
-        return self._shares(self._runs("labelled", lambda: labelled, flags=True), labelled)
+        return self._shares(
+            self._runs((self._graded, "labelled"), lambda: labelled, flags=True), labelled
+        )
 
     @lazy
     def relevance_so_far(self) -> Floats:
@@ -237,7 +229,7 @@ class Ranking:
         """
         runs = self._by_gain
         if self.convention.ties == "expected":
-            runs = runs.ordered(-np.arange(len(self.error), dtype=np.float64))
+            runs = runs.by(-np.arange(len(self.error), dtype=np.float64))
             runs = runs.apart(runs.place)
         return runs.rows, runs.ahead
 
@@ -251,12 +243,12 @@ class Ranking:
 
     @lazy
     def _by_gain(self) -> Runs:
-        name = id(self._graded), self.convention.only("gain"), self.threshold
+        name = self._graded, self.convention.only("gain"), self.threshold
         return self._runs(name, lambda: self._gains)
 
     @lazy
     def _by_relevance(self) -> Runs:
-        name = id(self._graded), self.threshold
+        name = self._graded, self.threshold
         return self._runs(name, lambda: self._relevant, flags=True)
 
     @lazy
@@ -274,11 +266,11 @@ class Ranking:
         Under ``expected`` their rows stand in the order of the values, largest first: the order
         in which they are added up. That of `flags`, 0 or 1, makes no difference.
         """
-        rule, in_order = self.convention.ties, self._in_order
+        rule, in_order = self.convention.ties, self._sorted
         if not in_order.runs.shared or (flags and rule == "expected"):
             return in_order.runs
         if rule in ("expected", "best", "worst"):
-            runs = in_order.ordered(name, values)
+            runs = in_order.by(name, values)
             if rule == "expected":
                 return runs
             if rule == "best":
@@ -286,12 +278,12 @@ class Ranking:
             without_row = np.repeat(runs.size - runs.n_rows, runs.n_rows)  # these are worth least
             return runs.backwards().apart(runs.place + without_row, in_order.depth)
         lists = self._graded.lists
-        runs = in_order.ordered(rule, lambda: lists.tie_key(rule))
+        runs = in_order.by(rule, lambda: lists.tie_key(rule))
         return runs.apart(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
 
     def _cells(self, runs: Runs) -> Cells:
         """Return the cells that runs cover; where nothing is tied, all tables have the same."""
-        return self._known.once(id(runs), lambda: Cells(runs, len(self.n_items), self._width))
+        return self._known.once(runs, lambda: Cells(runs, len(self.n_items), self._width))
 
     def _shares(self, runs: Runs, flags: Floats) -> Floats:
         """Return the share of the items at each rank for which something holds."""

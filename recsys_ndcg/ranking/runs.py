@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.ranking.ordering import descending
 
@@ -50,7 +51,7 @@ class Runs:
     @lazy
     def place(self) -> Positions:
         """The place of each row in its run, from 0."""
-        return np.arange(len(self.rows)) - np.repeat(self.start[:-1], self.n_rows)
+        return ranges(np.zeros_like(self.n_rows), self.n_rows)
 
     def reaching(self, depth: int | None) -> Runs:
         """Return the runs that begin at one of the first ranks."""
@@ -58,10 +59,10 @@ class Runs:
             return self
         kept = self.ahead < depth
         rows = self.rows[np.repeat(kept, self.n_rows)]
-        start = np.concatenate([[0], np.cumsum(self.n_rows[kept])])
+        start = edges(self.n_rows[kept])
         return Runs(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
 
-    def ordered(self, key: Floats) -> Runs:
+    def by(self, key: Floats) -> Runs:
         """Return the same runs, the rows in each by a key, largest first.
 
         Parameters
@@ -73,10 +74,9 @@ class Runs:
         if not several.any():
             return self
         inside = np.repeat(several, self.n_rows)
-        offsets = np.concatenate([[0], np.cumsum(self.n_rows[several])])
         mixed = self.rows[inside]
         rows = self.rows.copy()
-        rows[inside] = mixed[descending(key[mixed], offsets)]
+        rows[inside] = mixed[descending(key[mixed], edges(self.n_rows[several]))]
         return replace(self, rows=rows)
 
     def backwards(self) -> Runs:
@@ -135,14 +135,11 @@ class Cells:
 
     Attributes
     ----------
-    runs : Runs
-        As given.
     run, place : int64 arrays, shape (n_cells,)
         Which run covers each cell, and the place in it, from 0.
     """
 
     def __init__(self, runs: Runs, n_users: int, width: int) -> None:
-        self.runs = runs
         self._shape = n_users, width
         first = runs.user * width + runs.ahead
         if not runs.shared:
@@ -153,7 +150,7 @@ class Cells:
             return
         covered = np.clip(width - runs.ahead, 0, runs.size)
         self.run = np.repeat(np.arange(len(covered)), covered)
-        self.place = np.arange(len(self.run)) - np.repeat(np.cumsum(covered) - covered, covered)
+        self.place = ranges(np.zeros_like(covered), covered)
         self._cell = first[self.run] + self.place
 
     def filled(self, values: Floats) -> Floats:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.ranking.ordering import descending
 from recsys_ndcg.ranking.runs import Runs
@@ -57,24 +58,20 @@ class SortedLists:
             rows = np.arange(len(lists.true))
             return Runs(rows, start, user, np.zeros_like(user), lists.n_items[user])
         user, first, end = self._bounds
-        n_rows = end - first
-        start = np.concatenate([[0], np.cumsum(n_rows)])
-        rows, _ = self._in_order
-        places = np.arange(start[-1]) + np.repeat(first - start[:-1], n_rows)
-        rows = rows[places]
-        return Runs(rows, start, user, *lists.spans(user, first, end, rows[start[:-1]])).reaching(
-            self.depth
-        )
+        rows, _ = self._sorted
+        spans = lists.spans(user, first, end, rows[first])
+        rows = rows[ranges(first, end - first)]
+        return Runs(rows, edges(end - first), user, *spans).reaching(self.depth)
 
     @lazy
     def first_tie(self) -> Floats:
         """The first rank of each user whose item shares its estimate; inf if none does."""
         if self._blind:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
-        _, new = self._in_order
+        _, new = self._sorted
         return self.lists.first_tie(np.flatnonzero(~new))
 
-    def ordered(self, name: Hashable, key: Callable[[], Floats]) -> Runs:
+    def by(self, name: Hashable, key: Callable[[], Floats]) -> Runs:
         """Return the runs with their rows by a key, largest first; worked out once for each name.
 
         Parameters
@@ -84,17 +81,17 @@ class SortedLists:
         key : callable
             Returns it: a float64 array, one entry per row.
         """
-        return self._known.once(name, lambda: self.runs.ordered(key()))
+        return self._known.once(name, lambda: self.runs.by(key()))
 
     @lazy
-    def _in_order(self) -> tuple[Positions, Flags]:
+    def _sorted(self) -> tuple[Positions, Flags]:
         """The rows in order, and whether each has another estimate than the row before."""
         offsets = self.lists.offsets
         key = self.lists.sort_key(self._convention)
         rows = descending(key, offsets)
-        in_order = key[rows]
+        ranked = key[rows]
         new = np.ones(len(rows), dtype=bool)
-        np.not_equal(in_order[1:], in_order[:-1], out=new[1:])
+        np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
         new[offsets[:-1][np.diff(offsets) > 0]] = True
         return rows, new
 
@@ -104,17 +101,15 @@ class SortedLists:
 
         As many rows stand before a run as items at most, so it begins among a list's first rows.
         """
-        offsets, (_, new) = self.lists.offsets, self._in_order
+        offsets, (_, new) = self.lists.offsets, self._sorted
         wanted = np.diff(offsets)
         if self.depth is not None:
             wanted = np.minimum(wanted, self.depth)
         user = np.repeat(np.arange(len(wanted)), wanted)
-        places = np.arange(len(user)) + np.repeat(
-            offsets[:-1] - (np.cumsum(wanted) - wanted), wanted
-        )
+        places = ranges(offsets[:-1], wanted)
         if new.all():
             return user, places, places + 1
         begins = new[places]
         user, first = user[begins], places[begins]
-        edges = np.append(np.flatnonzero(new), len(new))
-        return user, first, edges[np.searchsorted(edges, first, side="right")]
+        bounds = np.append(np.flatnonzero(new), len(new))
+        return user, first, bounds[np.searchsorted(bounds, first, side="right")]

@@ -105,10 +105,8 @@ class Numbers:
                 self.known |= zip(keys, map(self._number, _single(scores)), strict=True)
 
     def _number(self, scores: Scores) -> Number:
-        try:
-            scores.refuse_undefined()
-        except InvalidInputError as error:
-            return Number(np.nan, reason=str(error), refused=True)
+        if why := scores.objection():
+            return Number(np.nan, reason=why, refused=True)
         totals = Totals.of(scores)
         mean = float(totals.mean[0])
         signed = signature(scores.measurements[0], self.facts, int(totals.n_scored[0]))

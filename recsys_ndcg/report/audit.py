@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.report.orders import Orders
 from recsys_ndcg.scoring.measuring import Block, in_blocks, with_ties
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
-#: The columns that `Report.audit` describes; the first ones stand in the summary, too.
+#: The columns of the audit that stand in the summary, too.
 LEVELS = ("chance", "lift", "tie_low", "tie_high")
-BESIDE = (
+#: All of them; what they hold stands in `Report.audit`.
+COLUMNS = (
+    *LEVELS,
     "worst",
     "best",
     "trivial",
@@ -87,12 +90,12 @@ class Audit:
         self._scores = scores
         self._ties = ties
 
-    @cached_property
+    @lazy
     def totals(self) -> Totals:
         """The scores, summed up."""
         return Totals.of(self._scores)
 
-    @cached_property
+    @lazy
     def levels(self) -> pd.DataFrame:
         """One row per metric: chance, lift, tie_low and tie_high, of means over users."""
         mean, chance = self.totals.mean, self._passed.chance.mean
@@ -102,24 +105,24 @@ class Audit:
         columns = dict(zip(LEVELS, (chance, lift, low, high), strict=True))
         return pd.DataFrame(columns, index=self._plan.names)
 
-    @cached_property
+    @lazy
     def table(self) -> pd.DataFrame:
         """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
         passed, totals = self._passed, self.totals
         unlabelled = bool(self._facts.unlabelled)
-        columns = (
-            passed.orders.worst.mean,
-            passed.orders.best.mean,
-            _share(passed.orders.fixed, np.where(self._ordered, totals.n_scored, 0)),
-            _share(self._ties.moved, totals.n_scored),
-            totals.short_of / totals.users,
-            1 - totals.n_scored / totals.users,
-            np.full(len(totals.names), totals.unlabelled / max(totals.ratings, 1)),
-            passed.judged.mean,
-            passed.zero.mean if unlabelled else totals.mean,
-            passed.top.mean if unlabelled else totals.mean,
-        )
-        return self.levels.assign(**dict(zip(BESIDE, columns, strict=True)))
+        columns: dict[str, Any] = {
+            "worst": passed.orders.worst.mean,
+            "best": passed.orders.best.mean,
+            "trivial": _share(passed.orders.fixed, np.where(self._ordered, totals.n_scored, 0)),
+            "decided_by_ties": _share(self._ties.moved, totals.n_scored),
+            "short": totals.short_of / totals.users,
+            "skipped": 1 - totals.n_scored / totals.users,
+            "unlabelled": totals.unlabelled / max(totals.ratings, 1),
+            "judged": passed.judged.mean,
+            "unlabelled_zero": passed.zero.mean if unlabelled else totals.mean,
+            "unlabelled_top": passed.top.mean if unlabelled else totals.mean,
+        }
+        return self.levels.assign(**columns)[[*COLUMNS]]
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
@@ -161,25 +164,30 @@ class Audit:
     def _ordered(self) -> list[bool]:
         return [metric.orders for metric in self._plan.metrics]
 
-    @cached_property
+    @lazy
     def _passed(self) -> _Passed:
         """Measure everything in one pass: blind, and as if unlabelled items had a grade."""
-        n = len(self._plan.measurements)
-        own = self._plan.measurements
-        blind = [self._blind(one, ties) for ties in ("expected", "worst", "best") for one in own]
-        others = [make(one) for make in (self._judged, self._zero, self._top) for one in own]
-        plan = Plan((*blind, *others))
+        wanted = {
+            "chance": [self._blind(one, "expected") for one in self._plan.measurements],
+            "worst": [self._blind(one, "worst") for one in self._plan.measurements],
+            "best": [self._blind(one, "best") for one in self._plan.measurements],
+            "judged": [self._judged(one) for one in self._plan.measurements],
+            "zero": [self._zero(one) for one in self._plan.measurements],
+            "top": [self._top(one) for one in self._plan.measurements],
+        }
+        plan = Plan(tuple(one for each in wanted.values() for one in each))
         plan = plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
 
-        def passed(block: Block, users: slice) -> _Passed:
-            own, found = self._scores.per_user[users], block.scores(plan.measurements).per_user
-            chance, worst, best, *others = (
-                found[:, first : first + n] for first in range(0, 6 * n, n)
-            )
+        def passed(block: Block) -> _Passed:
+            own = self._scores.per_user[block.users]
+            columns = np.hsplit(block.scores(plan.measurements).per_user, len(wanted))
+            found = dict(zip(wanted, columns, strict=True))
             return _Passed(
-                Means.of(chance, ~np.isnan(own)),
-                Orders.of(own, worst, best),
-                *map(Means.of, others),
+                chance=Means.of(found["chance"], ~np.isnan(own)),
+                orders=Orders.of(own, found["worst"], found["best"]),
+                judged=Means.of(found["judged"]),
+                zero=Means.of(found["zero"]),
+                top=Means.of(found["top"]),
             )
 
         return reduce(add, in_blocks(self._lists, plan.measurements, passed))

@@ -10,7 +10,7 @@ import pandas as pd
 from recsys_ndcg.convention.gains import discounts
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lists.preparation import prepared
-from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import Ranking
 from recsys_ndcg.ranking.sorted_lists import SortedLists
@@ -25,14 +25,14 @@ def explained(
     lists: GroupedLists, measurement: Measurement, user: Any, k: int | None
 ) -> pd.DataFrame:
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
-    METRICS["ndcg"](k)  # refuses a k that is not one
+    checked_k(k)
     place = _place_of(lists.users, user)
     convention, threshold = measurement.convention, measurement.threshold
     own = prepared(lists.between(place, place + 1), convention)
     in_order = SortedLists(own, convention, depth=k)
-    ranking = Ranking(GradedLists(own), in_order, convention, threshold=threshold, depth=k)
+    ranking = Ranking(GradedLists(own), in_order, convention, threshold=threshold)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
-    items, estimated, true = own.at_ranks(0, *ranking.ranks_of_rows, listed)
+    items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
     ideal = _ideal(ranking, listed, k)
     depth = len(ideal)
     weights = discounts(depth, convention)

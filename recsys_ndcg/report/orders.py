@@ -24,9 +24,9 @@ class Orders:
     worst, best : Means
         Of these orders.
     fixed, moved : int64 arrays, shape (n_measurements,)
-        How many users score the same in both, and how many do not.
+        How many of them score the same in both, and how many do not.
     trivial : int
-        How many users score the same in both under every measurement.
+        How many users score the same in both under every measurement that orders their list.
     """
 
     worst: Means

@@ -93,11 +93,11 @@ class Report:
     @property
     def per_user(self) -> pd.DataFrame:
         """Scores by user."""
-        lists = self.scores.lists
-        known = not np.isnan(lists.n_relevant).any()
+        counts = self.scores.counts
+        known = not np.isnan(counts.n_relevant).any()
         table = pd.DataFrame(self.scores.per_user, columns=self.metrics, copy=True)
-        table.insert(0, "n_items", lists.n_items.copy())
-        table.insert(1, "n_relevant", lists.n_relevant.astype(int if known else float))
+        table.insert(0, "n_items", counts.n_items.copy())
+        table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
         return table.set_index(pd.Index(self.users, name="user"))
 
     @property

@@ -17,7 +17,7 @@ from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.recorded import Recorded
-from recsys_ndcg.report.audit import BESIDE, LEVELS
+from recsys_ndcg.report.audit import COLUMNS, LEVELS
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 from recsys_ndcg.scoring.totals import Totals
@@ -63,7 +63,7 @@ def as_dict(
             "user": per_user.index.tolist(),
             **{name: [_plain(one) for one in per_user[name].tolist()] for name in per_user},
         },
-        "lists": {name: getattr(scores.lists, name).tolist() for name in _LISTS},
+        "lists": {name: getattr(scores.counts, name).tolist() for name in _LISTS},
         **{
             name: {
                 metric: [_plain(one) for one in column]
@@ -147,8 +147,10 @@ def _parts(stored: dict[str, Any]) -> Parts:
         raise ValueError(shape)
     if not all(isinstance(number, int) for number in stored["counts"].values()):
         raise TypeError(stored["counts"])
-    rows = [stored["summary"][name] | stored["audit"][name] for name in names]
-    audit = {column: floats([row[column] for row in rows], column) for column in (*LEVELS, *BESIDE)}
+    audit = {
+        column: floats([stored["audit"][name][column] for name in names], column)
+        for column in COLUMNS
+    }
     others = {
         model: [floats([stored["baselines"][name][model]], model)[0] for name in names]
         for model in stored["baselines"][names[0]]

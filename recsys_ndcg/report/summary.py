@@ -56,7 +56,7 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
     own, parts = totals.scores, totals.parts
     means = [
         mean_interval(int(count), mean, length, level)
-        for count, mean, length in zip(own.count, own.mean_x, own.xx, strict=True)
+        for count, mean, length in zip(own.count, own.mean_x, own.length, strict=True)
     ]
     ratios = [
         ratio_interval(int(count), ratio, mean, residual, level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,17 +18,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics.metric import Metric
 
-#: The others decide who counts, and how.
-_OF_A_RANKING = (
-    "gain",
-    "discount",
-    "ideal",
-    "max_grade",
-    "short_list",
-    "recall_over",
-    "ap_over",
-    "recommend_from",
-)
+#: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
+#: ties here, which makes a difference only where something is tied.
+_BESIDE = ("undefined", "missing_user", "mean_over", "duplicates", "ties")
 
 
 @dataclass(frozen=True)
@@ -84,8 +76,9 @@ class Measurement:
 
     @lazy
     def choices(self) -> Hashable:
-        """The choices that a ranking or a metric looks at, but for the rule for ties."""
-        return self.convention.only(*_OF_A_RANKING)
+        """The choices that a ranking or a metric may look at, but for the rule for ties."""
+        names = (one.name for one in fields(self.convention))
+        return self.convention.only(*(name for name in names if name not in _BESIDE))
 
     @lazy
     def order(self) -> Hashable:
@@ -132,7 +125,7 @@ class Measurement:
                     f"{self} compares estimates with ratings, but these lists hold ranks, or "
                     "scores that may be on another scale. Ask for it on predictions of ratings."
                 )
-        return objection(self.convention, facts, lists)
+        return objection(self.convention, self.threshold, facts, lists)
 
     def _of_the_metric(self, facts: Facts, lists: GroupedLists | None) -> str:
         if self.metric.uses_gains:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from recsys_ndcg.lazy import Known
 from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.parallel import blocks_of, in_threads
 from recsys_ndcg.ranking.graded_lists import GradedLists
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.metrics.metric import Metric
     from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.plan import Plan
 
 Result = TypeVar("Result")
 
@@ -51,13 +54,27 @@ def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
     [0.5, 1.0]
     """
     wanted = tuple(measurements)
-    return Scores.concat(in_blocks(lists, wanted, lambda block, _: block.scores(wanted)))
+    return Scores.concat(in_blocks(lists, wanted, lambda block: block.scores(wanted)))
+
+
+def settled_scores(lists: GroupedLists, plan: Plan) -> Scores:
+    """Settle a plan against lists, measure them by it, and hold undefined scores to it.
+
+    Raises
+    ------
+    InvalidInputError
+        Something in the plan cannot be computed, or is undefined where it must not be.
+    """
+    plan = plan.settled(facts_for(lists, plan.measurements), lists)
+    scores = measure(lists, plan.measurements)
+    refuse(scores.objection())
+    return scores
 
 
 def in_blocks(
     lists: GroupedLists,
     measurements: tuple[Measurement, ...],
-    work: Callable[[Block, slice], Result],
+    work: Callable[[Block], Result],
 ) -> list[Result]:
     """Return what is made of each block of users, in their order.
 
@@ -66,9 +83,9 @@ def in_blocks(
     lists : GroupedLists
         As they came.
     measurements : tuple of Measurement
-        All that may be measured.
+        What is measured, as far as it decides how deep lists are ranked and what items need.
     work : callable
-        Takes a block, and which users it has.
+        Takes a block.
     """
     depth = _depth_of(measurements)
     if any(one.convention.ties.startswith("text") for one in measurements):
@@ -76,10 +93,7 @@ def in_blocks(
     width = lists.n_items + lists.n_unlisted
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
 
-    def of(users: tuple[int, int]) -> Result:
-        return work(Block(lists.between(*users), depth), slice(*users))
-
-    return in_threads(of, blocks)
+    return in_threads(lambda users: work(Block(lists, users, depth)), blocks)
 
 
 def facts_for(lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
@@ -97,7 +111,7 @@ def facts_for(lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts
 
 
 def with_ties(facts: Facts, lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
-    """Return facts with the first ties that some measurements hang on."""
+    """Return facts with the first ties that these measurements hang on, in place of others."""
     wanted = {one.order: one for one in measurements if one.needs_tie_free and not one.blind}
     ties: dict[Hashable, float] = {}
     for order, one in wanted.items():
@@ -124,18 +138,26 @@ class Block:
     Parameters
     ----------
     lists : GroupedLists
-        As they came.
+        As they came, of all users.
+    users : pair of int
+        The first of the block, and the end.
     depth : int, optional
         How many ranks are looked at.
+
+    Attributes
+    ----------
+    users : slice
+        Which users of the lists the block has.
     """
 
-    def __init__(self, lists: GroupedLists, depth: int | None) -> None:
-        self._lists = lists
+    def __init__(self, lists: GroupedLists, users: tuple[int, int], depth: int | None) -> None:
+        self.users = slice(*users)
+        self._lists = lists.between(*users)
         self._depth = depth
         self._known = Known()
 
     def scores(self, measurements: tuple[Measurement, ...]) -> Scores:
-        """Fill a column for each measurement."""
+        """Fill a column for each measurement; the lists are counted as the first one has them."""
         shape = len(self._lists), len(measurements)
         numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
         left_out = np.zeros(shape, dtype=bool)
@@ -152,29 +174,34 @@ class Block:
             self._counts(measurements[0]),
         )
 
+    def any_tied(self, measurements: tuple[Measurement, ...]) -> bool:
+        """Tell whether any of the measurements has ties at the ranks that are looked at."""
+        return any(self._sorted(one).runs.shared for one in measurements if not one.reason)
+
     def _parts(self, one: Measurement) -> tuple[Floats, Floats]:
         key = self._key(one)
-        return self._known.once((one.metric, key), lambda: _parts(one, self._ranking(one, key)))
+        return self._known.once(
+            (one.metric, key), lambda: _collected(one.metric, self._ranking(one, key))
+        )
 
     def _ranking(self, one: Measurement, key: Hashable) -> Ranking:
         return self._known.once(
             key,
             lambda: Ranking(
                 self._graded(one),
-                self._in_order(one),
+                self._sorted(one),
                 one.convention,
                 threshold=one.threshold,
-                depth=self._depth,
             ),
         )
 
     def _key(self, one: Measurement) -> Hashable:
         """Tell rankings apart; where nothing is tied, the rule for ties makes no difference."""
-        in_order = self._in_order(one)
+        in_order = self._sorted(one)
         ties = one.convention.ties if in_order.runs.shared else ""
-        return id(self._graded(one)), id(in_order), one.threshold, ties, one.choices
+        return self._graded(one), in_order, one.threshold, ties, one.choices
 
-    def _in_order(self, one: Measurement) -> SortedLists:
+    def _sorted(self, one: Measurement) -> SortedLists:
         """Sort the rows once for all that compare the same estimates of them."""
         tolerance = None if one.blind else one.convention.tie_tolerance
         return self._known.once(
@@ -225,7 +252,7 @@ class Block:
         return ListCounts(
             n_items=graded.lists.n_items,
             n_relevant=graded.n_relevant(one.threshold) if known else np.full(n, np.nan),
-            tied=np.isfinite(self._in_order(one).first_tie),
+            tied=np.isfinite(self._sorted(one).first_tie),
             missing=graded.lists.missing,
             ratings=lists.n_items,
             unlabelled=lists.unlabelled_by_user,
@@ -235,9 +262,8 @@ class Block:
         )
 
 
-def _parts(one: Measurement, ranking: Ranking) -> tuple[Floats, Floats]:
+def _collected(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
-    metric: Any = one.metric
     numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
     if metric.bounded:  # what exceeds 1 is the last digit of a sum
         numerator = np.minimum(numerator, denominator)

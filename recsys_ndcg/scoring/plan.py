@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class Plan:
     Parameters
     ----------
     measurements : tuple of Measurement
-        All with the same threshold, of the same rows.
+        All with the same threshold.
 
     Examples
     --------
@@ -92,11 +92,6 @@ class Plan:
         """What becomes of the same (user, item) twice, when the data is read."""
         return self.measurements[0].convention.duplicates
 
-    @property
-    def exact_grades(self) -> bool:
-        """Whether gains must be known for every grade that occurs, not for the ends alone."""
-        return any(not isinstance(one.convention.gain, str) for one in self.measurements)
-
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""
         return Plan(tuple(one.under(**choices) for one in self.measurements))
@@ -123,7 +118,7 @@ class Plan:
         return plan
 
     def with_reasons(self, facts: Facts) -> Plan:
-        """Return the plan with its threshold, and the reason beside whatever has no number."""
+        """Return the plan with the reason beside whatever has no number."""
         return Plan(
             tuple(
                 replace(one, reason=one.reason or one.objection(facts)) for one in self.measurements
@@ -158,15 +153,10 @@ class Plan:
         return Plan(tuple(replace(one, threshold=1.0) for one in self.measurements))
 
 
-def default_metrics(*, has_threshold: bool) -> Sequence[str]:
-    """Return what is measured where nothing is asked for."""
-    return _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
-
-
 def chosen_metrics(metrics: Metrics, k: Cutoffs, *, has_threshold: bool) -> list[Metric]:
     """Return the metrics once each, in the order they were asked for."""
     if metrics is None:
-        metrics = default_metrics(has_threshold=has_threshold)
+        metrics = _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
     elif isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0

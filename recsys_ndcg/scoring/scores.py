@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class ListCounts:
     """What there is to count in each user's list: arrays of shape (n_users,).
 
+    Where measurements see other items or other ties, it is as the first of them sees it.
+
     Parameters
     ----------
     n_items : array
@@ -73,7 +75,7 @@ class Scores:
         What was collected, and what there was to collect.
     left_out : bool array, same shape
         Users whom the convention leaves out of a metric: short lists, missing users.
-    lists : ListCounts
+    counts : ListCounts
         What there is to count in the users' lists.
     """
 
@@ -82,7 +84,7 @@ class Scores:
     numerator: Floats
     denominator: Floats
     left_out: Flags
-    lists: ListCounts
+    counts: ListCounts
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
@@ -105,7 +107,7 @@ class Scores:
             numerator=np.concatenate([one.numerator for one in parts]),
             denominator=np.concatenate([one.denominator for one in parts]),
             left_out=np.concatenate([one.left_out for one in parts]),
-            lists=ListCounts.concat([one.lists for one in parts]),
+            counts=ListCounts.concat([one.counts for one in parts]),
         )
 
     def take(self, users: Any) -> Scores:
@@ -122,7 +124,7 @@ class Scores:
             numerator=self.numerator[users],
             denominator=self.denominator[users],
             left_out=self.left_out[users],
-            lists=self.lists.take(users),
+            counts=self.counts.take(users),
         )
 
     def columns(self, places: slice) -> Scores:
@@ -169,24 +171,18 @@ class Scores:
         """The median over the users who have a score: of all statistics, it alone needs them."""
         return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
 
-    def refuse_undefined(self) -> None:
-        """Hold a convention that says so to it.
-
-        Raises
-        ------
-        InvalidInputError
-            ``undefined="raise"`` and a user's score is undefined.
-        """
+    def objection(self) -> str:
+        """Return who has no score where a convention says ``undefined="raise"``; else nothing."""
         for place, one in enumerate(self.measurements):
             undefined = self.undefined[:, place]
             if one.convention.undefined == "raise" and undefined.any():
                 users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())
-                msg = (
+                return (
                     f"{one} is undefined for {int(undefined.sum())} users, the first {users}: "
                     "nothing is relevant, recommended or listed there. "
                     "Choose undefined='skip', 0.0 or 1.0."
                 )
-                raise InvalidInputError(msg)
+        return ""
 
 
 def _median(values: Floats) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.scores import ListCounts, Scores
+    from recsys_ndcg.scoring.scores import Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +33,16 @@ class Moments:
         How many numbers there are in each column.
     sum_x, sum_y : float64 arrays
         Their sums.
-    xx, xy, yy : float64 arrays
+    length, along, rest : float64 arrays
         The length of the centred x; that of the part of the centred y along it; that of the rest.
     """
 
     count: Positions
     sum_x: Floats
     sum_y: Floats
-    xx: Floats
-    xy: Floats
-    yy: Floats
+    length: Floats
+    along: Floats
+    rest: Floats
 
     @classmethod
     def of(cls, x: Floats, y: Floats, among: Flags) -> Moments:
@@ -64,8 +64,8 @@ class Moments:
         zero = np.zeros(len(count))
         apart_x = weight * (self.sum_x / mine - other.sum_x / theirs)
         apart_y = weight * (self.sum_y / mine - other.sum_y / theirs)
-        x = np.array([self.xx, zero, other.xx, zero, apart_x])
-        y = np.array([self.xy, self.yy, other.xy, other.yy, apart_y])
+        x = np.array([self.length, zero, other.length, zero, apart_x])
+        y = np.array([self.along, self.rest, other.along, other.rest, apart_y])
         return Moments(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y))
 
     @property
@@ -82,7 +82,7 @@ class Moments:
     def residual(self) -> Floats:
         """The length of y - ratio · x over all numbers: what the ratio leaves open."""
         slope = self.ratio
-        length: Floats = np.hypot(self.xy - slope * self.xx, self.yy)
+        length: Floats = np.hypot(self.along - slope * self.length, self.rest)
         return length
 
 
@@ -133,8 +133,8 @@ class Totals:
         Of the scores of the users who have one (x and y the same).
     parts : Moments
         Of their denominators (x) and numerators (y), where both are their own.
-    undefined, left_out : int64 arrays, shape (n_measurements,)
-        How many users have no score, and how many are left out by the convention.
+    undefined : int64 array, shape (n_measurements,)
+        How many users have no score.
     short_of : int64 array, shape (n_measurements,)
         How many lists are shorter than each cutoff.
     users, ratings : int
@@ -149,7 +149,6 @@ class Totals:
     scores: Moments
     parts: Moments
     undefined: Positions
-    left_out: Positions
     short_of: Positions
     users: int
     ratings: int
@@ -165,19 +164,24 @@ class Totals:
     @classmethod
     def of(cls, scores: Scores) -> Totals:
         """Sum up the scores of some users, or of all."""
-        values, lists = scores.per_user, scores.lists
+        values, counts = scores.per_user, scores.counts
         ks = [one.metric.k or 0 for one in scores.measurements]
         return cls(
             measurements=scores.measurements,
             scores=Moments.of(values, values, ~np.isnan(values)),
             parts=Moments.of(scores.denominator, scores.numerator, scores.defined),
             undefined=scores.undefined.sum(axis=0),
-            left_out=scores.left_out.sum(axis=0),
-            short_of=np.array([int((lists.n_items < k).sum()) for k in ks]),
-            short=int((lists.n_items < max(ks)).sum()),
+            short_of=np.array([int((counts.n_items < k).sum()) for k in ks]),
+            short=int((counts.n_items < max(ks)).sum()),
             left_out_users=int(scores.left_out.any(axis=1).sum()),
             users=len(scores.users),
-            **_counted(lists),
+            ratings=int(counts.ratings.sum()),
+            tied=int(counts.tied.sum()),
+            unlabelled=int(counts.unlabelled.sum()),
+            unlisted=int(counts.unlisted.sum()),
+            missing=int(counts.missing.sum()),
+            impossible=int(counts.impossible.sum()),
+            duplicates=int(counts.repeats.sum()),
         )
 
     @classmethod
@@ -224,12 +228,6 @@ def scored(measurements: Sequence[Measurement], ratio: Floats) -> Floats:
     """Return what each metric makes of a numerator over a denominator."""
     values = [one.metric.score(ratio[place : place + 1]) for place, one in enumerate(measurements)]
     return np.concatenate(values)
-
-
-def _counted(lists: ListCounts) -> dict[str, int]:
-    summed = {"ratings": "ratings", "tied": "tied", "missing": "missing", "unlisted": "unlisted"}
-    summed |= {"unlabelled": "unlabelled", "impossible": "impossible", "duplicates": "repeats"}
-    return {name: int(getattr(lists, column).sum()) for name, column in summed.items()}
 
 
 def _ratio(top: Floats | Positions, bottom: Floats | Positions) -> Floats:

@@ -8,6 +8,7 @@ from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
@@ -29,13 +30,10 @@ def tolerant_plan(
     1e-09
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    fine = [
-        not isinstance(step, str) and step < TIE_TOLERANCE
-        for step in (one.convention.tie_tolerance for one in plan.measurements)
-    ]
-    return Plan(
-        tuple(
-            one.under(tie_tolerance=TIE_TOLERANCE) if too_fine else one
-            for one, too_fine in zip(plan.measurements, fine, strict=True)
-        )
-    )
+    return Plan(tuple(map(_tolerant, plan.measurements)))
+
+
+def _tolerant(one: Measurement) -> Measurement:
+    step = one.convention.tie_tolerance
+    fine = not isinstance(step, str) and step < TIE_TOLERANCE
+    return one.under(tie_tolerance=TIE_TOLERANCE) if fine else one

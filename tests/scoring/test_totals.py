@@ -90,7 +90,7 @@ def test_moments_are_those_of_exact_fractions(grades: list[list[float]]) -> None
         own = scores.per_user[:, column]
         exact = [Fraction(value) for value in own[~np.isnan(own)].tolist()]
         if exact:
-            _same(totals.scores.xx[column], _exact_length(exact))
+            _same(totals.scores.length[column], _exact_length(exact))
         kept = scores.defined[:, column]
         top = [Fraction(one) for one in scores.numerator[kept, column].tolist()]
         bottom = [Fraction(one) for one in scores.denominator[kept, column].tolist()]
@@ -146,7 +146,7 @@ def test_scores_are_cut_and_joined() -> None:
     again = Scores.concat(parts)
     np.testing.assert_array_equal(again.per_user, scores.per_user)
     assert again.users.tolist() == scores.users.tolist()
-    assert again.lists.ratings.tolist() == [2, 2, 2, 2]
+    assert again.counts.ratings.tolist() == [2, 2, 2, 2]
     _same(Totals.of(scores.take([1, 2])).mean, np.nanmean(scores.per_user[1:3], axis=0))
     with refused("different measurements cannot be joined"):
         Scores.concat([scores, scores.columns(slice(0, 2))])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from surprise import Trainset
 
+from recsys_ndcg.arrays import ranges
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.convention.rounding import below_all
 from recsys_ndcg.errors import InvalidInputError, shown
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeVar
 
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Codes, Floats, Ids, Positions
 
     Result = TypeVar("Result")
 
@@ -85,7 +86,7 @@ class Candidates:
         _refuse_other_trainset(algo, trainset)
         self._name = type(algo).__name__
         self._scale = trainset.rating_scale if clip else None
-        self._convention = Convention() if convention is None else convention
+        self.convention = Convention() if convention is None else convention
         self._excludes = exclude is not None
         self.ratings = Ratings.by_user(trainset)
         self._estimates = Estimates(algo)
@@ -169,23 +170,21 @@ class Candidates:
             values[excluded] = -np.inf
             return values, np.zeros(len(users), dtype=np.int64)
         impossible[excluded] = False
-        if self._convention.impossible == "last":
-            lowest = below_all(values.min(axis=1, keepdims=True), self._convention)
+        if self.convention.impossible == "last":
+            lowest = below_all(values.min(axis=1, keepdims=True), self.convention)
             values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
-        elif self._convention.impossible == "drop":
+        elif self.convention.impossible == "drop":
             values[impossible] = -np.inf
         values[excluded] = -np.inf
         return values, impossible.sum(axis=1)
 
-    def _rated(self, users: Positions) -> tuple[Positions, Positions]:
+    def _rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
         """Return the rows and columns of what the users rated in the trainset."""
         if not self._excludes:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         known = np.flatnonzero(users >= 0)
         start, sizes = self.ratings.offsets[users[known]], self.ratings.sizes[users[known]]
-        first = np.cumsum(sizes) - sizes
-        places = np.arange(sizes.sum()) + np.repeat(start - first, sizes)
-        return np.repeat(known, sizes), self.ratings.codes[places]
+        return np.repeat(known, sizes), self.ratings.codes[ranges(start, sizes)]
 
 
 def refuse_beyond(k: int | None, trainset: Any) -> None:

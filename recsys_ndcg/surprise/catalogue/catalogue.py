@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.scoring.totals import Means
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
@@ -87,7 +87,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
       user item  rank  estimated
     0  ann    b     1        3.0
     """
-    METRICS["ndcg"](k)  # refuses a k that is not one
+    checked_k(k)
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
     refuse_beyond(k, trainset)
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)

@@ -15,7 +15,7 @@ from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.assembly import frozen
 from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
-from recsys_ndcg.lists.placed_lists import PlacedLists, Unlabelled
+from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _MANY = 0.5
 _KEPT = 10  # ranks of every list that can be shown, at least
-#: The choices by which an item has its place.
-_PLACING = ("tie_tolerance", "impossible", "recommend_from", "duplicates")
 _TABLES = ("the ratings of the trainset", "those of the testset")
 
 
@@ -59,17 +57,17 @@ def placing(plan: Plan) -> Convention:
     InvalidInputError
         They do not: under a library's name, which measures them otherwise.
     """
-    first, *others = plan.measurements
-    for one in others:
-        by_items = {first.convention.ties, one.convention.ties} - {"expected", "best", "worst"}
-        for name in (*_PLACING, *(["ties"] if by_items else [])):
-            mine, theirs = getattr(first.convention, name), getattr(one.convention, name)
-            if mine != theirs:
-                msg = (
-                    f"{first} and {one} rank the catalogue under different choices "
-                    f"({name}={mine!r} and {theirs!r}). Ask for one at a time."
-                )
-                raise InvalidInputError(msg)
+    by_items = [one for one in plan.measurements if one.convention.ties not in ANY_ORDER]
+    first = (by_items or plan.measurements)[0]
+    for one in plan.measurements:
+        placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
+        if other := other_places(placed, wanted):
+            name, was, now = other
+            msg = (
+                f"{first} and {one} rank the catalogue under different choices "
+                f"({name}={was!r} and {now!r}). Ask for one at a time."
+            )
+            raise InvalidInputError(msg)
     return first.convention
 
 
@@ -79,7 +77,7 @@ class Placement:
     Parameters
     ----------
     candidates : Candidates
-        What is ranked.
+        What is ranked, under the convention that `placing` returns.
     labels : Labels
         The testset.
     plan : Plan
@@ -99,7 +97,7 @@ class Placement:
         self, candidates: Candidates, labels: Labels, plan: Plan, *, shown: bool = True
     ) -> None:
         self._candidates = candidates
-        self._convention = convention = placing(plan)
+        self._convention = convention = candidates.convention
         self._threshold = threshold = plan.threshold
         ks = [metric.k for metric in plan.metrics if metric.k is not None]
         self._kept = max([_KEPT, *ks]) if shown else 0
@@ -182,7 +180,7 @@ class Placement:
         places : int64 array, shape (3, n_rows)
             `ahead`, `tied` (0 for items that are no candidates) and `within`.
         lists : int64 array, shape (3, n_users)
-            `lengths`, `n_recommended`, and how many estimates were impossible.
+            `lengths`, `n_above`, and how many estimates were impossible.
         estimated, first_tie : float64 arrays
             Of the rows and of the users.
         items, estimates : arrays, shape (n_users, n_kept)

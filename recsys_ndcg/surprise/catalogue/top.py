@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import ranges
+
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
 
@@ -42,7 +44,7 @@ def top(
     order = order[values[order] > -np.inf]
     row, column = row[order], column[order]
     sizes = np.bincount(row, minlength=len(table))
-    rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = ranges(np.zeros_like(sizes), sizes)
     kept = rank < k
     return row[kept], column[kept], rank[kept]
 

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Plan, Totals, facts_for, measure
+from recsys_ndcg.scoring import Plan, Totals, settled_scores
 from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
@@ -254,7 +254,5 @@ def _catalogue(algo: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue
 
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
-    own = own.settled(facts_for(lists, own.measurements), lists)
-    scores = measure(lists, own.measurements)
-    scores.refuse_undefined()
-    return Ranked([plan.name(name, protocol) for name in own.names], scores)
+    names = [plan.name(name, protocol) for name in own.names]
+    return Ranked(names, settled_scores(lists, own))
