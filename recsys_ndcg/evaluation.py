@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -109,13 +109,16 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
-    worst, best = plan.under(ties="worst").measurements, plan.under(ties="best").measurements
+
+    @cache
+    def extremes() -> tuple[Plan, Plan]:
+        return plan.under(ties="worst"), plan.under(ties="best")
 
     def scored(block: Block) -> tuple[Scores, Orders]:
         own = block.scores(plan.measurements)
         low, high = own, own  # where nothing is tied, every order is the same
         if block.any_tied(plan.measurements):
-            low, high = block.scores(worst), block.scores(best)
+            low, high = (block.scores(one.measurements) for one in extremes())
         return own, Orders.of(own.per_user, low.per_user, high.per_user)
 
     parts, ties = zip(*in_blocks(lists, plan.measurements, scored), strict=True)
@@ -124,7 +127,7 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     audit = Audit(lists, facts, plan, scores, reduce(add, ties))
     _warn_of_data(lists)
     _warn_of_ties(audit)
-    return Report(scores, signatures(plan, facts, audit.totals.n_scored), audit, lists)
+    return Report(scores, signatures(scores, facts), audit, lists)
 
 
 def _warn_of_data(lists: GroupedLists) -> None:
@@ -154,7 +157,7 @@ def _warn_of_ties(audit: Audit) -> None:
     if found:
         metric, low, high = found
         msg = (
-            f"Tied estimates ({audit.totals.tied} of {audit.totals.users} users) leave {metric} "
+            f"Tied estimates ({audit.n_tied} of {audit.totals.users} users) leave {metric} "
             f"open between {low:.4f} and {high:.4f}."
         )
         warn(msg)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recsys_ndcg.arrays import Floats
@@ -222,7 +223,7 @@ class Convention:
         if not isinstance(text, str):
             msg = f"A signature is text, not {shown(text)}."
             raise InvalidInputError(msg)
-        texts = notation.fields_of(text, _names(), _BESIDE)
+        texts = notation.fields_of(text, [*_names()], _BESIDE)
         return cls(**{name: notation.parsed(name, value) for name, value in texts.items()})
 
     @classmethod
@@ -272,8 +273,9 @@ class Convention:
         return formulas.explained(self)
 
 
-def _names() -> list[str]:
-    return [one.name for one in fields(Convention)]
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(one.name for one in fields(Convention))
 
 
 def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:

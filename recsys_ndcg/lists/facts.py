@@ -211,6 +211,15 @@ class Facts:
             },
         )
 
+    def seen_by(self, convention: Convention) -> Facts:
+        """Return the facts of what a convention leaves of the lists."""
+        return self.possible or self if convention.impossible == "drop" else self
+
+    def grades(self, convention: Convention) -> Grades:
+        """Return the true values that count under a convention."""
+        seen = self.seen_by(convention)
+        return seen.listed if convention.unlisted == "ignore" else seen.all_true
+
     @property
     def all_true(self) -> Grades:
         """The true values of all labelled items."""

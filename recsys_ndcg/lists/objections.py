@@ -50,8 +50,8 @@ def objection(
     lists : GroupedLists, optional
         Where the first offending rows are looked up, if they are at hand.
     """
-    if convention.impossible == "drop" and facts.possible is not None:
-        facts = facts.possible
+    if facts.seen_by(convention) is not facts:
+        facts = facts.seen_by(convention)
         if lists is not None and lists.impossible is not None:
             lists = without_impossible(lists, lists.impossible)
     found = (
@@ -69,10 +69,8 @@ def gain_objection(
     *,
     unlabelled_as: float | None = None,
 ) -> str:
-    """Return why a grade of the lists, or a rank, has no usable gain or weight."""
-    grades = facts.listed.known
-    if convention.unlisted != "ignore":
-        grades = np.concatenate([grades, facts.unlisted.known])
+    """Return why a grade of the lists has no usable gain."""
+    grades = facts.grades(convention).known
     if unlabelled_as is not None:
         grades = np.append(grades, unlabelled_as)
     fault = faulty_grades(grades, convention, threshold)
@@ -82,9 +80,14 @@ def gain_objection(
         where = "" if lists is None or rows is None or not rows.any() else named(lists, rows)
         shown = ", ".join(str(grade) for grade in bad[:3].tolist())
         return f"true: the grade {shown}{where and f' ({where})'} has {what}; {advice}."
+    return ""
+
+
+def weight_objection(convention: Convention, ranks: int) -> str:
+    """Return why the first ranks have no usable weights, if a function of the user's gives them."""
     if callable(convention.discount):
         try:
-            discounts(facts.longest, convention)
+            discounts(ranks, convention)
         except InvalidInputError as error:
             return str(error)
     return ""

@@ -30,15 +30,15 @@ def prepared(
     unlabelled_as : float, optional
         The grade that unlabelled items are given.
     """
+    if unlabelled_as is not None:
+        lists = lists.labelled_as(unlabelled_as)
     if lists.impossible is not None and convention.impossible != "rank":
         lists = _impossible_settled(lists, lists.impossible, convention)
     if convention.unlisted == "ignore" and len(lists.unlisted_true):
         nothing = np.zeros_like(lists.unlisted_offsets)
         lists = replace(lists, unlisted_offsets=nothing, unlisted_true=lists.unlisted_true[:0])
-    if unlabelled_as is not None:
-        return lists.labelled_as(unlabelled_as)
     if convention.unlabelled == "filter" and lists.n_unlabelled:
-        return lists.labelled_only()
+        lists = lists.labelled_only()
     return lists
 
 

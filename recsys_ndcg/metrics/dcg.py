@@ -46,13 +46,13 @@ class DCG(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the weighted sum of the gains."""
-        return discounted(ranking.gain, ranking.discount, self.k)
+        return discounted(ranking.gain, ranking.weights(self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""
         return np.ones(len(ranking.n_items))
 
 
-def discounted(gain: Floats, discount: Floats, k: int | None) -> Floats:
-    """Return the sum of gain times weight over the first k ranks, shape (n_users,)."""
-    return row_sums(gain[:, :k] * discount[:k])
+def discounted(gain: Floats, weights: Floats) -> Floats:
+    """Return the sum of gain times weight over as many ranks as have one, shape (n_users,)."""
+    return row_sums(gain[:, : len(weights)] * weights)

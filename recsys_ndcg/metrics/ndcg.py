@@ -53,13 +53,13 @@ class NDCG(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return DCG."""
-        return discounted(ranking.gain, ranking.discount, self.k)
+        return discounted(ranking.gain, ranking.weights(self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
         if ranking.convention.ideal == "max":
             return self._of_top_grades(ranking)
-        return discounted(ranking.ideal_gain, ranking.discount, self.k)
+        return discounted(ranking.ideal_gain, ranking.weights(self.k))
 
     def objection(self, convention: Convention) -> str:
         """Return why there is no such number: more places than can be added up."""

@@ -66,7 +66,7 @@ class RBP(Metric):
         """Return the weighted sum."""
         table = ranking.relevance[:, : self.k]
         weights = (1 - self.p) * np.power(self.p, np.arange(table.shape[1], dtype=np.float64))
-        return discounted(table, weights, self.k)
+        return discounted(table, weights)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""

@@ -148,10 +148,15 @@ class Ranking:
             return self.n_items
         return self._graded.lists.n_recommended(self.convention, self.threshold)
 
-    @lazy
+    @property
     def discount(self) -> Floats:
         """The weight of each rank, shape (width,)."""
-        return discounts(self._width, self.convention)
+        return self.weights(None)
+
+    def weights(self, k: int | None) -> Floats:
+        """Return the weights of the first k ranks, at most those of the tables."""
+        ranks = self._width if k is None else min(k, self._width)
+        return self._known.once(ranks, lambda: discounts(ranks, self.convention))
 
     @lazy
     def top_gain(self) -> float:
@@ -191,6 +196,8 @@ class Ranking:
         runs, (relevant, ahead) = self._by_relevance, self._hits
         cells = self._cells(runs)
         run = cells.run
+        if not runs.shared:
+            return cells.filled((relevant * (ahead + 1))[run])
         return cells.filled(hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place))
 
     @lazy
@@ -200,6 +207,9 @@ class Ranking:
         found = np.flatnonzero(relevant > 0)
         found = found[np.diff(runs.user[found], prepend=-1) > 0]  # the first of each user
         table = np.zeros((len(self.n_items), self._width))
+        if not runs.shared:
+            table[runs.user[found], runs.ahead[found]] = 1
+            return table
         table[runs.user[found]] = first_hits(
             runs.ahead[found], runs.size[found], relevant[found], self._width
         )

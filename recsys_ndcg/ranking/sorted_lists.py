@@ -60,7 +60,8 @@ class SortedLists:
         user, first, end = self._bounds
         rows, _ = self._sorted
         spans = lists.spans(user, first, end, rows[first])
-        rows = rows[ranges(first, end - first)]
+        if len(first) < len(rows):
+            rows = rows[ranges(first, end - first)]
         return Runs(rows, edges(end - first), user, *spans).reaching(self.depth)
 
     @lazy
@@ -102,11 +103,10 @@ class SortedLists:
         As many rows stand before a run as items at most, so it begins among a list's first rows.
         """
         offsets, (_, new) = self.lists.offsets, self._sorted
-        wanted = np.diff(offsets)
+        user, places = self.lists.user_of_row, np.arange(len(new))
         if self.depth is not None:
-            wanted = np.minimum(wanted, self.depth)
-        user = np.repeat(np.arange(len(wanted)), wanted)
-        places = ranges(offsets[:-1], wanted)
+            wanted = np.minimum(np.diff(offsets), self.depth)
+            user, places = np.repeat(np.arange(len(wanted)), wanted), ranges(offsets[:-1], wanted)
         if new.all():
             return user, places, places + 1
         begins = new[places]

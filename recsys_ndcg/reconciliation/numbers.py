@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.report.signatures import signature
+from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.scoring import Plan, Totals, measure
 from recsys_ndcg.scoring.measuring import with_ties
 
@@ -109,7 +109,7 @@ class Numbers:
             return Number(np.nan, reason=why, refused=True)
         totals = Totals.of(scores)
         mean = float(totals.mean[0])
-        signed = signature(scores.measurements[0], self.facts, int(totals.n_scored[0]))
+        (signed,) = signatures(scores, self.facts).values()
         return Number(mean, signed, "nobody has a score" if np.isnan(mean) else "")
 
 

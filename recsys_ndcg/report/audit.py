@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics.judged import Judged
-from recsys_ndcg.report.orders import Orders
+from recsys_ndcg.report.orders import SAME, Orders
 from recsys_ndcg.scoring.measuring import Block, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.totals import Means, Totals
@@ -42,6 +42,20 @@ COLUMNS = (
     "unlabelled_zero",
     "unlabelled_top",
 )
+#: What `Report.counts` has, beside the undefined scores of each metric.
+COUNTS = {
+    "users",
+    "ratings",
+    "short",
+    "trivial",
+    "tied",
+    "unlabelled",
+    "unlisted",
+    "missing",
+    "impossible",
+    "duplicates",
+    "left_out",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +115,7 @@ class Audit:
         mean, chance = self.totals.mean, self._passed.chance.mean
         bounded = np.array([metric.bounded for metric in self._plan.metrics])
         low, high = self.tie_range
-        lift = (mean - chance) / np.where(bounded & (chance < 1), 1 - chance, np.nan)
+        lift = (mean - chance) / np.where(bounded & (1 - chance > SAME), 1 - chance, np.nan)
         columns = dict(zip(LEVELS, (chance, lift, low, high), strict=True))
         return pd.DataFrame(columns, index=self._plan.names)
 
@@ -129,9 +143,14 @@ class Audit:
         """The mean scores with every tie in its worst, and in its best order."""
         return self._ties.worst.mean, self._ties.best.mean
 
+    @property
+    def n_tied(self) -> int:
+        """How many users have two items with the same estimate."""
+        return int(self._scores.counts.tied.sum())
+
     def widest_tie_range(self) -> tuple[str, float, float] | None:
         """Return the metric that ties leave open furthest, and its range, if it matters."""
-        if self.totals.tied < TIES_MATTER * self.totals.users:
+        if self.n_tied < TIES_MATTER * len(self._scores.users):
             return None
         low, high = self.tie_range
         width = np.where([metric.bounded for metric in self._plan.metrics], high - low, 0.0)

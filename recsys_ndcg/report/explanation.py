@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.gains import discounts
+from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.metrics.metric import checked_k
@@ -27,15 +27,13 @@ def explained(
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     checked_k(k)
     place = _place_of(lists.users, user)
-    convention, threshold = measurement.convention, measurement.threshold
-    own = prepared(lists.between(place, place + 1), convention)
-    in_order = SortedLists(own, convention, depth=k)
-    ranking = Ranking(GradedLists(own), in_order, convention, threshold=threshold)
+    own = prepared(lists.between(place, place + 1), measurement.convention)
+    ranking = _ranked(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
     ideal = _ideal(ranking, listed, k)
     depth = len(ideal)
-    weights = discounts(depth, convention)
+    weights = discounts(depth, measurement.convention)
     gain = np.zeros(depth)
     gain[:listed] = ranking.gain[0, :listed]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(ideal * weights)
@@ -62,11 +60,23 @@ def explained(
     ).set_axis(pd.RangeIndex(1, depth + 1, name="rank"))
 
 
+def _ranked(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
+    convention, threshold = measurement.convention, measurement.threshold
+    if convention.gain in BY_THRESHOLD and threshold is None:
+        msg = (
+            f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
+            "threshold=4.0, for instance."
+        )
+        raise InvalidInputError(msg)
+    in_order = SortedLists(own, convention, depth=k)
+    return Ranking(GradedLists(own), in_order, convention, threshold=threshold)
+
+
 def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
     """Return the gains of the ideal list, at least as many as there are items."""
     if ranking.convention.ideal == "max":
         return np.full(k or max(listed, 1), ranking.top_gain)
-    labelled = min(int(ranking.n_labelled[0]), len(ranking.discount))
+    labelled = min(int(ranking.n_labelled[0]), ranking.ideal_gain.shape[1])
     ideal: Floats = ranking.ideal_gain[0, : max(listed, labelled)]
     return ideal
 

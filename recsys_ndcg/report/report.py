@@ -35,7 +35,7 @@ class Report:
     ----------
     scores : Scores
         Numerators and denominators of every user.
-    signatures : mapping
+    signed : dict
         How each metric was computed, in words.
     audited : Audit or StoredAudit
         What stands beside the scores.
@@ -69,10 +69,15 @@ class Report:
     """
 
     scores: Scores
-    signatures: dict[str, str]
+    signed: dict[str, str]
     audited: Audit | storage.StoredAudit
     lists: GroupedLists | None = None
     known_baselines: pd.DataFrame | None = None
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """How each metric was computed, in words, by name."""
+        return dict(self.signed)
 
     @property
     def users(self) -> Ids:
@@ -185,7 +190,7 @@ class Report:
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.signatures[self._known(metric)]
+        return self.signed[self._known(metric)]
 
     def leaderboard(self, metric: str, n: int = 20, *, ascending: bool = False) -> pd.DataFrame:
         """Return the n users with the highest, or the lowest, scores.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,10 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, writing
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
+from recsys_ndcg.lists.assembly import frozen
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.recorded import Recorded
-from recsys_ndcg.report.audit import COLUMNS, LEVELS
+from recsys_ndcg.report.audit import COLUMNS, COUNTS, LEVELS
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 from recsys_ndcg.scoring.totals import Totals
@@ -133,20 +134,21 @@ def read(path: str | Path) -> Parts:
     except InvalidInputError as error:
         msg = f"{path}: {error}."
         raise InvalidInputError(msg) from None
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         msg = f"{path}: parts of the report are missing or of another form. Save it again."
         raise InvalidInputError(msg) from None
 
 
 def _parts(stored: dict[str, Any]) -> Parts:
     names = list(stored["signatures"])
-    users = as_numbers(objects(stored["per_user"]["user"], "user"))
-    shape = (len(users), len(names))
-    tables = {name: _table(stored[name], names) for name in _TABLES}
-    if any(table.shape != shape for table in tables.values()):
-        raise ValueError(shape)
     if not all(isinstance(number, int) for number in stored["counts"].values()):
         raise TypeError(stored["counts"])
+    if not stored["counts"].keys() >= COUNTS:
+        raise KeyError(COUNTS)
+    if not all(isinstance(text, str) for text in stored["signatures"].values()):
+        raise TypeError(stored["signatures"])
+    if not all("mean" in stored["summary"][name] for name in names):  # worked out anew
+        raise KeyError(stored["summary"])
     audit = {
         column: floats([stored["audit"][name][column] for name in names], column)
         for column in COLUMNS
@@ -156,24 +158,34 @@ def _parts(stored: dict[str, Any]) -> Parts:
         for model in stored["baselines"][names[0]]
         if model != "chance"
     }
+    scores = _scores(stored, names)
+    baselines = pd.DataFrame.from_dict(others, orient="index", columns=names) if others else None
+    known = StoredAudit(pd.DataFrame(audit, index=names), stored["counts"], Totals.of(scores))
+    return scores, stored["signatures"], known, baselines
+
+
+def _scores(stored: dict[str, Any], names: list[str]) -> Scores:
+    users = frozen(as_numbers(objects(stored["per_user"]["user"], "user")))
+    shape = (len(users), len(names))
+    tables = {name: _table(stored[name], names) for name in _TABLES}
+    if any(table.shape != shape for table in tables.values()):
+        raise ValueError(shape)
     lists = stored["lists"]
-    counted = ListCounts(
+    counts = ListCounts(
         n_items=np.array(stored["per_user"]["n_items"], dtype=np.int64),
         n_relevant=floats(stored["per_user"]["n_relevant"], "n_relevant"),
         **{name: np.array(lists[name]) for name in _LISTS},
     )
-    scores = Scores(
+    if any(len(getattr(counts, one.name)) != len(users) for one in fields(counts)):
+        raise ValueError(shape)
+    return Scores(
         tuple(_measurement(name, stored["metrics"][name]) for name in names),
         users,
         tables["numerator"],
         tables["denominator"],
         tables["left_out"].astype(bool),
-        counted,
+        counts,
     )
-    baselines = pd.DataFrame.from_dict(others, orient="index", columns=names) if others else None
-    table = pd.DataFrame(audit, index=names)
-    known = StoredAudit(table, stored["counts"], Totals.of(scores))
-    return scores, stored["signatures"], known, baselines
 
 
 def _measurement(name: str, described: dict[str, Any]) -> Measurement:

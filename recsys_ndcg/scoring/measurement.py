@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.objections import gain_objection, objection
+from recsys_ndcg.lists.objections import gain_objection, objection, weight_objection
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
 #: ties here, which makes a difference only where something is tied.
 _BESIDE = ("undefined", "missing_user", "mean_over", "duplicates", "ties")
+_READ = [one.name for one in fields(Convention) if one.name not in _BESIDE]
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,7 @@ class Measurement:
     @lazy
     def choices(self) -> Hashable:
         """The choices that a ranking or a metric may look at, but for the rule for ties."""
-        names = (one.name for one in fields(self.convention))
-        return self.convention.only(*(name for name in names if name not in _BESIDE))
+        return self.convention.only(*_READ)
 
     @lazy
     def order(self) -> Hashable:
@@ -88,7 +88,7 @@ class Measurement:
         return ("estimated", *self.rows, self.convention.tie_tolerance)
 
     @lazy
-    def rows(self) -> tuple[Hashable, ...]:
+    def rows(self) -> tuple[str, bool]:
         """Which rows there are."""
         filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None
         return self.convention.impossible, filtered
@@ -135,6 +135,12 @@ class Measurement:
             if why:
                 return why
         why = self.metric.objection(self.convention)
+        if not why and self.metric.uses_gains:
+            longest = facts.seen_by(self.convention).longest
+            k = self.metric.k or longest
+            why = weight_objection(
+                self.convention, k if self.convention.ideal == "max" else min(k, longest)
+            )
         if not why and self.needs_tie_free:
             first = 1.0 if self.blind else facts.first_ties.get(self.order, np.inf)
             if first <= (self.metric.k or np.inf):

@@ -212,15 +212,21 @@ class Block:
         )
 
     def _graded(self, one: Measurement) -> GradedLists:
-        ignored = one.convention.unlisted == "ignore" and bool(len(self._lists.unlisted_true))
+        """Prepare the lists once for all that see the same items and labels."""
+        impossible, filtered = self._rows(one)
+        unlisted = one.convention.unlisted
+        if impossible != "drop" and not len(self._lists.unlisted_true):
+            unlisted = "count"
+        # where impossible predictions go depends on the step that estimates are rounded to
+        step = one.convention.tie_tolerance if impossible == "last" else None
         return self._known.once(
-            ("graded", self._rows(one), ignored, one.unlabelled_as),
+            ("graded", impossible, step, filtered, unlisted, one.unlabelled_as),
             lambda: GradedLists(
                 prepared(self._lists, one.convention, unlabelled_as=one.unlabelled_as)
             ),
         )
 
-    def _rows(self, one: Measurement) -> Hashable:
+    def _rows(self, one: Measurement) -> tuple[str, bool]:
         """Tell apart which rows there are, where the choices that decide it make a difference."""
         impossible, filtered = one.rows
         if self._lists.impossible is None:

@@ -94,7 +94,13 @@ class Plan:
 
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""
-        return Plan(tuple(one.under(**choices) for one in self.measurements))
+        changed = {
+            id(one): one.replace(**choices)
+            for one in {id(one.convention): one.convention for one in self.measurements}.values()
+        }
+        return Plan(
+            tuple(replace(one, convention=changed[id(one.convention)]) for one in self.measurements)
+        )
 
     def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, if everything in it can be computed.

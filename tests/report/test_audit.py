@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from tests import drawn, textbook
 from tests.commands import run
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -327,3 +328,31 @@ def test_few_users_are_not_worth_a_sentence() -> None:
     assert report.counts["short"] == 1
     assert "short lists" not in _said(report)
     assert rn.evaluate(rows, k=[1, 5]).counts["short"] == 1
+
+
+def test_the_top_grade_is_also_that_of_what_is_dropped() -> None:
+    """As if its rows had had it from the start."""
+    flag = {"was_impossible": True}
+    rows = [("u", "a", 5.0, 4.0, {}), ("u", "b", None, 3.0, {}), ("u", "c", None, 2.0, flag)]
+    drop = rn.Convention(impossible="drop")
+    how: dict[str, Any] = {"metrics": "recall@2", "threshold": 4, "convention": drop}
+    filled = [(user, item, 5.0, estimated, said) for user, item, _, estimated, said in rows]
+    expected = rn.evaluate(filled, **how).mean["recall@2"]
+    assert expected == pytest.approx(2 / 3)
+    assert rn.evaluate(rows, **how).audit.loc["recall@2", "unlabelled_top"] == expected
+
+
+def test_there_is_no_lift_where_chance_is_perfect_but_for_a_last_digit() -> None:
+    """What is left to gain is rounding."""
+    rows = [("u", item, float(item % 3), 5.0 if item < 2 else 1.0) for item in range(4)]
+    report = rn.evaluate(rows, metrics="hit", k=None, threshold=4)
+    assert report.summary.loc["hit", "chance"] == pytest.approx(1)
+    assert math.isnan(report.audit.loc["hit", "lift"])  # type: ignore[arg-type]
+
+
+def test_what_needs_a_threshold_is_not_explained_without_one() -> None:
+    """The report was of errors, which need none."""
+    rows = [("u", "a", 1.0, 2.0), ("u", "b", 2.0, 3.0)]
+    report = rn.evaluate(rows, metrics="rmse", convention=rn.Convention(gain="binary"))
+    with refused("gain='binary' needs to know which items are relevant"):
+        report.explain("u")

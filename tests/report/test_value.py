@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
@@ -128,3 +131,38 @@ def test_reference_levels_are_over_the_users_of_the_mean(choices: dict[str, Any]
     assert report.mean["rr"] == pytest.approx(own.mean["rr"])
     alone = rn.evaluate(frame, metrics=["rr"], **how)
     assert alone.summary["chance"].iloc[0] > report.summary["chance"].iloc[0] + 0.01
+
+
+def test_a_report_from_a_file_cannot_be_written_to_either(tmp_path: Path) -> None:
+    """Its users, its signatures and its counts are its own."""
+    report = rn.evaluate(_frame(), metrics=["ndcg@5"], threshold=4)
+    report.save(tmp_path / "r.json")
+    for one in (report, rn.Report.load(tmp_path / "r.json")):
+        with pytest.raises(ValueError, match="read-only"):
+            one.users[:] = 1
+        one.signatures["ndcg@5"] = "x"
+        assert one.signature("ndcg@5").startswith("ndcg@5|gain:")
+        with pytest.raises(ValueError, match="read-only"):
+            one.scores.per_user[0] = 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda stored: stored["signatures"].update({"ndcg@5": None}),
+        lambda stored: stored["counts"].pop("users"),
+        lambda stored: stored["counts"].clear(),
+        lambda stored: stored["per_user"].update(n_items=[]),
+        lambda stored: stored["per_user"].update(n_items=[float("inf")] * 20),
+        lambda stored: stored["lists"].update(tied=[True]),
+    ],
+)
+def test_a_damaged_file_is_refused_when_it_is_read(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    """And not when somebody looks at the report."""
+    stored = rn.evaluate(_frame(), metrics=["ndcg@5"], threshold=4).to_dict()
+    change(stored)
+    (tmp_path / "r.json").write_text(json.dumps(stored))
+    with refused("r.json: parts of the report are missing or of another form", whole=False):
+        rn.Report.load(tmp_path / "r.json")

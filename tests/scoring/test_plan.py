@@ -180,3 +180,118 @@ def test_there_are_as_many_passes_as_different_sorts(monkeypatch: pytest.MonkeyP
     assert _sorts(lambda: every().audit, monkeypatch) == 2
     # exact and single precision, of one's own choices and of all presets
     assert _sorts(lambda: rn.reconcile(frame, "ndcg@10", threshold=4), monkeypatch) == 2
+
+
+flagged = st.lists(
+    st.tuples(
+        st.integers(0, 2),
+        st.sampled_from([0.0, 0.3, 0.5, 1.0, 2.0]),
+        st.sampled_from([None, 0.0, 1.0, 2.0, 3.5]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=12,
+).filter(lambda rows: any(row[2] is not None for row in rows))
+
+
+def _predictions(rows: list[tuple[int, float, float | None, bool]]) -> rn.RankedLists:
+    """Return Surprise's predictions as lists, some of which the model could not make."""
+    return rn.RankedLists.from_surprise(
+        [
+            (user, item, true, estimated, {"was_impossible": impossible})
+            for item, (user, estimated, true, impossible) in enumerate(rows)
+        ]
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    rows=flagged,
+    chosen=st.lists(drawn.choices.map(drawn.fitting), min_size=2, max_size=4),
+    impossible=st.lists(st.sampled_from(["rank", "last", "drop"]), min_size=4, max_size=4),
+    grade=st.sampled_from([None, 2.0]),
+)
+def test_what_shares_a_pass_is_what_it_is_alone(
+    rows: list[tuple[int, float, float | None, bool]],
+    chosen: list[Any],
+    impossible: list[str],
+    grade: float | None,
+) -> None:
+    """Measurements of any conventions together: each column to the last bit."""
+    lists = _predictions(rows)
+    measurements = [
+        Measurement(
+            kind(2 if kind.cutoff != "none" else None),
+            drawn.convention_of(one).replace(impossible=rule),
+            one.threshold,
+            blind=blind,
+            unlabelled_as=grade,
+        )
+        for one, rule in zip(chosen, impossible, strict=False)
+        for kind in (rn.NDCG, rn.Recall, rn.AP, rn.RR, rn.RMSE)
+        for blind in (False, True)
+    ]
+    plan = Plan(tuple(measurements))
+    plan = plan.with_reasons(facts_for(lists, plan.measurements))
+    together = measure(lists, plan.measurements).per_user
+    for place, one in enumerate(plan.measurements):
+        alone = measure(lists, [one]).per_user[:, 0]
+        np.testing.assert_array_equal(together[:, place], alone, err_msg=str(one))
+
+
+P = [
+    ("u", "a", 5.0, 4.0, {}),
+    ("u", "b", 1.0, 3.0, {}),
+    ("u", "c", 5.0, 2.0, {"was_impossible": True}),
+    ("v", "a", 5.0, 4.0, {}),
+    ("v", "c", 5.0, 2.0, {"was_impossible": True}),
+    ("v", "d", 5.0, 1.0, {}),
+]
+
+
+def test_a_dropped_prediction_that_does_not_count_is_told_by_reconcile() -> None:
+    """Dropping makes unlisted labels, where there were none before."""
+    drop = rn.Convention(impossible="drop")
+    how: dict[str, Any] = {"threshold": 4, "metrics": "recall@2"}
+    ignored = rn.evaluate(P, convention=drop.replace(unlisted="ignore"), **how).mean["recall@2"]
+    table = rn.reconcile(P, reported=ignored, convention=drop, **how)
+    own = table[table["preset"].isna()]
+    assert {"unlisted": pytest.approx(ignored - own["yours"].iloc[0])} in own["causes"].tolist()
+
+
+def test_a_function_is_asked_about_no_rank_and_no_grade_that_does_not_count() -> None:
+    """A table of weights for three ranks; grades of predictions that are dropped and ignored."""
+    rows = [("u", item, float(item), float(item % 2)) for item in range(6)]
+    weights = np.array([1, 0.5, 0.25])
+
+    def known(ranks: Any) -> Any:
+        return weights[np.asarray(ranks, int) - 1]
+
+    own = rn.Convention(discount=known)
+    report = rn.evaluate(rows, metrics=["ndcg@3", "precision", "rr"], threshold=1, convention=own)
+    assert report.mean["ndcg@3"] == pytest.approx(1.25 / 1.75)
+    assert report.audit.loc["ndcg@3", "best"] == 1
+    gone = rn.Convention(impossible="drop", unlisted="ignore", gain={1.0: 0, 5.0: 1})
+    odd = [*P[:2], ("u", "c", -7.0, 2.0, {"was_impossible": True})]
+    assert rn.evaluate(odd, metrics="ndcg@3", convention=gone).mean["ndcg@3"] == 1
+    with refused(r"the grade -7.0 .*has no gain"):
+        rn.evaluate(odd, metrics="ndcg@3", convention=gone.replace(unlisted="count"))
+
+
+def test_signatures_tell_functions_apart_by_what_counts() -> None:
+    """A label that is ignored is none that a gain was asked about."""
+    results = pd.DataFrame(
+        [("u", "a", 1.0), ("u", "b", 0.5)], columns=["user", "item", "estimated"]
+    )
+    labels = [("u", "a", 1.0), ("u", "z", 9.0)]
+    convention = rn.Convention(unlisted="ignore", gain=np.sqrt)
+    signed = [
+        rn.evaluate(
+            rn.RankedLists.from_labels(
+                pd.DataFrame(labels[:n], columns=["user", "item", "true"]), results
+            ),
+            convention=convention,
+        ).signature("ndcg@10")
+        for n in (1, 2)
+    ]
+    assert signed[0] == signed[1]
