@@ -125,3 +125,29 @@ def test_the_names_of_classes_are_known_to_type_checkers() -> None:
         kind for kind in METRICS.values() if f"as {kind.__name__}\n" not in source
     ]
     assert not missing
+
+
+class Started(First):
+    """One whose denominator depends on the order: undefined unless the list starts well."""
+
+    name: ClassVar[str] = "started"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of the first two."""
+        return row_sums(ranking.relevance[:, :2]) / 2
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of the first."""
+        return ranking.relevance[:, 0].copy()
+
+
+def test_reference_levels_are_over_the_users_who_have_a_score_of_their_own() -> None:
+    """Random order would give everybody one."""
+    rows = [
+        ("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("ann", "c", 1.0, 1),
+        ("bob", "a", 2.0, 1), ("bob", "b", 1.0, 5),
+    ]  # fmt: skip
+    levels = ["chance", "worst", "best"]
+    audit = rn.evaluate(rows, metrics=[Started()], threshold=4).audit[levels]
+    ann = rn.evaluate(rows[:3], metrics=[Started()], threshold=4).audit[levels]
+    pd.testing.assert_frame_equal(audit, ann)
