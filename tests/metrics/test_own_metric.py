@@ -133,8 +133,8 @@ class Started(First):
     name: ClassVar[str] = "started"
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return the relevance of the first two."""
-        return row_sums(ranking.relevance[:, :2]) / 2
+        """Return the relevance of the first, over the length of the list."""
+        return ranking.relevance[:, 0] / ranking.n_items
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the relevance of the first."""
