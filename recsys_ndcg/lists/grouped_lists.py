@@ -52,7 +52,6 @@ class GroupedLists:
         Predictions that the model could not make; None where there are none.
     text_order : int64 array, optional
         The place of each distinct item among them, compared as text.
-
     """
 
     users: Ids

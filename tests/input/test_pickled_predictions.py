@@ -312,7 +312,7 @@ def test_a_hostile_pickle_is_refused_and_writes_nothing(
         b"(cos\nsystem\nS'touch x'\no.",  # OBJ
         b"c__builtin__\neval\n.",
         b"c__main__\nx\n.",
-        b"crecsys_ndcg.adapters.pickles\n_STAND_INS\n.",
+        b"crecsys_ndcg.input.pickles\n_STAND_INS\n.",
         b"cnumpy2\nx\n.",
         b"ccopy_reg\nadd_extension\n.",
         b"c_codecs\nlookup\n.",
