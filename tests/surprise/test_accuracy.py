@@ -360,3 +360,18 @@ def test_impossible_predictions_can_be_put_last() -> None:
         for rule in ("rank", "last", "drop")
     ]
     assert values == pytest.approx([1 / 3, 1 / 2, 1 / 2])
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_librarys_name_measures_each_metric_in_its_way() -> None:
+    """CatBoost's NDCG is 1 for a user with nothing relevant, its AP 0."""
+    rows: list[Any] = [*ANN, ("bob", "a", 0, 3.0, {}), ("bob", "b", 0, 2.0, {})]
+    for name, function in (("ndcg", accuracy.ndcg), ("ap", accuracy.ap)):
+        own = rn.Convention.preset("catboost", name)
+        value = function(rows, 2, verbose=False, threshold=3, convention="catboost")
+        assert value == function(rows, 2, verbose=False, threshold=3, convention=own)
+    with refused("but catboost measures ap@2 under undefined=0.0"):
+        ndcg = rn.Convention.preset("catboost")
+        accuracy.ap(rows, 2, verbose=False, threshold=3, convention=ndcg)
+    with refused("No preset is named 'cat'"):
+        accuracy.ap(rows, 2, verbose=False, threshold=3, convention="cat")

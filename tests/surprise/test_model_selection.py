@@ -1287,3 +1287,24 @@ def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.Monkey
     alone = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
     monkeypatch.setattr(folds, "Parallel", refusing)
     equal(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO), alone)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_librarys_name_measures_each_metric_in_its_way() -> None:
+    """Rated and in the catalogue; a metric alone gives what it gives beside others."""
+    names = ["ndcg@5", "ap@5", "ndcg@5:catalogue", "ap@5:catalogue"]
+    how: dict[str, Any] = {"cv": FOLDS, "threshold": 4.5, "convention": "catboost"}
+    found = cross_validate(knn(), DATA, names, **how)
+    for name in names:
+        alone = cross_validate(knn(), DATA, [name], **how)
+        np.testing.assert_array_equal(found[f"test_{name}"], alone[f"test_{name}"])
+        metric = name.partition(":")[0]
+        own = how | {"convention": rn.Convention.preset("catboost", metric)}
+        mine = cross_validate(knn(), DATA, [name], **own)
+        np.testing.assert_array_equal(found[f"test_{name}"], mine[f"test_{name}"])
+    ndcg = how | {"convention": rn.Convention.preset("catboost")}
+    with refused("but catboost measures ap@5 under undefined=0.0"):
+        cross_validate(NeverFitted(), DATA, names, **ndcg)
+    with refused("rank the catalogue under different choices"):
+        other = how | {"convention": "ir_measures"}
+        cross_validate(NeverFitted(), DATA, ["ndcg@5:catalogue", "rr@5:catalogue"], **other)
