@@ -295,3 +295,12 @@ def test_signatures_tell_functions_apart_by_what_counts() -> None:
         for n in (1, 2)
     ]
     assert signed[0] == signed[1]
+
+
+def test_where_impossible_predictions_go_depends_on_the_tolerance() -> None:
+    """Below all others by more than the step that estimates are rounded to."""
+    rows = [("u", "a", 0.0, 0.0, {}), ("u", "b", 1.0, -0.1, {"was_impossible": True})]
+    lists = rn.RankedLists.from_surprise(rows)
+    last = rn.Convention(impossible="last", ties="best")
+    pair = [Measurement(rn.RR(), last.replace(tie_tolerance=step), 1.0) for step in (0.0, 3.0)]
+    assert measure(lists, pair).per_user.tolist() == [[0.5, 0.5]]
