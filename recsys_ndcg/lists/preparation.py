@@ -48,8 +48,11 @@ def _impossible_settled(
     """Return the lists with the impossible predictions below all others, tied, or without them."""
     if convention.impossible == "drop":
         return without_impossible(lists, impossible)
-    estimated = lists.estimated.copy()
-    estimated[impossible] = below_all(estimated.min(), convention)
+    estimated, own = lists.estimated.copy(), np.diff(lists.offsets) > 0
+    lowest = np.zeros(len(lists))
+    lowest[own] = np.minimum.reduceat(estimated, lists.offsets[:-1][own])
+    below = below_all(lowest, convention)  # of each list by itself
+    estimated[impossible] = below[lists.user_of_row[impossible]]
     return replace(lists, estimated=estimated, impossible=None)
 
 

@@ -137,3 +137,21 @@ def test_one_users_gains_do_not_destroy_anothers_score() -> None:
     alone = rn.evaluate(bob, k=4).per_user
     for rows in (ann + bob, bob + ann):
         _same_bits(rn.evaluate(rows, k=4).per_user.loc[["bob"]], alone, "bob")
+
+
+def test_where_impossible_predictions_go_is_the_users_own_affair() -> None:
+    """Below the user's own estimates: another's lowest one does not decide what is recommended."""
+    flag = {"was_impossible": True}
+    ann: list[Any] = [
+        ("ann", "a", 5.0, 4.0, {}),
+        ("ann", "b", 5.0, 3.0, flag),
+        ("ann", "c", 1.0, 2.0, {}),
+    ]
+    bob: list[Any] = [("bob", "a", 5.0, -900.0, {}), ("bob", "b", 1.0, 3.0, {})]
+    how: dict[str, Any] = {
+        "metrics": ["precision@3", "recall@3"],
+        "threshold": 4,
+        "convention": rn.Convention(impossible="last", recommend_from=-50.0),
+    }
+    alone = rn.evaluate(ann, **how).per_user
+    _same_bits(rn.evaluate(ann + bob, **how).per_user.loc[["ann"]], alone, "ann")
