@@ -172,7 +172,7 @@ class GroupedLists:
         """
         ranks = np.full(len(self), np.inf)
         again = again[::-1]  # so that each user's first one comes last
-        user = np.searchsorted(self.offsets, again, side="right") - 1
+        user = self.user_of_row[again]  # the rows of a list stay together
         ranks[user] = again - self.offsets[user]
         return ranks
 

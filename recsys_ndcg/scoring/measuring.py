@@ -158,7 +158,7 @@ class Block:
 
     def scores(self, measurements: tuple[Measurement, ...]) -> Scores:
         """Fill a column for each measurement; the lists are counted as the first one has them."""
-        shape = len(self._lists), len(measurements)
+        first, shape = measurements[0], (len(self._lists), len(measurements))
         numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
         left_out = np.zeros(shape, dtype=bool)
         for place, one in enumerate(measurements):
@@ -171,7 +171,10 @@ class Block:
             numerator,
             denominator,
             left_out,
-            self._counts(measurements[0]),
+            self._known.once(
+                ("counts", self._graded(first), self._sorted(first), first.threshold),
+                lambda: self._counts(first),
+            ),
         )
 
     def any_tied(self, measurements: tuple[Measurement, ...]) -> bool:
