@@ -16,6 +16,8 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recsys_ndcg.lists.facts import Facts, Grades
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -101,6 +103,13 @@ class Plan:
         return Plan(
             tuple(replace(one, convention=changed[id(one.convention)]) for one in self.measurements)
         )
+
+    def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
+        """Return the plan with more metrics, measured under the choices of the first."""
+        first, cutoffs = self.measurements[0], short_below([*self.metrics, *metrics])
+        added = zip(metrics, cutoffs[len(self.measurements) :], strict=True)
+        more = (replace(first, metric=one, short_below=n) for one, n in added)
+        return Plan((*self.measurements, *more))
 
     def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, if everything in it can be computed.

@@ -347,6 +347,18 @@ def test_errors_of_users_stand_beside_rated_lists_alone() -> None:
     assert set(both.per_user.columns) == {"ndcg@5", "mae", "rmse"}
 
 
+def test_errors_leave_out_the_users_that_evaluate_leaves_out() -> None:
+    """Under short_list="drop" by the smallest cutoff asked for, wherever it stands."""
+    convention = rn.Convention(tie_tolerance=1e-9, short_list="drop")
+    names = ["ndcg@10", "rmse", "ndcg@5"]
+    ours = cross_validate(svd(), DATA, names, cv=FOLDS, convention=convention).per_user
+    for fold, (algo, _, testset) in enumerate(fitted_folds(), 1):
+        theirs = rn.evaluate(algo.test(testset), metrics=names, convention=convention).per_user
+        pd.testing.assert_frame_equal(pd.DataFrame(ours.loc[fold])[names], theirs[names])
+        left_out = theirs[names].isna().sum()
+        assert left_out["ndcg@10"] > left_out["ndcg@5"] == left_out["rmse"] > 0
+
+
 def test_pooled_is_one_sum_over_another_over_all_folds(validated: Any) -> None:
     """By hand: all relevant recommendations over all recommendations, over all relevant items."""
     hits = places = catalogue_hits = relevant = squares = rows = 0.0

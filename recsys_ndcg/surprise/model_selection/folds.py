@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Plan, Totals, settled_scores
+from recsys_ndcg.scoring import Totals, settled_scores
 from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
@@ -24,12 +24,12 @@ from recsys_ndcg.surprise.tolerance import tolerant_plan
 from recsys_ndcg.surprise.traps import rated_lists, refuse_diverged, refuse_single_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.scoring import Plan, Scores
     from recsys_ndcg.surprise.model_selection.measures import Measure
 
 
@@ -42,7 +42,7 @@ class FoldPlan:
     measures : sequence of Measure
         In the order they were asked for.
     rated, catalogue : Plan, optional
-        What ranks the users' test ratings, and what ranks all items.
+        What ranks the users' test ratings, with their errors beside, and what ranks all items.
     train : bool
         Whether measures are taken of the trainset, too.
     """
@@ -68,40 +68,41 @@ class FoldPlan:
             tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
             for metrics in (_ranking(known, "rated"), _ranking(known, "catalogue"))
         )
+        if rated is not None and rated.measurements[0].convention.impossible != "last":
+            rated = rated.with_metrics(_errors(known))
         if catalogue is not None:
             placing(catalogue)  # refuses metrics that would rank differently
         return cls(known, rated, catalogue, train)
-
-    @property
-    def plans(self) -> list[Plan]:
-        """The plans that there are."""
-        return [plan for plan in (self.rated, self.catalogue) if plan is not None]
 
     @property
     def catalogue_names(self) -> list[str]:
         """The names of the measures that rank all items."""
         return [one.name for one in self.measures if one.metric and one.protocol == "catalogue"]
 
-    def with_threshold(self, grades: Grades) -> FoldPlan:
-        """Return the plan with a threshold where all ratings are 0 or 1, or refuse."""
+    def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:
+        """Return the same with what a function makes of each plan that there is."""
         rated, catalogue = (
-            None if plan is None else plan.with_threshold(grades)
-            for plan in (self.rated, self.catalogue)
+            None if plan is None else change(plan) for plan in (self.rated, self.catalogue)
         )
         return replace(self, rated=rated, catalogue=catalogue)
 
-    def name(self, metric: str, protocol: str) -> str:
-        """Return what the measure is called that a metric stands for under a protocol."""
-        names = {
+    def names(self, protocol: str) -> dict[str, str]:
+        """Return what the measures of a protocol are called, by the names of their metrics."""
+        return {
             str(one.metric): one.name
             for one in self.measures
             if one.metric and one.protocol == protocol
         }
-        return names.get(metric, metric)
 
 
 def _ranking(measures: Sequence[Measure], protocol: str) -> list[Metric]:
     return [one.metric for one in measures if one.metric and one.protocol == protocol]
+
+
+def _errors(measures: Sequence[Measure]) -> list[Metric]:
+    """Return the metrics that have an error of Surprise's user by user."""
+    wanted = [one.name for one in measures if one == ACCURACY.get(one.name)]
+    return [METRICS[name]() for name in wanted if name in METRICS]
 
 
 class Ranked(NamedTuple):
@@ -193,8 +194,8 @@ def _fold(algo: Any, trainset: Any, testset: Any, plan: FoldPlan) -> Fold:
         refuse_single_items(len(sizes), max(sizes.values(), default=0))
     for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
         refuse_beyond(metric.k, trainset)
-    true = np.array([row[2] for row in testset], dtype=np.float64)
-    plan = plan.with_threshold(Grades.of(true))
+    grades = Grades.of(np.array([row[2] for row in testset], dtype=np.float64))
+    plan = plan.each(lambda one: one.with_threshold(grades))
     start = time.time()
     algo.fit(trainset)
     fitted = time.time()
@@ -238,12 +239,7 @@ def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: FoldPlan) ->
 
 
 def _rated(predictions: list[Any], plan: FoldPlan, rated: Plan) -> Ranked:
-    """Rank the users' test ratings, and keep their errors beside."""
-    wanted = [one.name for one in plan.measures if one == ACCURACY.get(one.name)]
-    first = rated.measurements[0]
-    if first.convention.impossible != "last":
-        errors = [METRICS[name]() for name in wanted if name in METRICS]
-        rated = Plan((*rated.measurements, *(replace(first, metric=one) for one in errors)))
+    """Rank the users' test ratings."""
     return _scored(rated_lists(predictions, rated.duplicates), rated, plan, "rated")
 
 
@@ -254,5 +250,5 @@ def _catalogue(algo: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue
 
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
-    names = [plan.name(name, protocol) for name in own.names]
-    return Ranked(names, settled_scores(lists, own))
+    names = plan.names(protocol)
+    return Ranked([names.get(name, name) for name in own.names], settled_scores(lists, own))

@@ -14,7 +14,6 @@ from surprise.model_selection import KFold
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.rows import Rows, check_finite, floats, objects
 from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.scoring import facts_for
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
@@ -89,9 +88,7 @@ def settled_plan(plan: FoldPlan, data: Any, cv: Any) -> FoldPlan:
     lists = _lists_of(data, cv, plan)
     if lists is None:
         return plan
-    for one in plan.plans:
-        one.settled(facts_for(lists, one.measurements), lists)
-    return plan.with_threshold(Grades.of(lists.true))
+    return plan.each(lambda one: one.settled(facts_for(lists, one.measurements), lists))
 
 
 def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
@@ -101,8 +98,9 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     user, item, rating, _ = (list(column) for column in zip(*ratings_of(data), strict=True))
     grades = floats(rating, "rating")
     check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
-    if not plan.plans:
+    first = plan.rated or plan.catalogue
+    if first is None:
         return None
     columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
-    lists = group(columns, plan.plans[0].duplicates, RankedLists)
+    lists = group(columns, first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
