@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,16 @@ Flags = NDArray[np.bool_]
 Ids = NDArray[Any]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
+
+
+def freeze(record: Any) -> None:
+    """Let nobody write to the arrays of a dataclass: each becomes a read-only view of itself."""
+    for one in fields(record):
+        values = getattr(record, one.name)
+        if isinstance(values, np.ndarray):
+            view = values.view()
+            view.flags.writeable = False
+            object.__setattr__(record, one.name, view)
 
 
 def row_sums(table: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, labels_of, offse
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.input.rows import Rows
 
@@ -33,15 +31,15 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     n_items = 0 if items is None else len(items)
     listed, offsets, repeats = distinct_by_user(pairs, len(users), n_items, rule)
     return kind(
-        users=frozen(users),
-        offsets=frozen(offsets),
-        estimated=frozen(listed.numbers["estimated"]),
-        true=frozen(listed.numbers["true"]),
-        item_ids=None if items is None else frozen(items),
-        item_codes=None if listed.item is None else frozen(listed.item),
-        unlisted_offsets=frozen(np.zeros(len(users) + 1, dtype=np.int64)),
-        unlisted_true=frozen(np.zeros(0)),
-        missing=frozen(np.zeros(len(users), dtype=bool)),
+        users=users,
+        offsets=offsets,
+        estimated=listed.numbers["estimated"],
+        true=listed.numbers["true"],
+        item_ids=items,
+        item_codes=listed.item,
+        unlisted_offsets=np.zeros(len(users) + 1, dtype=np.int64),
+        unlisted_true=np.zeros(0),
+        missing=np.zeros(len(users), dtype=bool),
         order_only=rows.order_only,
         duplicates=rule,
         repeats=repeats,
@@ -65,27 +63,21 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
     true, unlisted = labels_of(listed, known, len(items))
     unlisted_offsets = offsets_of(unlisted.user, len(users))
     return kind(
-        users=frozen(users),
-        offsets=frozen(offsets),
-        estimated=frozen(listed.numbers["estimated"]),
-        true=frozen(true),
-        item_ids=frozen(items),
-        item_codes=None if listed.item is None else frozen(listed.item),
-        unlisted_offsets=frozen(unlisted_offsets),
-        unlisted_true=frozen(unlisted.numbers["true"]),
-        missing=frozen((np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0)),
+        users=users,
+        offsets=offsets,
+        estimated=listed.numbers["estimated"],
+        true=true,
+        item_ids=items,
+        item_codes=listed.item,
+        unlisted_offsets=unlisted_offsets,
+        unlisted_true=unlisted.numbers["true"],
+        missing=(np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
         protocol="catalogue",
         order_only=results.order_only,
         duplicates=rule,
         repeats=extra_labels + extra_results,
         impossible=_impossible(listed),
     )
-
-
-def frozen(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of our own that can no longer be written to."""
-    values.flags.writeable = False
-    return values
 
 
 def _flags(rows: Rows | Results) -> dict[str, Floats]:
@@ -97,4 +89,4 @@ def _flags(rows: Rows | Results) -> dict[str, Floats]:
 def _impossible(pairs: Pairs) -> Flags | None:
     """Return that column as flags again: of merged rows if any has it."""
     flags = pairs.numbers.get("impossible")
-    return None if flags is None else frozen(flags > 0)
+    return None if flags is None else flags > 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import edges
+from recsys_ndcg.arrays import freeze
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.lazy import lazy
 
@@ -69,6 +69,10 @@ class GroupedLists:
     repeats: Positions | None = None
     impossible: Flags | None = None
     text_order: Positions | None = None
+
+    def __post_init__(self) -> None:
+        """Let nobody write to the columns."""
+        freeze(self)
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -229,15 +233,15 @@ class GroupedLists:
 
     def only(self, kept: Flags) -> GroupedLists:
         """Return the lists with some of the rows."""
-        before = edges(kept.astype(np.int64))
+        rows = np.flatnonzero(kept)
         codes, impossible = self.item_codes, self.impossible
         return replace(
             self,
-            offsets=before[self.offsets],
-            estimated=self.estimated[kept],
-            true=self.true[kept],
-            item_codes=None if codes is None else codes[kept],
-            impossible=None if impossible is None else impossible[kept],
+            offsets=np.searchsorted(rows, self.offsets),
+            estimated=self.estimated[rows],
+            true=self.true[rows],
+            item_codes=None if codes is None else codes[rows],
+            impossible=None if impossible is None else impossible[rows],
         )
 
     def between(self, first: int, last: int) -> Self:

@@ -50,15 +50,12 @@ def objection(
     lists : GroupedLists, optional
         Where the first offending rows are looked up, if they are at hand.
     """
-    if facts.seen_by(convention) is not facts:
-        facts = facts.seen_by(convention)
-        if lists is not None and lists.impossible is not None:
-            lists = without_impossible(lists, lists.impossible)
-    found = (
-        rule(convention, facts, lists)
-        for rule in (_unlabelled, _missing, _items, _duplicates, _size)
-    )
-    return next(filter(None, found), "") or _places(convention, threshold, facts)
+    facts = facts.seen_by(convention)
+    for rule in (_unlabelled, _missing, _items, _duplicates, _size):
+        found = rule(convention, facts, None)
+        if found:
+            return found if lists is None else rule(convention, facts, _seen(lists, convention))
+    return _places(convention, threshold, facts)
 
 
 def gain_objection(
@@ -102,6 +99,13 @@ def named(lists: GroupedLists, rows: Flags) -> str:
     items = lists.item_ids[lists.item_codes[chosen]].tolist()
     pairs = zip(users, items, strict=True)
     return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
+
+
+def _seen(lists: GroupedLists, convention: Convention) -> GroupedLists:
+    """Return what a convention leaves of the lists."""
+    if convention.impossible == "drop" and lists.impossible is not None:
+        return without_impossible(lists, lists.impossible)
+    return lists
 
 
 def _unlabelled(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:

@@ -58,10 +58,9 @@ def _impossible_settled(
 
 def without_impossible(lists: GroupedLists, impossible: Flags) -> GroupedLists:
     """Return the lists without the impossible predictions, whose labels are then unlisted."""
-    places = np.arange(len(lists))
-    extra = impossible & ~np.isnan(lists.true)
+    extra = np.flatnonzero(impossible & ~np.isnan(lists.true))
     user = np.concatenate(
-        [np.repeat(places, lists.n_unlisted), np.repeat(places, lists.n_items)[extra]]
+        [np.repeat(np.arange(len(lists)), lists.n_unlisted), lists.user_of_row[extra]]
     )
     order = np.argsort(user, kind="stable")
     kept = replace(

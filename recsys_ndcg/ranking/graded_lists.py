@@ -34,7 +34,7 @@ class GradedLists:
 
     def gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gain of every row."""
-        key = "gains", _gain_key(convention, threshold)
+        key = "gains", gain_key(convention, threshold)
         return self._known.once(key, lambda: gains(self.lists.true, convention, threshold))
 
     def relevant(self, threshold: float | None) -> Floats:
@@ -67,7 +67,7 @@ class GradedLists:
 
     def ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
         """Return the gains of each user's ideal list, best first: shape (n_users, width)."""
-        key = "ideal", convention.ideal, _gain_key(convention, threshold), width
+        key = "ideal", convention.ideal, gain_key(convention, threshold), width
         return self._known.once(key, lambda: self._ideal_gain(convention, threshold, width))
 
     def _ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
@@ -94,5 +94,6 @@ class GradedLists:
         return values, edges(np.diff(lists.offsets) + extra)
 
 
-def _gain_key(convention: Convention, threshold: float | None) -> Hashable:
+def gain_key(convention: Convention, threshold: float | None) -> Hashable:
+    """Return what gains hang on, to know them by."""
     return convention.only("gain"), threshold if convention.gain in BY_THRESHOLD else None

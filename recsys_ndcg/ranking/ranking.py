@@ -11,7 +11,7 @@ from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.objections import gain_objection, objection, refuse
 from recsys_ndcg.lists.preparation import prepared
-from recsys_ndcg.ranking.graded_lists import GradedLists
+from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import descending
 from recsys_ndcg.ranking.runs import Cells
 from recsys_ndcg.ranking.sorted_lists import SortedLists
@@ -253,7 +253,7 @@ class Ranking:
 
     @lazy
     def _by_gain(self) -> Runs:
-        name = self._graded, self.convention.only("gain"), self.threshold
+        name = self._graded, gain_key(self.convention, self.threshold)
         return self._runs(name, lambda: self._gains)
 
     @lazy

@@ -10,8 +10,9 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.report.signatures import signatures
-from recsys_ndcg.scoring import Plan, Totals, measure
+from recsys_ndcg.scoring import Plan, measure
 from recsys_ndcg.scoring.measuring import with_ties
+from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -107,8 +108,7 @@ class Numbers:
     def _number(self, scores: Scores) -> Number:
         if why := scores.objection():
             return Number(np.nan, reason=why, refused=True)
-        totals = Totals.of(scores)
-        mean = float(totals.mean[0])
+        mean = float(Means.of(scores.per_user).mean[0])
         (signed,) = signatures(scores, self.facts).values()
         return Number(mean, signed, "nobody has a score" if np.isnan(mean) else "")
 

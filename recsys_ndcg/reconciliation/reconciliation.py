@@ -113,7 +113,7 @@ def reconciled(
         for changed in _one_after_the_other(_changes(numbers.mine(metric), preset, metric))
     )
     for metric in names:
-        numbers.own(metric)  # what is wrong with one's own choices is an error, not a note
+        numbers.own(metric)  # an error, too; undefined="raise" is known once all is measured
     rows = [_row(numbers, metric, preset) for metric in names for preset in PRESETS]
     if reported is None:
         return pd.DataFrame(rows)

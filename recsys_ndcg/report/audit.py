@@ -43,7 +43,7 @@ COLUMNS = (
     "unlabelled_top",
 )
 #: What `Report.counts` has, beside the undefined scores of each metric.
-COUNTS = {
+COUNTS = (
     "users",
     "ratings",
     "short",
@@ -55,7 +55,7 @@ COUNTS = {
     "impossible",
     "duplicates",
     "left_out",
-}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,19 +163,10 @@ class Audit:
     def counts(self) -> dict[str, int]:
         """How many users and rows need a second look."""
         totals = self.totals
+        trivial = self._passed.orders.trivial
         undefined = zip(totals.names, totals.undefined.tolist(), strict=True)
         return {
-            "users": totals.users,
-            "ratings": totals.ratings,
-            "short": totals.short,
-            "trivial": self._passed.orders.trivial,
-            "tied": totals.tied,
-            "unlabelled": totals.unlabelled,
-            "unlisted": totals.unlisted,
-            "missing": totals.missing,
-            "impossible": totals.impossible,
-            "duplicates": totals.duplicates,
-            "left_out": totals.left_out_users,
+            **{name: trivial if name == "trivial" else getattr(totals, name) for name in COUNTS},
             **{f"undefined {metric}": number for metric, number in undefined},
         }
 

@@ -15,7 +15,6 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, writing
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
-from recsys_ndcg.lists.assembly import frozen
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.recorded import Recorded
 from recsys_ndcg.report.audit import COLUMNS, COUNTS, LEVELS
@@ -143,7 +142,7 @@ def _parts(stored: dict[str, Any]) -> Parts:
     names = list(stored["signatures"])
     if not all(isinstance(number, int) for number in stored["counts"].values()):
         raise TypeError(stored["counts"])
-    if not stored["counts"].keys() >= COUNTS:
+    if not stored["counts"].keys() >= {*COUNTS}:
         raise KeyError(COUNTS)
     if not all(isinstance(text, str) for text in stored["signatures"].values()):
         raise TypeError(stored["signatures"])
@@ -165,7 +164,7 @@ def _parts(stored: dict[str, Any]) -> Parts:
 
 
 def _scores(stored: dict[str, Any], names: list[str]) -> Scores:
-    users = frozen(as_numbers(objects(stored["per_user"]["user"], "user")))
+    users = as_numbers(objects(stored["per_user"]["user"], "user"))
     shape = (len(users), len(names))
     tables = {name: _table(stored[name], names) for name in _TABLES}
     if any(table.shape != shape for table in tables.values()):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import freeze
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
 
@@ -85,6 +86,10 @@ class Scores:
     denominator: Floats
     left_out: Flags
     counts: ListCounts
+
+    def __post_init__(self) -> None:
+        """Let nobody write to the columns."""
+        freeze(self)
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:

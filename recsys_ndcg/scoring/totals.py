@@ -141,7 +141,7 @@ class Totals:
         Users, and rows as they came.
     short, tied, unlabelled, unlisted, missing, impossible, duplicates : int
         As in `recsys_ndcg.Report.counts`.
-    left_out_users : int
+    left_out : int
         How many users are left out of any column.
     """
 
@@ -159,7 +159,7 @@ class Totals:
     missing: int
     impossible: int
     duplicates: int
-    left_out_users: int
+    left_out: int
 
     @classmethod
     def of(cls, scores: Scores) -> Totals:
@@ -173,7 +173,7 @@ class Totals:
             undefined=scores.undefined.sum(axis=0),
             short_of=np.array([int((counts.n_items < k).sum()) for k in ks]),
             short=int((counts.n_items < max(ks)).sum()),
-            left_out_users=int(scores.left_out.any(axis=1).sum()),
+            left_out=int(scores.left_out.any(axis=1).sum()),
             users=len(scores.users),
             ratings=int(counts.ratings.sum()),
             tied=int(counts.tied.sum()),
@@ -240,10 +240,10 @@ def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
 
     Both are of shape (n, n_measurements); modified Gram-Schmidt.
     """
-    xx = _length(x)
-    unit = np.divide(x, xx, where=xx != 0, out=np.zeros_like(x))
-    xy = column_sums(unit * y)
-    return xx, xy, _length(y - unit * xy)
+    length = _length(x)
+    unit = np.divide(x, length, where=length != 0, out=np.zeros_like(x))
+    along = column_sums(unit * y)
+    return length, along, _length(y - unit * along)
 
 
 def _length(x: Floats) -> Floats:

@@ -144,6 +144,8 @@ def test_a_report_from_a_file_cannot_be_written_to_either(tmp_path: Path) -> Non
         assert one.signature("ndcg@5").startswith("ndcg@5|gain:")
         with pytest.raises(ValueError, match="read-only"):
             one.scores.per_user[0] = 1
+        with pytest.raises(ValueError, match="read-only"):
+            one.scores.numerator[0] = 1
 
 
 @pytest.mark.parametrize(

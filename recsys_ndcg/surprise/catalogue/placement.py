@@ -13,7 +13,6 @@ from recsys_ndcg.input.ids import encode
 from recsys_ndcg.input.labels import Labels, in_common
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.assembly import frozen
 from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
 from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
 from recsys_ndcg.surprise.catalogue.top import top
@@ -89,8 +88,7 @@ class Placement:
     Raises
     ------
     InvalidInputError
-        The ids are of another type than those of the trainset, or stand there twice; or the
-        metrics of the plan do not agree in what decides a place.
+        The ids are of another type than those of the trainset, or stand there twice.
     """
 
     def __init__(
@@ -148,15 +146,15 @@ class Placement:
         order = order[listed[order]]
         unlisted = offsets_of(self._user[~listed], len(self._users))
         return PlacedLists(
-            users=frozen(self._users),
-            offsets=frozen(offsets_of(self._user[listed], len(self._users))),
-            estimated=frozen(estimated[order]),
-            true=frozen(self._true[order]),
-            item_ids=frozen(self._items),
-            item_codes=frozen(self._item[order]),
-            unlisted_offsets=frozen(unlisted),
-            unlisted_true=frozen(self._true[~listed]),
-            missing=frozen((lengths == 0) & (np.diff(unlisted) > 0)),
+            users=self._users,
+            offsets=offsets_of(self._user[listed], len(self._users)),
+            estimated=estimated[order],
+            true=self._true[order],
+            item_ids=self._items,
+            item_codes=self._item[order],
+            unlisted_offsets=unlisted,
+            unlisted_true=self._true[~listed],
+            missing=(lengths == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
             duplicates=self._convention.duplicates,
             repeats=self._repeats,
@@ -165,7 +163,7 @@ class Placement:
             ahead=ahead[order],
             tied=tied[order],
             within=within[order],
-            lengths=frozen(lengths),
+            lengths=lengths,
             n_above=n_above,
             ties_from=first_tie,
             n_not_made=n_not_made,
