@@ -15,6 +15,8 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.evaluation import evaluate
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.metrics import Metric
+from recsys_ndcg.metrics.own import metric
 from recsys_ndcg.one_list import (
     average_precision_at_k,
     dcg_at_k,
@@ -26,22 +28,26 @@ from recsys_ndcg.one_list import (
 from recsys_ndcg.overlap import jaccard_at_k, rbo
 from recsys_ndcg.reconciliation import reconcile
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.version import __version__
 
 __all__ = [
     "Convention",
     "DataWarning",
     "InvalidInputError",
+    "Metric",
     "MissingExtraError",
     "RankedLists",
     "RecsysNdcgError",
     "Report",
+    "Signature",
     "UnknownMetricError",
     "__version__",
     "average_precision_at_k",
     "dcg_at_k",
     "evaluate",
     "jaccard_at_k",
+    "metric",
     "ndcg_at_k",
     "precision_at_k",
     "rbo",
@@ -52,6 +58,7 @@ __all__ = [
 
 if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.metrics.ap import AP as AP
+    from recsys_ndcg.metrics.auc import AUC as AUC
     from recsys_ndcg.metrics.cg import CG as CG
     from recsys_ndcg.metrics.dcg import DCG as DCG
     from recsys_ndcg.metrics.f1 import F1 as F1
@@ -66,7 +73,7 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
     from recsys_ndcg.metrics.rr import RR as RR
 
-_CLASSES = {metric.__name__: metric for metric in _metrics.METRICS.values()}
+_CLASSES = {kind.__name__: kind for kind in _metrics.METRICS.values()}
 
 
 def __getattr__(name: str) -> type[_metrics.Metric]:

@@ -52,6 +52,20 @@ def column_sums(table: Floats) -> Floats:
     return np.array([column.sum() for column in table.T], dtype=np.float64)
 
 
+def column_lengths(table: Floats) -> Floats:
+    """Return the Euclidean length of each column, without overflow.
+
+    Examples
+    --------
+    >>> column_lengths(np.array([[3e200], [4e200]]))
+    array([5.e+200])
+    """
+    most = np.abs(table).max(axis=0, initial=0.0)
+    inside = np.divide(table, most, where=most != 0, out=np.zeros_like(table))
+    length: Floats = most * np.sqrt(column_sums(inside * inside))
+    return length
+
+
 def edges(sizes: Positions) -> Positions:
     """Return where groups of these sizes start when they stand one after the other, and the end.
 

@@ -31,6 +31,12 @@ class DivergedModelError(InvalidInputError):
     """A model estimates NaN or infinity, and what that is clipped to looks like a rating."""
 
 
+class UnknownKeyError(InvalidInputError, KeyError):
+    """What a report raises as a mapping, asked for a metric that it does not have."""
+
+    __str__ = ValueError.__str__
+
+
 class UnknownMetricError(RecsysNdcgError):
     """No metric has the name that was asked for."""
 

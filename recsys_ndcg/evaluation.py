@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache, reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.errors import warn
-from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.report.audit import Audit
-from recsys_ndcg.report.orders import Orders
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.signatures import signatures
-from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks
+from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 _MOST = 0.5
@@ -110,24 +104,10 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
 
-    @cache
-    def extremes() -> tuple[Plan, Plan]:
-        return plan.under(ties="worst"), plan.under(ties="best")
-
-    def scored(block: Block) -> tuple[Scores, Orders]:
-        own = block.scores(plan.measurements)
-        low, high = own, own  # where nothing is tied, every order is the same
-        if block.any_tied(plan.measurements):
-            low, high = (block.scores(one.measurements) for one in extremes())
-        return own, Orders.of(own.per_user, low.per_user, high.per_user)
-
-    parts, ties = zip(*in_blocks(lists, plan.measurements, scored), strict=True)
-    scores = Scores.concat(parts)
-    refuse(scores.objection())
-    audit = Audit(lists, facts, plan, scores, reduce(add, ties))
+    report = Report.of(lists, facts, plan)
     _warn_of_data(lists)
-    _warn_of_ties(audit)
-    return Report(scores, signatures(scores, facts), audit, lists)
+    _warn_of_ties(report.audited)
+    return report
 
 
 def _warn_of_data(lists: GroupedLists) -> None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan, settled_scores
 
+if TYPE_CHECKING:
+    from recsys_ndcg.convention.convention import Convention
+
 Grades = Iterable[float | tuple[float, float]]
 
 
 def dcg_at_k(
-    x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any
+    x: Grades,
+    k: int | None,
+    *,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     """Return the discounted cumulative gain of one list.
 
@@ -29,8 +36,10 @@ def dcg_at_k(
         How many of the first items count; None for all.
     threshold : float, optional
         From which grade an item is relevant, for ``gain="binary"``.
-    **convention
-        Fields of `Convention`.
+    convention : Convention or str, optional
+        Every choice, or a library's name, as `recsys_ndcg.evaluate` takes it.
+    **choices
+        Fields of `Convention`, in place of those.
 
     Raises
     ------
@@ -41,12 +50,19 @@ def dcg_at_k(
     --------
     >>> round(dcg_at_k([3, 2, 2, 1, 2], 5), 12)
     11.984024240491
+    >>> dcg_at_k([3, 2], 2, convention="sklearn") == dcg_at_k([3, 2], 2, gain="linear")
+    True
     """
-    return _score("dcg", x, k, threshold, convention)
+    return _score("dcg", x, k, threshold, convention, choices)
 
 
 def ndcg_at_k(
-    x: Grades, k: int | None, *, threshold: float | None = None, **convention: Any
+    x: Grades,
+    k: int | None,
+    *,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -55,11 +71,16 @@ def ndcg_at_k(
     >>> round(ndcg_at_k([3, 2, 2, 1, 2], 5), 12)
     0.992739406476
     """
-    return _score("ndcg", x, k, threshold, convention)
+    return _score("ndcg", x, k, threshold, convention, choices)
 
 
 def precision_at_k(
-    x: Grades, k: int | None, threshold: float | None = None, **convention: Any
+    x: Grades,
+    k: int | None,
+    threshold: float | None = None,
+    *,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     """Return the precision of one list; parameters as in `dcg_at_k`.
 
@@ -68,11 +89,16 @@ def precision_at_k(
     >>> precision_at_k([1, 1, 1, 0, 0], 5)
     0.6
     """
-    return _score("precision", x, k, threshold, convention)
+    return _score("precision", x, k, threshold, convention, choices)
 
 
 def recall_at_k(
-    x: Grades, k: int | None, threshold: float | None = None, **convention: Any
+    x: Grades,
+    k: int | None,
+    threshold: float | None = None,
+    *,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     """Return the recall of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -81,14 +107,16 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1], 2)
     0.5
     """
-    return _score("recall", x, k, threshold, convention)
+    return _score("recall", x, k, threshold, convention, choices)
 
 
 def average_precision_at_k(
     x: Grades,
     k: int | None,
     threshold: float | None = None,
-    **convention: Any,
+    *,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     """Return the average precision of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -97,14 +125,16 @@ def average_precision_at_k(
     >>> round(average_precision_at_k([1, 0, 1], 3), 4)
     0.8333
     """
-    return _score("ap", x, k, threshold, convention)
+    return _score("ap", x, k, threshold, convention, choices)
 
 
 def reciprocal_rank(
     x: Grades,
     k: int | None = None,
     threshold: float | None = None,
-    **convention: Any,
+    *,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     """Return 1 over the rank of the first relevant item of one list, NaN if there is none.
 
@@ -113,16 +143,20 @@ def reciprocal_rank(
     >>> reciprocal_rank([0, 1, 1])
     0.5
     """
-    return _score("rr", x, k, threshold, convention)
+    return _score("rr", x, k, threshold, convention, choices)
 
 
-def _score(
-    name: str, x: Grades, k: int | None, threshold: float | None, options: dict[str, Any]
+def _score(  # noqa: PLR0913, PLR0917 - what every shortcut takes
+    name: str,
+    x: Grades,
+    k: int | None,
+    threshold: float | None,
+    convention: Convention | str | None,
+    choices: dict[str, Any],
 ) -> float:
     if isinstance(x, str | bytes | Mapping) or hasattr(x, "columns") or not isinstance(x, Iterable):
         msg = f"Give one list: pairs (estimated, true), or grades in ranked order, not {shown(x)}."
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": x.tolist() if isinstance(x, np.ndarray) else x})
-    convention = Convention().replace(**options)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    return float(settled_scores(lists, plan).per_user[0, 0])
+    return float(settled_scores(lists, plan.under(**choices)).per_user[0, 0])

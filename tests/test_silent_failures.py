@@ -238,7 +238,7 @@ def test_a_constant_predictor_on_rows_sorted_by_rating_does_not_score_1() -> Non
     rows: Rows = [(1, item, 3.5, 5.0 - item) for item in range(5)]
     report = rn.evaluate(rows, metrics=["ndcg@5", "ap@2"], threshold=4)
     assert (report.mean < 0.99).all()
-    assert report.summary["lift"].tolist() == pytest.approx([0, 0])
+    assert report.summary["adjusted"].tolist() == pytest.approx([0, 0])
     assert rn.evaluate(shuffled(rows, 1), metrics=report.metrics, threshold=4).mean.tolist() == (
         pytest.approx(report.mean.tolist())
     )

@@ -155,6 +155,13 @@ def error(metric: str, order: list[Row]) -> Parts:
     return math.fsum(e * e if metric == "rmse" else e for e in errors), float(len(errors))
 
 
+def pairs_in_order(order: list[Row], choices: Choices) -> Parts:
+    """auc: of a relevant and another item, the pairs whose relevant one stands first."""
+    rel = [relevant(row.true, choices) for row in order]
+    pairs = [(i, j) for i, a in enumerate(rel) for j, b in enumerate(rel) if a and not b]
+    return sum(i < j for i, j in pairs), len(pairs)
+
+
 def hits_and_places(k: K, order: list[Row], choices: Choices) -> tuple[int, int]:
     """Numerator and denominator of precision; recall and f1 share the hits."""
     rel = [relevant(row.true, choices) for row in order]
@@ -206,7 +213,9 @@ def across(
     every: Iterable[list[Row]], metric: str, k: K, unlisted: list[float], choices: Choices, p: float
 ) -> Parts:
     """Best, worst or mean numerator over the orders given, with its denominator."""
-    if metric in ("rmse", "mae"):
+    if metric == "auc":
+        pairs = [pairs_in_order(order, choices) for order in every]
+    elif metric in ("rmse", "mae"):
         pairs = [error(metric, order) for order in islice(every, 1)]  # order does not matter
     elif metric in ("cg", "dcg", "ndcg"):
         pairs = [graded(metric, k, order, unlisted, choices) for order in every]

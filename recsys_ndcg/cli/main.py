@@ -196,9 +196,11 @@ def _show_models(reports: dict[str, Report], names: list[str]) -> None:
     out.print(f"\n{best}, {names[0]}, in detail", style="bold")
     _show(report)
     for title, ascending in (("Best users", False), ("Worst users", True)):
-        users = report.leaderboard(names[0], n=5, ascending=ascending)
+        users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
         out.print()
-        out.print(terminal.grid(terminal.written(users), title))
+        shown = terminal.written(users.reset_index().set_index("rank"))
+        out.print(terminal.grid(shown, f"{title} by z", left=2))
+    out.print(f"{users.attrs['trivial']} users for whom every order is the same are left out.")
 
 
 def _show(report: Report) -> None:

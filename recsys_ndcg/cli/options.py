@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import fields
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import notation
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
-from recsys_ndcg.metrics import parse
+from recsys_ndcg.metrics import METRICS, Metric, parse
+from recsys_ndcg.metrics.metric import register
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>.*)")
 
 
 def pairs_from(text: str, option: str) -> dict[str, str] | None:
@@ -64,8 +69,10 @@ def _is_choice(word: str) -> bool:
 
 
 def _is_metric(word: str) -> bool:
+    if _OWN.fullmatch(word.split(",", maxsplit=1)[0]):
+        return True
     try:
-        return all(parse(name) for name in word.split(","))
+        return all(parse(name) for name in re.split(r",(?![^()]*\))", word))
     except RecsysNdcgError:
         return False
 
@@ -134,12 +141,41 @@ def cutoffs(text: str) -> list[int]:
 def names_of(texts: Sequence[str]) -> list[str]:
     """Return the metrics that stand in texts, with commas or one by one.
 
+    ``package.module:name@10`` imports a metric of one's own, from the current folder too.
+
     Examples
     --------
-    >>> names_of(["ndcg@5,rr", "precision@10"])
-    ['ndcg@5', 'rr', 'precision@10']
+    >>> names_of(["ndcg@5,rr", "rbp(p=0.9)@10"])
+    ['ndcg@5', 'rr', 'rbp(p=0.9)@10']
     """
-    return [name.strip() for name in ",".join(texts).split(",") if name.strip()]
+    names = re.split(r",(?![^()]*\))", ",".join(texts))
+    return [_imported(name.strip()) for name in names if name.strip()]
+
+
+def _imported(text: str) -> str:
+    """Return the name of a metric, imported first where it says from where.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such module, no such metric in it, or it fails.
+    """
+    found = _OWN.fullmatch(text)
+    if found is None:
+        return text
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        kind = getattr(import_module(found["module"]), found["name"])
+    except Exception as error:  # noqa: BLE001 - a module of somebody's own may fail in any way
+        msg = f"--metrics {text}: it cannot be imported ({error!r})."
+        raise InvalidInputError(msg) from None
+    if not (isinstance(kind, type) and issubclass(kind, Metric)):
+        msg = f"--metrics {text}: {found['name']!r} is no metric; make it one with @rn.metric."
+        raise InvalidInputError(msg)
+    if METRICS.get(kind.name) is not kind:
+        register(kind)
+    return kind.name + found["rest"]
 
 
 def _value(key: str, text: str) -> Any:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recsys_ndcg.arrays import Floats
@@ -41,13 +42,8 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     "duplicates": ("raise", "first", "last", "max", "mean"),
 }
 WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
-_BESIDE = [
-    "threshold",
-    "short_below",
-    "protocol",
-    "users",
-    "version",
-]  # what a report's signature adds
+#: What a report's signature adds, and what stands for all other choices in its short form.
+_BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,11 +200,53 @@ class Convention:
     @property
     def signature(self) -> str:
         """All fields in a fixed order, ``name:value`` joined by ``|``."""
-        return "|".join(f"{name}:{notation.written(getattr(self, name))}" for name in _names())
+        return "|".join(f"{name}:{text}" for name, text in self.texts.items())
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All fields in the same order, as a signature writes them."""
+        return {name: notation.written(getattr(self, name)) for name in _names()}
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """Return the names of all fields, in the same order."""
+        return _names()
+
+    @classmethod
+    def default_texts(cls) -> dict[str, str]:
+        """Return the defaults, as a signature writes them."""
+        return cls().texts
+
+    @classmethod
+    def default_digest(cls) -> str:
+        """Return eight signs that stand for all defaults: others have another digest."""
+        return sha256(cls().signature.encode()).hexdigest()[:8]
+
+    @classmethod
+    def texts_of(cls, text: str) -> tuple[str, dict[str, str]]:
+        """Return the metric in a signature, if any, and the texts of its fields, defaults too.
+
+        Raises
+        ------
+        InvalidInputError
+            A part is unknown or missing, or left to defaults that are others here.
+        """
+        metric, found = notation.fields_of(text, [*_names()], _BESIDE)
+        digest = found.pop("defaults", cls.default_digest())
+        if digest != cls.default_digest():
+            msg = (
+                f"The signature {shown(text)} was shortened by a version with other defaults "
+                f"({digest}; here they are {cls.default_digest()}). Give it in full."
+            )
+            raise InvalidInputError(msg)
+        return metric, {**cls.default_texts(), **found}
 
     @classmethod
     def from_signature(cls, text: str) -> Convention:
         """Return the convention that a signature describes: of a convention, or of a report.
+
+        The short form of a report's signature says nothing of choices that its metric does not
+        read; they are at their defaults.
 
         Raises
         ------
@@ -223,8 +261,8 @@ class Convention:
         if not isinstance(text, str):
             msg = f"A signature is text, not {shown(text)}."
             raise InvalidInputError(msg)
-        texts = notation.fields_of(text, [*_names()], _BESIDE)
-        return cls(**{name: notation.parsed(name, value) for name, value in texts.items()})
+        _, texts = cls.texts_of(text)
+        return cls(**{name: notation.parsed(name, texts[name]) for name in _names()})
 
     @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:

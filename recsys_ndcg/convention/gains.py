@@ -107,17 +107,28 @@ def discounts(depth: int, convention: Convention) -> Floats:
     >>> discounts(3, Convention(discount="reciprocal")).round(3)
     array([1.   , 0.5  , 0.333])
     """
-    ranks = np.arange(1, depth + 1, dtype=np.float64)
     rule = convention.discount
     if isinstance(rule, str):
-        return np.asarray(_DISCOUNTS[rule](ranks))
-    weights = _answer(rule, ranks, "discount must give one weight per rank")
+        return np.asarray(_DISCOUNTS[rule](np.arange(1, depth + 1, dtype=np.float64)))
+    return checked_weights(rule, depth, "discount")
+
+
+def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) -> Floats:
+    """Return the weights that a function of the user's gives the ranks 1 to `depth`.
+
+    Raises
+    ------
+    InvalidInputError
+        As for `discounts`.
+    """
+    ranks = np.arange(1, depth + 1, dtype=np.float64)
+    weights = _answer(rule, ranks, f"{named} must give one weight per rank")
     bad = ~np.isfinite(weights) | (weights < 0)
     bad[1:] |= weights[1:] > weights[:-1]
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
         msg = (
-            f"discount gives {weights[first]} at rank {first + 1}; "
+            f"{named} gives {weights[first]} at rank {first + 1}; "
             "weights must be finite, at least 0 and never increase with the rank."
         )
         raise InvalidInputError(msg)

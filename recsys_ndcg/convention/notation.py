@@ -57,15 +57,15 @@ def parsed(name: str, text: str) -> Any:
         return text
 
 
-def fields_of(signature: str, known: list[str], beside: list[str]) -> dict[str, str]:
-    """Return the texts of a signature's fields.
+def fields_of(signature: str, known: list[str], beside: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the metric of a signature, if it has one, and the texts of its fields.
 
     Parameters
     ----------
     signature : str
         ``name:value`` joined by ``|``, after the name of a metric or without.
     known : list of str
-        The fields that must stand there.
+        The fields that must stand there, but for what ``defaults:`` stands for.
     beside : list of str
         What else may: how the numbers of a report came about.
 
@@ -77,12 +77,11 @@ def fields_of(signature: str, known: list[str], beside: list[str]) -> dict[str, 
     Examples
     --------
     >>> fields_of("ndcg@10|gain:linear|users:3", ["gain"], ["users"])
-    {'gain': 'linear'}
+    ('ndcg@10', {'gain': 'linear', 'users': '3'})
     """
     found: dict[str, str] = {}
     parts = "".join(signature.split()).strip("`%").split("|")  # as copied from a page
-    if ":" not in parts[0] and len(parts) > 1:
-        parts = parts[1:]  # the metric
+    metric = parts.pop(0) if ":" not in parts[0] and len(parts) > 1 else ""
     for part in parts:
         name, colon, text = part.partition(":")
         if not colon or name not in known + beside or name in found:
@@ -93,10 +92,10 @@ def fields_of(signature: str, known: list[str], beside: list[str]) -> dict[str, 
             raise InvalidInputError(msg)
         found[name] = text
     missing = [name for name in known if name not in found]
-    if missing:
+    if missing and "defaults" not in found:
         msg = f"The signature {shown(signature)} lacks {', '.join(missing)}. {_HINT}"
         raise InvalidInputError(msg)
-    return {name: found[name] for name in known}
+    return metric, found
 
 
 _HINT = "Copy the whole line that report.signature(metric) or convention.signature printed."

@@ -71,6 +71,7 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
         item_codes=listed.item,
         unlisted_offsets=unlisted_offsets,
         unlisted_true=unlisted.numbers["true"],
+        unlisted_codes=unlisted.item,
         missing=(np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
         protocol="catalogue",
         order_only=results.order_only,

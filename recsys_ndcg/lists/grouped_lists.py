@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import freeze
+from recsys_ndcg.arrays import edges, freeze, ranges
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.lazy import lazy
 
@@ -36,8 +36,9 @@ class GroupedLists:
         The recommender's score, and the user's grade (NaN: unlabelled).
     item_ids, item_codes : arrays, optional
         The distinct items in ascending order, and each row's place among them.
-    unlisted_offsets, unlisted_true : arrays
-        The same for labelled items that are not in the user's list: the grades alone.
+    unlisted_offsets, unlisted_true, unlisted_codes : arrays
+        The same for labelled items that are not in the user's list: grades, and places among the
+        distinct items, if any.
     missing : bool array, shape (n_users,)
         Users with labels but without a list.
     protocol : {'rated', 'catalogue'}
@@ -54,6 +55,11 @@ class GroupedLists:
         The place of each distinct item among them, compared as text.
     """
 
+    #: What there is one entry of per user, per row, and per labelled item outside the lists.
+    by_user: ClassVar[tuple[str, ...]] = ("users", "missing", "repeats")
+    by_row: ClassVar[tuple[str, ...]] = ("estimated", "true", "item_codes", "impossible")
+    by_label: ClassVar[tuple[str, ...]] = ("unlisted_true", "unlisted_codes")
+
     users: Ids
     offsets: Positions
     estimated: Floats
@@ -69,6 +75,7 @@ class GroupedLists:
     repeats: Positions | None = None
     impossible: Flags | None = None
     text_order: Positions | None = None
+    unlisted_codes: Codes | None = None
 
     def __post_init__(self) -> None:
         """Let nobody write to the columns."""
@@ -246,21 +253,34 @@ class GroupedLists:
 
     def between(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""
-        rows = slice(self.offsets[first], self.offsets[last])
-        extra = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
-        codes, impossible = self.item_codes, self.impossible
+        return self.cut(
+            slice(first, last),
+            slice(self.offsets[first], self.offsets[last]),
+            slice(self.unlisted_offsets[first], self.unlisted_offsets[last]),
+        )
+
+    def take(self, users: Positions) -> Self:
+        """Return some users, given by their places in ascending order."""
+        return self.cut(
+            users,
+            ranges(self.offsets[users], np.diff(self.offsets)[users]),
+            ranges(self.unlisted_offsets[users], self.n_unlisted[users]),
+        )
+
+    def cut(self, users: Any, rows: Any, labels: Any) -> Self:
+        """Return some users, whose rows and labels outside the lists are told, too."""
+        parts = ((self.by_user, users), (self.by_row, rows), (self.by_label, labels))
+        columns = {
+            name: value[which]
+            for names, which in parts
+            for name in names
+            if (value := getattr(self, name)) is not None
+        }
         return replace(
             self,
-            users=self.users[first:last],
-            offsets=self.offsets[first : last + 1] - self.offsets[first],
-            estimated=self.estimated[rows],
-            true=self.true[rows],
-            item_codes=None if codes is None else codes[rows],
-            unlisted_offsets=self.unlisted_offsets[first : last + 1] - self.unlisted_offsets[first],
-            unlisted_true=self.unlisted_true[extra],
-            missing=self.missing[first:last],
-            repeats=None if self.repeats is None else self.repeats[first:last],
-            impossible=None if impossible is None else impossible[rows],
+            offsets=edges(np.diff(self.offsets)[users]),
+            unlisted_offsets=edges(self.n_unlisted[users]),
+            **columns,
         )
 
 

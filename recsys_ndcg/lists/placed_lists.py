@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -58,9 +58,9 @@ class Unlabelled:
     items: Ids
     estimated: Floats
 
-    def between(self, first: int, last: int) -> Unlabelled:
-        """Return those of some users."""
-        return Unlabelled(self.items[first:last], self.estimated[first:last])
+    def take(self, users: Any) -> Unlabelled:
+        """Return those of some users, given as numpy indexes them."""
+        return Unlabelled(self.items[users], self.estimated[users])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,6 +92,15 @@ class PlacedLists(GroupedLists):
     unlabelled : Unlabelled
         The first items without a label.
     """
+
+    by_user: ClassVar[tuple[str, ...]] = (
+        *GroupedLists.by_user,
+        "lengths",
+        "n_above",
+        "ties_from",
+        "n_not_made",
+    )
+    by_row: ClassVar[tuple[str, ...]] = (*GroupedLists.by_row, "ahead", "tied", "within")
 
     convention: Convention
     threshold: float | None
@@ -210,23 +219,13 @@ class PlacedLists(GroupedLists):
             item_codes=self.item_codes,
             unlisted_offsets=self.unlisted_offsets,
             unlisted_true=self.unlisted_true,
+            unlisted_codes=self.unlisted_codes,
             missing=self.missing,
             protocol=self.protocol,
             duplicates=self.duplicates,
             repeats=self.repeats,
         )
 
-    def between(self, first: int, last: int) -> Self:
-        """Return the users number `first` to `last`, sharing memory."""
-        rows = slice(self.offsets[first], self.offsets[last])
-        return replace(
-            super().between(first, last),
-            ahead=self.ahead[rows],
-            tied=self.tied[rows],
-            within=self.within[rows],
-            lengths=self.lengths[first:last],
-            n_above=self.n_above[first:last],
-            ties_from=self.ties_from[first:last],
-            n_not_made=self.n_not_made[first:last],
-            unlabelled=self.unlabelled.between(first, last),
-        )
+    def cut(self, users: Any, rows: Any, labels: Any) -> Self:
+        """Return some of the users, with their places."""
+        return replace(super().cut(users, rows, labels), unlabelled=self.unlabelled.take(users))

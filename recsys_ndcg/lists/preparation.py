@@ -36,7 +36,12 @@ def prepared(
         lists = _impossible_settled(lists, lists.impossible, convention)
     if convention.unlisted == "ignore" and len(lists.unlisted_true):
         nothing = np.zeros_like(lists.unlisted_offsets)
-        lists = replace(lists, unlisted_offsets=nothing, unlisted_true=lists.unlisted_true[:0])
+        lists = replace(
+            lists,
+            unlisted_offsets=nothing,
+            unlisted_true=lists.unlisted_true[:0],
+            unlisted_codes=None,
+        )
     if convention.unlabelled == "filter" and lists.n_unlabelled:
         lists = lists.labelled_only()
     return lists
@@ -63,10 +68,15 @@ def without_impossible(lists: GroupedLists, impossible: Flags) -> GroupedLists:
         [np.repeat(np.arange(len(lists)), lists.n_unlisted), lists.user_of_row[extra]]
     )
     order = np.argsort(user, kind="stable")
+    codes = None
+    if lists.item_codes is not None:
+        known = lists.item_codes[:0] if lists.unlisted_codes is None else lists.unlisted_codes
+        codes = np.concatenate([known, lists.item_codes[extra]])[order]
     kept = replace(
         lists.only(~impossible),
         unlisted_offsets=offsets_of(user, len(lists)),
         unlisted_true=np.concatenate([lists.unlisted_true, lists.true[extra]])[order],
+        unlisted_codes=codes,
         impossible=None,
     )
     return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))

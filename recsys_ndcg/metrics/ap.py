@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.metric import ORDER, Metric, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -45,6 +45,7 @@ class AP(Metric):
     """
 
     name: ClassVar[str] = "ap"
+    reads: ClassVar[frozenset[str]] = ORDER | {"ap_over"}
     also_called: ClassVar[tuple[str, ...]] = ("map", "averageprecision")
     needs_threshold: ClassVar[bool] = True
 
@@ -64,7 +65,7 @@ class AP(Metric):
             return np.minimum(ranking.n_relevant, k)
         return ranking.n_relevant
 
-    def objection(self, convention: Convention) -> str:
+    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return why there is no such number: over k without a k."""
         if convention.ap_over == "k" and self.k is None:
             return "ap_over='k' needs a cutoff: ask for 'ap@10', for instance."

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import GAINS, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register
-class CG(Metric):
+class CG(Linear):
     r"""Cumulative gain: the gains of the first k items, more is better.
 
     .. math:: CG@k = \sum_{r \le k} g(r)
@@ -42,12 +42,14 @@ class CG(Metric):
     """
 
     name: ClassVar[str] = "cg"
+    reads: ClassVar[frozenset[str]] = GAINS
     uses_gains: ClassVar[bool] = True
+    worth: ClassVar[str] = "gain"
     bounded: ClassVar[bool] = False
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the sum of the gains."""
-        return row_sums(ranking.gain[:, : self.k])
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return 1 for each rank."""
+        return np.ones(ranking.width(self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import GAINS, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register
-class DCG(Metric):
+class DCG(Linear):
     r"""Discounted cumulative gain: gains weighted by rank, more is better.
 
     .. math:: DCG@k = \sum_{r \le k} g(r) D(r)
@@ -41,18 +41,15 @@ class DCG(Metric):
     """
 
     name: ClassVar[str] = "dcg"
+    reads: ClassVar[frozenset[str]] = GAINS | {"discount"}
     uses_gains: ClassVar[bool] = True
+    worth: ClassVar[str] = "gain"
     bounded: ClassVar[bool] = False
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the weighted sum of the gains."""
-        return discounted(ranking.gain, ranking.weights(self.k))
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return the discount of each rank."""
+        return ranking.weights(self.k)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""
         return np.ones(len(ranking.n_items))
-
-
-def discounted(gain: Floats, weights: Floats) -> Floats:
-    """Return the sum of gain times weight over as many ranks as have one, shape (n_users,)."""
-    return row_sums(gain[:, : len(weights)] * weights)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import ORDER, register
 from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.recall import Recall
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register
-class F1(Metric):
+class F1(Linear):
     r"""The harmonic mean of precision and recall, more is better.
 
     .. math:: F_1@k = \frac{2h}{p + q}
@@ -40,11 +41,12 @@ class F1(Metric):
     """
 
     name: ClassVar[str] = "f1"
+    reads: ClassVar[frozenset[str]] = ORDER | {"recall_over", "recommend_from"}
     needs_threshold: ClassVar[bool] = True
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the hits twice."""
-        return 2 * Precision(self.k).numerator(ranking)
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return twice those of precision."""
+        return 2 * Precision(self.k).weights(ranking)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the sum of both denominators."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.metric import ORDER, Metric, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -40,6 +40,7 @@ class Hit(Metric):
     """
 
     name: ClassVar[str] = "hit"
+    reads: ClassVar[frozenset[str]] = ORDER
     also_called: ClassVar[tuple[str, ...]] = ("hitrate", "hr", "success")
     needs_threshold: ClassVar[bool] = True
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import ORDER, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register
-class Judged(Metric):
+class Judged(Linear):
     r"""The share of the first k items that have a true value.
 
     .. math:: judged@k = \frac{1}{\min(k, n)} \sum_{r \le k} [t_r \text{ is known}]
@@ -40,10 +40,12 @@ class Judged(Metric):
     """
 
     name: ClassVar[str] = "judged"
+    reads: ClassVar[frozenset[str]] = ORDER
+    worth: ClassVar[str] = "labelled"
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return how many are known."""
-        return row_sums(ranking.labelled[:, : self.k])
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return 1 for each rank."""
+        return np.ones(ranking.width(self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return how many there are."""

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.ranking.ranking import Ranking
+
+#: The choices that decide which rows there are and which users count, for every metric.
+ROWS_AND_USERS = frozenset(
+    {
+        "unlabelled",
+        "unlisted",
+        "impossible",
+        "duplicates",
+        "short_list",
+        "undefined",
+        "missing_user",
+        "mean_over",
+    }
+)
+#: With those by which the order of a list comes about.
+ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
+#: And what an item is worth in DCG and its kin.
+GAINS = ORDER | {"gain"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +71,13 @@ class Metric:
     #: Whether it must know which items are relevant, and whether it reads gains.
     needs_threshold: ClassVar[bool] = False
     uses_gains: ClassVar[bool] = False
+    #: The fields of `Convention` that can move its number: all of them, unless it says so. The
+    #: threshold is read where `needs_threshold` or a choice that is read asks for it.
+    reads: ClassVar[frozenset[str]] = frozenset(one.name for one in fields(Convention))
+    #: By which rule it breaks ties, whatever the convention says; None where it obeys that.
+    own_ties: ClassVar[str | None] = None
+    #: Whether it looks at the items of whole lists, and not at tables by rank alone.
+    whole_lists: ClassVar[bool] = False
     #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
     cutoff: ClassVar[str] = "usual"
     #: Whether the order of a list moves it, and whether it lies between 0 and 1.
@@ -61,6 +89,10 @@ class Metric:
     def __post_init__(self) -> None:
         """Refuse a cutoff that is not one."""
         object.__setattr__(self, "k", checked_k(self.k))
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.generic):  # so that a name reads back, and equal ones are equal
+                object.__setattr__(self, one.name, value.item())
         if self.k is not None and self.cutoff == "none":
             msg = f"{self.name} has no cutoff; ask for {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)
@@ -68,7 +100,7 @@ class Metric:
     def __str__(self) -> str:
         """Return the name that `parse` reads back: ``ndcg@10``."""
         given = [
-            str(getattr(self, one.name))
+            f"{one.name}={getattr(self, one.name)!r}"
             for one in fields(self)
             if one.name != "k" and getattr(self, one.name) != one.default
         ]
@@ -76,9 +108,20 @@ class Metric:
         return self.name + options + (f"@{self.k}" if self.k else "")
 
     @property
+    def origin(self) -> str:
+        """Where a metric of somebody's own comes from, ``module:name``; nothing for those here."""
+        kind = type(self)
+        ours = kind.__module__.startswith("recsys_ndcg.")
+        return "" if ours else f"{kind.__module__}:{kind.__qualname__}"
+
+    @property
     def depth(self) -> int | None:
         """How many ranks the metric reads; None means all."""
         return self.k
+
+    def fingerprinted(self, ranks: int) -> Floats | None:  # noqa: ARG002 - some need it
+        """Return numbers by which two metrics of one name are told apart, if it has any."""
+        return None
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return what the user's list collects."""
@@ -88,13 +131,25 @@ class Metric:
         """Return what there was to collect."""
         raise NotImplementedError
 
-    def objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
-        """Return why there is no such number under a convention; nothing if there is one."""
+    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002 - some need it
+        """Return why there is no such number under a convention; nothing if there is one.
+
+        Parameters
+        ----------
+        convention : Convention
+            Every choice.
+        longest : int
+            How many ranks the longest list has.
+        """
         return ""
 
     def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
         """Return why the expected score of tied estimates has no exact value, if it has none."""
         return ""
+
+    def deviation(self, ranking: Ranking) -> Floats:
+        """Return the standard deviation of the numerator under random order, NaN if unknown."""
+        return np.full(len(ranking.n_items), np.nan)
 
     def score(self, ratio: Floats) -> Floats:
         """Turn numerator over denominator into the score."""
@@ -120,13 +175,48 @@ def checked_k(k: Any) -> int | None:
 
 METRICS: dict[str, type[Metric]] = {}
 _Class = TypeVar("_Class", bound=type[Metric])
-_FORM = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\((?P<option>[^()]*)\))?(@(?P<k>[^@]*))?")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
+_ENTRY_POINTS = "recsys_ndcg.metrics"
 
 
 def register(metric: _Class) -> _Class:
-    """Make a metric known by its name."""
-    METRICS[metric.name] = metric
+    """Make a metric known by its name.
+
+    Raises
+    ------
+    InvalidInputError
+        The name cannot be read back, or is that of another metric. The same class may be made
+        again, as where a cell of a notebook is run twice.
+    """
+    name = getattr(metric, "name", None)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        msg = (
+            f"A metric needs a name in lower case, of letters, digits and _, such as 'early': "
+            f"{metric.__name__} has {shown(name)}."
+        )
+        raise InvalidInputError(msg)
+    check_free(metric)
+    METRICS[name] = metric
     return metric
+
+
+def check_free(metric: type[Metric]) -> None:
+    """Refuse a metric under the name of another.
+
+    Raises
+    ------
+    InvalidInputError
+        The name, or one that leads to another metric, is taken.
+    """
+    for known in METRICS.values():
+        same = (known.__module__, known.__qualname__) == (metric.__module__, metric.__qualname__)
+        if not same and metric.name in (known.name, *known.also_called):
+            msg = (
+                f"The name {metric.name!r} is taken by {known.__module__}.{known.__qualname__}: "
+                f"give {metric.__name__} another name."
+            )
+            raise InvalidInputError(msg)
 
 
 def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
@@ -137,39 +227,78 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     UnknownMetricError
         There is no such metric; the nearest name is given.
     InvalidInputError
-        The cutoff or the option cannot be read.
+        The cutoff or the options cannot be read.
 
     Examples
     --------
     >>> [str(metric) for metric in parse("NDCG", [5, 10])]
     ['ndcg@5', 'ndcg@10']
+    >>> str(parse("rbp(0.9)@10")[0])
+    'rbp(p=0.9)@10'
     """
-    found = _FORM.fullmatch(text.strip().lower())
-    kind = METRICS.get(found["name"]) if found else None
+    found = _FORM.fullmatch(text.strip())
+    name = (found["name"] if found else text).lower()
+    kind = _known(name) if found else None
     if found is None or kind is None:
-        raise UnknownMetricError(_unknown(text, found["name"] if found else text.lower()))
-    options: dict[str, Any] = {}
-    if found["option"] is not None:
-        own = [one.name for one in fields(kind) if one.name != "k"]
-        if len(own) != 1:
-            msg = f"{text!r}: {kind.name} has no option in brackets; ask for '{kind.name}@10'."
-            raise InvalidInputError(msg)
-        options[own[0]] = _number(found["option"], float, text)
+        raise UnknownMetricError(_unknown(text, name))
+    options = {} if found["options"] is None else _options(kind, found["options"], text)
     if found["k"] is not None:
-        return [kind(k=_number(found["k"], int, text), **options)]
+        if not re.fullmatch(r" *[-+]?[0-9_]+ *", found["k"]):
+            msg = f"{text!r}: {found['k']!r} is not a number; write a metric as 'ndcg@10'."
+            raise InvalidInputError(msg)
+        return [kind(k=int(found["k"]), **options)]
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
 
 
-def _number(text: str, kind: Callable[[str], Any], where: str) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
-        raise InvalidInputError(msg) from None
+def _options(kind: type[Metric], text: str, where: str) -> dict[str, Any]:
+    """Return the parameters in brackets: by name, or the only one of a metric by itself."""
+    own = [one.name for one in fields(kind) if one.name != "k"]
+    if not own:
+        msg = f"{where!r}: {kind.name} has no option in brackets; ask for '{kind.name}@10'."
+        raise InvalidInputError(msg)
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals and len(own) == 1:
+            name, value = own[0], name
+        name = name.lower()
+        if name not in own or name in found:
+            example = ",".join(f"{one}=..." for one in own)
+            msg = f"{where!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
+            raise InvalidInputError(msg)
+        found[name] = _value(value, where)
+    return found
+
+
+def _value(text: str, where: str) -> Any:
+    for read in (ast.literal_eval, float):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return read(text)
+    msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
+    raise InvalidInputError(msg)
+
+
+def _known(name: str) -> type[Metric] | None:
+    """Return the metric of that name: of ours, somebody's own, or of an installed package."""
+    if name in METRICS:
+        return METRICS[name]
+    for point in entry_points(group=_ENTRY_POINTS):
+        if point.name.lower() == name:
+            try:
+                kind = point.load()
+            except Exception as error:  # a package of somebody else's may fail in any way
+                msg = f"The metric {name!r} of {point.value} cannot be loaded: {error!r}."
+                raise InvalidInputError(msg) from error
+            if not (isinstance(kind, type) and issubclass(kind, Metric) and kind.name == name):
+                msg = f"{point.value} is offered as the metric {name!r}, but is {shown(kind)}."
+                raise InvalidInputError(msg)
+            return register(kind)
+    return None
 
 
 def _unknown(text: str, name: str) -> str:
     for metric in METRICS.values():
         if name in metric.also_called:
             return f"No metric is named {text!r} here; that is {metric.name!r}."
-    return f"No metric is named {text!r}. {nearest(name, METRICS)}"
+    offered = {point.name for point in entry_points(group=_ENTRY_POINTS)}
+    return f"No metric is named {text!r}. {nearest(name, {*METRICS, *offered})}"

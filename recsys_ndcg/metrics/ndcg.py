@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.convention.gains import discounts
-from recsys_ndcg.metrics.dcg import discounted
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import GAINS, register
+from recsys_ndcg.ranking.weighted import weighted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.ranking.ranking import Ranking
 
-_MOST_PLACES = 10_000_000
+MOST_PLACES = 10_000_000
 
 
 @register
-class NDCG(Metric):
+class NDCG(Linear):
     r"""DCG over the best possible DCG: 1 is the ideal order.
 
     .. math:: NDCG@k = \frac{DCG@k}{IDCG@k}
@@ -49,31 +52,43 @@ class NDCG(Metric):
     """
 
     name: ClassVar[str] = "ndcg"
+    reads: ClassVar[frozenset[str]] = GAINS | {"discount", "ideal", "max_grade"}
     uses_gains: ClassVar[bool] = True
+    worth: ClassVar[str] = "gain"
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return DCG."""
-        return discounted(ranking.gain, ranking.weights(self.k))
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return the discount of each rank."""
+        return ranking.weights(self.k)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
-        if ranking.convention.ideal == "max":
-            return self._of_top_grades(ranking)
-        return discounted(ranking.ideal_gain, ranking.weights(self.k))
+        return ideal_sum(ranking, self.k, lambda ranks: discounts(ranks, ranking.convention))
 
-    def objection(self, convention: Convention) -> str:
+    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return why there is no such number: more places than can be added up."""
-        if convention.ideal == "max" and self.k is not None and self.k > _MOST_PLACES:
-            return (
-                f"ideal='max' adds up the weights of all k places; choose k up to {_MOST_PLACES}."
-            )
+        if convention.ideal == "max" and self.k is not None and self.k > MOST_PLACES:
+            return f"ideal='max' adds up the weights of all k places; choose k up to {MOST_PLACES}."
         return ""
 
-    def _of_top_grades(self, ranking: Ranking) -> Floats:
-        """Return the DCG of the top grade in each of the k places, or of the list's places."""
-        if self.k is not None:
-            so_far = np.cumsum(ranking.top_gain * discounts(self.k, ranking.convention))
-            return np.full(len(ranking.n_items), so_far[-1])
-        so_far = np.cumsum(ranking.top_gain * ranking.discount)
-        best: Floats = so_far[np.maximum(ranking.n_items, 1) - 1]
-        return best
+
+def ideal_sum(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:
+    """Return the weighted sum of the gains of each user's ideal list, cut at k.
+
+    Under ``ideal="max"`` the top grade stands at each of the k places, or of the list's places.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of the users.
+    k : int, optional
+        The cutoff.
+    weights : callable
+        Gives the weights of as many ranks as it is asked for.
+    """
+    if ranking.convention.ideal != "max":
+        return weighted(ranking.ideal_gain, weights(ranking.width(k)))
+    so_far = np.cumsum(ranking.top_gain * weights(ranking.width(None) if k is None else k))
+    if k is not None:
+        return np.full(len(ranking.n_items), so_far[-1])
+    best: Floats = so_far[np.maximum(ranking.n_items, 1) - 1]
+    return best

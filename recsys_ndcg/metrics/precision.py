@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import ORDER, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register
-class Precision(Metric):
+class Precision(Linear):
     r"""The share of the first k items that are relevant, more is better.
 
     .. math:: P@k = \frac{h}{k}, \quad h = \sum_{r \le k} rel(r)
@@ -43,15 +43,15 @@ class Precision(Metric):
     """
 
     name: ClassVar[str] = "precision"
+    reads: ClassVar[frozenset[str]] = ORDER | {"recommend_from"}
     needs_threshold: ClassVar[bool] = True
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the hits."""
-        table = ranking.relevance[:, : self.k]
-        if ranking.convention.recommend_from is not None:
-            ranks = np.arange(1, table.shape[1] + 1)
-            table = table * (ranks <= ranking.n_recommended[:, None])
-        return row_sums(table)
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return 1 for each rank, 0 where nothing is recommended any more."""
+        ranks = np.arange(1, ranking.width(self.k) + 1)
+        if ranking.convention.recommend_from is None:
+            return np.ones(len(ranks))
+        return np.asarray(ranks <= ranking.n_recommended[:, None], dtype=np.float64)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the places."""

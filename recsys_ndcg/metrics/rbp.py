@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.metrics.dcg import discounted
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import ORDER, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True)
-class RBP(Metric):
+class RBP(Linear):
     r"""Rank-biased precision: the rate at which a patient reader meets relevant items.
 
     .. math:: RBP(p)@k = (1 - p) \sum_{r \le k} rel(r) p^{r-1}
@@ -30,7 +30,7 @@ class RBP(Metric):
     k : int, optional
         How many of the first items count.
     p : float, default 0.8
-        Persistence, above 0 and below 1. Written in the name: ``rbp(0.95)@10``.
+        Persistence, above 0 and below 1. Written in the name: ``rbp(p=0.95)@10``.
 
     Notes
     -----
@@ -46,11 +46,12 @@ class RBP(Metric):
 
     >>> import recsys_ndcg as rn
     >>> pairs = {"ann": [(3, 5), (2, 1), (1, 4)]}
-    >>> rn.evaluate(pairs, metrics=["rbp(0.5)@10"], threshold=4).mean["rbp(0.5)@10"]
-    np.float64(0.625)
+    >>> rn.evaluate(pairs, metrics=["rbp(p=0.5)@10"], threshold=4)["rbp(p=0.5)@10"]
+    0.625
     """
 
     name: ClassVar[str] = "rbp"
+    reads: ClassVar[frozenset[str]] = ORDER
     needs_threshold: ClassVar[bool] = True
 
     p: float = 0.8
@@ -62,11 +63,10 @@ class RBP(Metric):
             msg = f"rbp: p must be above 0 and below 1, not {shown(self.p)}; 0.8 is usual."
             raise InvalidInputError(msg)
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the weighted sum."""
-        table = ranking.relevance[:, : self.k]
-        weights = (1 - self.p) * np.power(self.p, np.arange(table.shape[1], dtype=np.float64))
-        return discounted(table, weights)
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return the chance to read as far as each rank, times that to stop there."""
+        ranks = np.arange(ranking.width(self.k), dtype=np.float64)
+        return np.asarray((1 - self.p) * np.power(self.p, ranks))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""

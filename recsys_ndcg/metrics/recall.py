@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import ORDER, register
 from recsys_ndcg.metrics.precision import Precision
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @register
-class Recall(Metric):
+class Recall(Linear):
     r"""The share of the relevant items that are among the first k, more is better.
 
     .. math:: R@k = \frac{h}{R}
@@ -40,11 +41,12 @@ class Recall(Metric):
     """
 
     name: ClassVar[str] = "recall"
+    reads: ClassVar[frozenset[str]] = ORDER | {"recall_over", "recommend_from"}
     needs_threshold: ClassVar[bool] = True
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the hits, as precision counts them."""
-        return Precision(self.k).numerator(ranking)
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return those of precision."""
+        return Precision(self.k).weights(ranking)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the relevant items."""

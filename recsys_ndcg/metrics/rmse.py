@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.metric import ROWS_AND_USERS, Metric, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -35,6 +35,7 @@ class RMSE(Metric):
     """
 
     name: ClassVar[str] = "rmse"
+    reads: ClassVar[frozenset[str]] = ROWS_AND_USERS
     cutoff: ClassVar[str] = "none"
     orders: ClassVar[bool] = False
     bounded: ClassVar[bool] = False

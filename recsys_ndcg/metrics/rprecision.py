@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.metric import ORDER, Metric, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -41,6 +41,7 @@ class RPrecision(Metric):
     """
 
     name: ClassVar[str] = "rprecision"
+    reads: ClassVar[frozenset[str]] = ORDER
     needs_threshold: ClassVar[bool] = True
     cutoff: ClassVar[str] = "none"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import Metric, register
+from recsys_ndcg.metrics.metric import ORDER, Metric, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -41,6 +41,7 @@ class RR(Metric):
     """
 
     name: ClassVar[str] = "rr"
+    reads: ClassVar[frozenset[str]] = ORDER
     also_called: ClassVar[tuple[str, ...]] = ("mrr", "reciprocalrank")
     needs_threshold: ClassVar[bool] = True
     cutoff: ClassVar[str] = "possible"

@@ -71,16 +71,58 @@ class GradedLists:
         return self._known.once(key, lambda: self._ideal_gain(convention, threshold, width))
 
     def _ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
-        values, offsets = self.gains(convention, threshold), self.lists.offsets
-        extra = self.lists.n_unlisted
+        offsets, extra = self.lists.offsets, self.lists.n_unlisted
         if convention.ideal == "local":  # an empty list has no order of its own
             extra = np.where(self.lists.n_items == 0, extra, 0)
         if extra.any():
+            values = self.gains(convention, threshold)
             values, offsets = self._with_unlisted(values, extra, convention, threshold)
-        best = np.append(values[descending(values, offsets)], 0.0)
+            values = values[descending(values, offsets)]
+        else:
+            values = self._gains_in_order(convention, threshold)
+        best = np.append(values, 0.0)
         places = offsets[:-1, None] + np.arange(width)
         table: Floats = best[np.where(places < offsets[1:, None], places, -1)]
         return table
+
+    def _gains_in_order(self, convention: Convention, threshold: float | None) -> Floats:
+        """Return the gains of the rows, each user's largest first."""
+
+        def found() -> Floats:
+            values = self.gains(convention, threshold)
+            return values[descending(values, self.lists.offsets)]
+
+        return self._known.once(("in order", gain_key(convention, threshold)), found)
+
+    def length_of_gains(self, convention: Convention, threshold: float | None) -> Floats:
+        r"""Return the length of the centred gains of each list, \sqrt{\sum (g_i - \bar g)^2}.
+
+        Each user's are added in the order of their size, and measured by the largest of them, so
+        that neither the order of the rows nor the unit of the gains plays a part.
+        """
+
+        def found() -> Floats:
+            lists = self.lists
+            own, n_items = np.diff(lists.offsets), lists.n_items
+            values = self._gains_in_order(convention, threshold)
+            most = np.zeros(len(lists))
+            most[own > 0] = values[lists.offsets[:-1][own > 0]]
+            unit = np.where(most > 0, most, 1.0)
+            values = values / np.repeat(unit, own)
+            mean = lists.sum_by_user(values) / np.maximum(n_items, 1)
+            apart = values - np.repeat(mean, own)
+            square = lists.sum_by_user(apart * apart) + (n_items - own) * (mean * mean)
+            length: Floats = unit * np.sqrt(square)
+            return length
+
+        return self._known.once(("length", gain_key(convention, threshold)), found)
+
+    def length_of_flags(self, flags: Floats) -> Floats:
+        """Return the length of a centred column of 0 and 1, of each list."""
+        lists = self.lists
+        ones, n_items = lists.sum_by_user(flags), lists.n_items
+        length: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
+        return length
 
     def _with_unlisted(
         self, values: Floats, extra: Positions, convention: Convention, threshold: float | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from recsys_ndcg.ranking.ordering import descending
 from recsys_ndcg.ranking.runs import Cells
 from recsys_ndcg.ranking.sorted_lists import SortedLists
 from recsys_ndcg.ranking.ties import first_hits, hits_so_far
+from recsys_ndcg.ranking.weighted import length_of_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -153,9 +154,13 @@ class Ranking:
         """The weight of each rank, shape (width,)."""
         return self.weights(None)
 
+    def width(self, k: int | None) -> int:
+        """Return how many of the first k ranks the tables have."""
+        return self._width if k is None else min(k, self._width)
+
     def weights(self, k: int | None) -> Floats:
         """Return the weights of the first k ranks, at most those of the tables."""
-        ranks = self._width if k is None else min(k, self._width)
+        ranks = self.width(k)
         return self._known.once(ranks, lambda: discounts(ranks, self.convention))
 
     @lazy
@@ -215,6 +220,46 @@ class Ranking:
         )
         return table
 
+    @lazy
+    def relevant_ranks(self) -> tuple[Floats, Floats]:
+        """How many relevant items each list holds, and the sum of their (expected) ranks.
+
+        Of those within the ranks that are looked at. Both are multiples of 1/2, and exact.
+        """
+        runs, (relevant, _) = self._by_relevance, self._hits
+        rank = runs.ahead + (runs.size + 1) / 2
+        n_users = len(self.n_items)
+        found: Floats = np.zeros(n_users)
+        ranks: Floats = np.zeros(n_users)
+        np.add.at(found, runs.user, relevant)
+        np.add.at(ranks, runs.user, relevant * rank)
+        return found, ranks
+
+    def deviation(self, worth: str, weights: Floats) -> Floats:
+        r"""Return the standard deviation of Σ w·a over all orders of each list, shape (n_users,).
+
+        .. math:: \sqrt{\frac{1}{n - 1} \sum_i (a_i - \bar a)^2 \sum_r (w_r - \bar w)^2}
+
+        over the n items of the list (Hoeffding 1951), with weights 0 past the last one given.
+
+        Parameters
+        ----------
+        worth : {'gain', 'relevance', 'labelled'}
+            What an item is worth, a.
+        weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
+            The weights of the first ranks, w.
+        """
+        graded, n_items = self._graded, self.n_items
+        if worth == "gain":
+            items = graded.length_of_gains(self.convention, self.threshold)
+        else:
+            items = graded.length_of_flags(
+                self._relevant if worth == "relevance" else graded.labelled
+            )
+        others = np.sqrt(np.maximum(n_items - 1, 1))
+        deviation: Floats = items / others * length_of_weights(weights, n_items)
+        return deviation
+
     @property
     def error(self) -> Floats:
         """Estimated minus true of every row, NaN where unlabelled: the one column not by rank."""
@@ -242,6 +287,25 @@ class Ranking:
             runs = runs.by(-np.arange(len(self.error), dtype=np.float64))
             runs = runs.apart(runs.place)
         return runs.rows, runs.ahead
+
+    def lists_in_order(self, k: int | None) -> tuple[list[Any], ...]:
+        """Return the users, and estimated, true and items of the first k ranks of each list.
+
+        Under a rule for ties that puts each item in one place. Where the data has no items, they
+        are the places of the rows among those of the user.
+        """
+        lists, runs = self._graded.lists, self._by_place
+        depth = self._width if k is None else k
+        kept = runs.ahead < depth
+        rows, user = runs.rows[kept], runs.user[kept]
+        ends = np.searchsorted(user, np.arange(1, len(lists)))
+        items = rows - lists.offsets[user] if lists.items is None else lists.items[rows]
+        columns = (np.split(one, ends) for one in (lists.estimated[rows], lists.true[rows], items))
+        return (lists.users.tolist(), *columns)
+
+    def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+        """Return what a metric works out for several of its parts, computed once."""
+        return self._known.once(key, compute)
 
     @property
     def _gains(self) -> Floats:
@@ -287,7 +351,14 @@ class Ranking:
                 return runs.apart(runs.place, in_order.depth)
             without_row = np.repeat(runs.size - runs.n_rows, runs.n_rows)  # these are worth least
             return runs.backwards().apart(runs.place + without_row, in_order.depth)
-        lists = self._graded.lists
+        return self._by_place
+
+    @lazy
+    def _by_place(self) -> Runs:
+        """Return a run for each row, by a rule for ties that does not go by what it is worth."""
+        rule, in_order, lists = self.convention.ties, self._sorted, self._graded.lists
+        if not in_order.runs.shared:
+            return in_order.runs
         runs = in_order.by(rule, lambda: lists.tie_key(rule))
         return runs.apart(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
 

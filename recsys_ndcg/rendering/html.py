@@ -39,7 +39,7 @@ def fragment(report: Shown) -> str:
     """Return the table, the remarks, the audit and the signatures, for a notebook or a page."""
     counts = report.counts
     lines = "".join(f"<li>{escape(line)}</li>\n" for line in report.remarks)
-    codes = "<br>\n".join(escape(report.signature(name)) for name in report.metrics)
+    codes = "<br>\n".join(escape(report.signature(name).text) for name in report.metrics)
     return (
         f"<p>{counts['users']} users, {counts['ratings']} ratings</p>\n"
         f"{cells(report).to_html(index=False, border=0)}\n"

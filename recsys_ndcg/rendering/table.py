@@ -22,7 +22,7 @@ def cells(report: Shown) -> pd.DataFrame:
             "pooled": [number(value) for value in summary["pooled"]],
             "median": [number(value) for value in summary["median"]],
             **_baselines(report),
-            "lift": [number(value) for value in summary["lift"]],
+            "adjusted": [number(value) for value in summary["adjusted"]],
             "users": [str(value) for value in summary["users"]],
             "undefined": [str(value) for value in summary["undefined"]],
         }
@@ -47,7 +47,7 @@ def audit_cells(report: Shown) -> pd.DataFrame:
 
 def signature_lines(report: Shown) -> list[str]:
     """Return the first signature, and what is different in those of the other metrics."""
-    first, *others = (report.signature(name) for name in report.metrics)
+    first, *others = (report.signature(name).text for name in report.metrics)
     known = first.split("|")
     likewise = [
         "|".join(part for part in one.split("|") if part not in known or "users:" in part)

@@ -8,6 +8,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Signed(Protocol):
+    """A signature, as far as it is shown."""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+
+
 class Shown(Protocol):
     """A report, as far as it is shown."""
 
@@ -43,5 +51,5 @@ class Shown(Protocol):
     def remarks(self) -> list[str]:
         """What a reader should know before trusting the numbers, a sentence each."""
 
-    def signature(self, metric: str) -> str:
+    def signature(self, metric: str) -> Signed:
         """Return how a metric was computed."""

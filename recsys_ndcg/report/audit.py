@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics.judged import Judged
-from recsys_ndcg.report.orders import SAME, Orders
+from recsys_ndcg.report.levels import Levels, Orders, adjusted
 from recsys_ndcg.scoring.measuring import Block, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.totals import Means, Totals
@@ -21,28 +21,24 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.report.tie_range import TieRange
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.scores import Scores
 
 TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
 #: The columns of the audit that stand in the summary, too.
-LEVELS = ("chance", "lift", "tie_low", "tie_high")
-#: All of them; what they hold stands in `Report.audit`.
-COLUMNS = (
-    *LEVELS,
-    "worst",
-    "best",
-    "trivial",
+LEVELS = ("chance", "adjusted", "tie_low", "tie_high")
+#: Those that take a look at the lists; the others follow from the scores of every user.
+FROM_LISTS = (
+    "tie_low",
+    "tie_high",
     "decided_by_ties",
-    "short",
-    "skipped",
-    "unlabelled",
     "judged",
     "unlabelled_zero",
     "unlabelled_top",
 )
-#: What `Report.counts` has, beside the undefined scores of each metric.
+#: What `Report.counts` has, beside the undefined and trivial users of each metric.
 COUNTS = (
     "users",
     "ratings",
@@ -58,121 +54,177 @@ COUNTS = (
 )
 
 
+class Audit:
+    """What stands beside some scores.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of every user.
+    """
+
+    def __init__(self, scores: Scores) -> None:
+        self.scores = scores
+
+    @lazy
+    def totals(self) -> Totals:
+        """The scores, summed up."""
+        return Totals.of(self.scores)
+
+    @property
+    def levels(self) -> Levels:
+        """What other orders of the same lists score, user by user."""
+        raise NotImplementedError
+
+    @property
+    def from_lists(self) -> pd.DataFrame:
+        """The columns `FROM_LISTS`, a row per metric."""
+        raise NotImplementedError
+
+    @lazy
+    def table(self) -> pd.DataFrame:
+        """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
+        totals, levels, others = self.totals, self.levels, self.from_lists
+        chance, best = levels.mean("chance"), levels.mean("best")
+        ordered = [one.metric.orders for one in self.scores.measurements]
+        columns: dict[str, Any] = {
+            "chance": chance,
+            "adjusted": adjusted(totals.mean, chance, best),
+            "z": levels.z_of_all,
+            "worst": levels.mean("worst"),
+            "best": best,
+            "trivial": share(levels.trivial.sum(axis=0), np.where(ordered, totals.n_scored, 0)),
+            "tie_low": others["tie_low"].to_numpy(),
+            "tie_high": others["tie_high"].to_numpy(),
+            "decided_by_ties": others["decided_by_ties"].to_numpy(),
+            "short": totals.short_of / totals.users,
+            "skipped": 1 - totals.n_scored / totals.users,
+            "unlabelled": totals.unlabelled / max(totals.ratings, 1),
+            "judged": others["judged"].to_numpy(),
+            "unlabelled_zero": others["unlabelled_zero"].to_numpy(),
+            "unlabelled_top": others["unlabelled_top"].to_numpy(),
+        }
+        return pd.DataFrame(columns, index=totals.names)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many users and rows need a second look."""
+        totals, levels = self.totals, self.levels
+        by_metric = {
+            "undefined": totals.undefined.tolist(),
+            "trivial": levels.trivial.sum(axis=0).tolist(),
+        }
+        return {
+            **{
+                name: levels.n_trivial if name == "trivial" else getattr(totals, name)
+                for name in COUNTS
+            },
+            **{
+                f"{what} {metric}": number
+                for what, numbers in by_metric.items()
+                for metric, number in zip(totals.names, numbers, strict=True)
+            },
+        }
+
+    @property
+    def tie_range(self) -> tuple[Floats, Floats]:
+        """The mean scores with every tie in its worst, and in its best order."""
+        return self.from_lists["tie_low"].to_numpy(), self.from_lists["tie_high"].to_numpy()
+
+    @property
+    def n_tied(self) -> int:
+        """How many users have two items with the same estimate."""
+        return int(self.scores.counts.tied.sum())
+
+    def widest_tie_range(self) -> tuple[str, float, float] | None:
+        """Return the metric that ties leave open furthest, and its range, if it matters."""
+        if self.n_tied < TIES_MATTER * len(self.scores.users):
+            return None
+        low, high = self.tie_range
+        width = np.where([one.metric.bounded for one in self.scores.measurements], high - low, 0.0)
+        widest = int(np.nan_to_num(width).argmax())
+        if not width[widest] >= TIES_MATTER:
+            return None
+        return self.scores.names[widest], float(low[widest]), float(high[widest])
+
+
 @dataclass(frozen=True, eq=False)
 class _Passed:
     """What one pass over the lists tells beside their scores, of some users."""
 
-    chance: Means
-    orders: Orders
+    orders: tuple[Orders, ...]
     judged: Means
     zero: Means
     top: Means
 
     def __add__(self, other: _Passed) -> _Passed:
         return _Passed(
-            self.chance + other.chance,
-            self.orders + other.orders,
+            (*self.orders, *other.orders),
             self.judged + other.judged,
             self.zero + other.zero,
             self.top + other.top,
         )
 
 
-class Audit:
-    """Chance level, tie range and counts of a report, each worked out when first read.
+class MeasuredAudit(Audit):
+    """What stands beside scores, measured of the same lists when it is first asked for.
 
     Parameters
     ----------
+    scores : Scores
+        Of every user.
     lists : GroupedLists
         What was measured.
     facts : Facts
         What is known of them.
     plan : Plan
         Settled: how they were measured.
-    scores : Scores
-        The result.
-    ties : Orders
+    ties : TieRange
         The worst and best order of all ties.
     """
 
     def __init__(
-        self, lists: GroupedLists, facts: Facts, plan: Plan, scores: Scores, ties: Orders
+        self, scores: Scores, lists: GroupedLists, facts: Facts, plan: Plan, ties: TieRange
     ) -> None:
+        super().__init__(scores)
         self._lists = lists
         self._facts = facts
         self._plan = plan
-        self._scores = scores
         self._ties = ties
 
     @lazy
-    def totals(self) -> Totals:
-        """The scores, summed up."""
-        return Totals.of(self._scores)
+    def levels(self) -> Levels:
+        """What other orders of the same lists score, user by user."""
+        return Levels(self.scores, Orders.concat(self._passed.orders))
 
     @lazy
-    def levels(self) -> pd.DataFrame:
-        """One row per metric: chance, lift, tie_low and tie_high, of means over users."""
-        mean, chance = self.totals.mean, self._passed.chance.mean
-        bounded = np.array([metric.bounded for metric in self._plan.metrics])
-        low, high = self.tie_range
-        lift = (mean - chance) / np.where(bounded & (1 - chance > SAME), 1 - chance, np.nan)
-        columns = dict(zip(LEVELS, (chance, lift, low, high), strict=True))
-        return pd.DataFrame(columns, index=self._plan.names)
-
-    @lazy
-    def table(self) -> pd.DataFrame:
-        """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
+    def from_lists(self) -> pd.DataFrame:
+        """The columns `FROM_LISTS`, a row per metric."""
         passed, totals = self._passed, self.totals
+        low, high = self.tie_range
         unlabelled = bool(self._facts.unlabelled)
-        columns: dict[str, Any] = {
-            "worst": passed.orders.worst.mean,
-            "best": passed.orders.best.mean,
-            "trivial": _share(passed.orders.fixed, np.where(self._ordered, totals.n_scored, 0)),
-            "decided_by_ties": _share(self._ties.moved, totals.n_scored),
-            "short": totals.short_of / totals.users,
-            "skipped": 1 - totals.n_scored / totals.users,
-            "unlabelled": totals.unlabelled / max(totals.ratings, 1),
-            "judged": passed.judged.mean,
-            "unlabelled_zero": passed.zero.mean if unlabelled else totals.mean,
-            "unlabelled_top": passed.top.mean if unlabelled else totals.mean,
-        }
-        return self.levels.assign(**columns)[[*COLUMNS]]
+        columns = (
+            low,
+            high,
+            np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan),
+            passed.judged.mean,
+            passed.zero.mean if unlabelled else totals.mean,
+            passed.top.mean if unlabelled else totals.mean,
+        )
+        return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
-        return self._ties.worst.mean, self._ties.best.mean
+        low, high = (
+            np.where(self._obeys, one.mean, np.nan) for one in (self._ties.low, self._ties.high)
+        )
+        return low, high
 
     @property
-    def n_tied(self) -> int:
-        """How many users have two items with the same estimate."""
-        return int(self._scores.counts.tied.sum())
-
-    def widest_tie_range(self) -> tuple[str, float, float] | None:
-        """Return the metric that ties leave open furthest, and its range, if it matters."""
-        if self.n_tied < TIES_MATTER * len(self._scores.users):
-            return None
-        low, high = self.tie_range
-        width = np.where([metric.bounded for metric in self._plan.metrics], high - low, 0.0)
-        widest = int(np.nan_to_num(width).argmax())
-        if not width[widest] >= TIES_MATTER:
-            return None
-        return self._plan.names[widest], float(low[widest]), float(high[widest])
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many users and rows need a second look."""
-        totals = self.totals
-        trivial = self._passed.orders.trivial
-        undefined = zip(totals.names, totals.undefined.tolist(), strict=True)
-        return {
-            **{name: trivial if name == "trivial" else getattr(totals, name) for name in COUNTS},
-            **{f"undefined {metric}": number for metric, number in undefined},
-        }
-
-    @property
-    def _ordered(self) -> list[bool]:
-        return [metric.orders for metric in self._plan.metrics]
+    def _obeys(self) -> list[bool]:
+        """Whether each metric breaks ties as it is told."""
+        return [metric.own_ties is None for metric in self._plan.metrics]
 
     @lazy
     def _passed(self) -> _Passed:
@@ -187,25 +239,20 @@ class Audit:
         }
         plan = Plan(tuple(one for each in wanted.values() for one in each))
         plan = plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
+        random = plan.measurements[: len(wanted["chance"])]
 
         def passed(block: Block) -> _Passed:
-            own = self._scores.per_user[block.users]
             columns = np.hsplit(block.scores(plan.measurements).per_user, len(wanted))
-            found = dict(zip(wanted, columns, strict=True))
-            return _Passed(
-                chance=Means.of(found["chance"], ~np.isnan(own)),
-                orders=Orders.of(own, found["worst"], found["best"]),
-                judged=Means.of(found["judged"]),
-                zero=Means.of(found["zero"]),
-                top=Means.of(found["top"]),
-            )
+            chance, worst, best, *others = columns
+            orders = Orders(chance, worst, best, block.deviations(random))
+            return _Passed((orders,), *(Means.of(each) for each in others))
 
         return reduce(add, in_blocks(self._lists, plan.measurements, passed))
 
     def _blind(self, one: Measurement, ties: str) -> Measurement:
         """Measure random order, or an extreme one."""
-        blind = replace(one.under(ties=ties), blind=True)
-        return blind if one.metric.orders else _without(blind)
+        blind = replace(one.extreme(ties), blind=True)
+        return blind if one.metric.orders else blind.without("its score has no order")
 
     def _judged(self, one: Measurement) -> Measurement:
         """Measure how much of the first k is labelled; an empty list has no such share."""
@@ -216,7 +263,9 @@ class Audit:
         """Measure as if unlabelled items were irrelevant."""
         undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
         other = one.under(unlabelled="zero", undefined=undefined)
-        return other if self._facts.unlabelled and one.metric.orders else _without(other)
+        if self._facts.unlabelled and one.metric.orders:
+            return other
+        return other.without("nothing is unlabelled")
 
     def _top(self, one: Measurement) -> Measurement:
         """Measure as if unlabelled items were of the top grade."""
@@ -230,10 +279,7 @@ class Audit:
         return highest if one.threshold is None else max(highest, one.threshold)
 
 
-def _without(one: Measurement) -> Measurement:
-    return replace(one, reason="there is no such number")
-
-
-def _share(which: Positions, among: Positions) -> Floats:
-    share: Floats = np.divide(which, among, where=among > 0, out=np.full(len(which), np.nan))
-    return share
+def share(which: Positions, among: Positions) -> Floats:
+    """Return how many of some there are, NaN of none."""
+    found: Floats = np.divide(which, among, where=among > 0, out=np.full(len(which), np.nan))
+    return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts
+from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.metrics.metric import checked_k
@@ -16,7 +17,7 @@ from recsys_ndcg.ranking.ranking import Ranking
 from recsys_ndcg.ranking.sorted_lists import SortedLists
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.scoring.measurement import Measurement
 
@@ -26,7 +27,7 @@ def explained(
 ) -> pd.DataFrame:
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     checked_k(k)
-    place = _place_of(lists.users, user)
+    (place,) = places_of(lists.users, [user]).tolist()
     own = prepared(lists.between(place, place + 1), measurement.convention)
     ranking = _ranked(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
@@ -47,10 +48,12 @@ def explained(
     return pd.DataFrame(
         {
             **table,
+            "relevant": _marked(table["true"], listed, measurement.threshold),
             "gain": gain,
             "discount": weights,
             "discounted_gain": gain * weights,
             "dcg": dcg,
+            "ideal_item": _ideal_items(own, measurement, depth),
             "ideal_gain": ideal,
             "ideal_dcg": ideal_dcg,
             "ndcg": np.divide(
@@ -58,6 +61,13 @@ def explained(
             ),
         }
     ).set_axis(pd.RangeIndex(1, depth + 1, name="rank"))
+
+
+def _marked(true: pd.Series[Any], listed: int, threshold: float | None) -> pd.Series[Any]:
+    """Return whether the items in the list are relevant; missing where nothing says so."""
+    unknown = (np.arange(len(true)) >= listed) | (threshold is None)
+    relevant = true.to_numpy(dtype=np.float64) >= (threshold or 0.0)
+    return pd.Series(relevant).astype("boolean").mask(unknown)
 
 
 def _ranked(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
@@ -81,19 +91,54 @@ def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
     return ideal
 
 
-def _place_of(users: Ids, user: Any) -> int:
-    """Return the number of a user; an id of another type is told apart."""
+def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
+    """Return the items of the ideal list, as far as they are known: of equal gains any first."""
+    items = np.full(depth, None, dtype=object)
+    convention = measurement.convention
+    if convention.ideal == "max" or own.item_ids is None or own.item_codes is None:
+        return items
+    true, codes = own.true, own.item_codes
+    if own.unlisted_codes is not None and (convention.ideal == "global" or not len(true)):
+        true = np.concatenate([true, own.unlisted_true])
+        codes = np.concatenate([codes, own.unlisted_codes])
+    best = np.argsort(-gains(true, convention, measurement.threshold), kind="stable")
+    found = own.item_ids[codes[best]][:depth]
+    items[: len(found)] = found.tolist()
+    return items
+
+
+def places_of(users: Ids, wanted: Iterable[Any]) -> Positions:
+    """Return the places of some users, in ascending order; an id of another type is told apart.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such user, one is given twice, or none is.
+    """
+    if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
+        msg = f"Give the users as a list of their ids, not {shown(wanted)}."
+        raise InvalidInputError(msg)
+    place_of = {user: place for place, user in enumerate(users.tolist())}
+    asked = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
+    for user in asked:
+        if not isinstance(user, Hashable) or user not in place_of:
+            raise InvalidInputError(_unknown(users, user))
+    places = sorted({place_of[user] for user in asked})
+    if len(places) < len(asked) or not asked:
+        msg = "Some users are given twice." if asked else "Name at least one user."
+        raise InvalidInputError(msg)
+    return np.array(places, dtype=np.int64)
+
+
+def _unknown(users: Ids, user: Any) -> str:
     ids = users.tolist()
-    if user in ids:
-        return int(ids.index(user))
     names = [str(one) for one in ids]
     if str(user) in names:
         own = type(ids[names.index(str(user))]).__name__
         hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
     else:
         hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
-    msg = f"There is no user {shown(user)} among the {len(ids)} of this report. {hint}"
-    raise InvalidInputError(msg)
+    return f"There is no user {shown(user)} among the {len(ids)} of this report. {hint}"
 
 
 def _lengthened(values: Ids, depth: int) -> pd.Series[Any]:

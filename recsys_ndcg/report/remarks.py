@@ -8,10 +8,14 @@ from recsys_ndcg.rendering.table import number
 from recsys_ndcg.report.audit import TIES_MATTER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from recsys_ndcg.rendering.view import Shown
 
 _HIGH = 0.5  # a chance level that a reader would not expect
 _MANY = 0.1  # so many users who say nothing blur a mean
+_LINES = 3  # about the same thing in different metrics
+_SURE = 2.0  # standard deviations of random order
 _FEW = 0.01  # fewer users than this do not move a mean
 
 
@@ -29,14 +33,17 @@ def _levels(report: Shown) -> list[str]:
         for model, row in others.iterrows()
         if (beaten := [name for name in report.metrics if row[name] >= report.mean[name]])
     ]
-    lines += [
+    lines += _first(
         f"Random order would already score {number(row['chance'])} in {name}"
         f" (the worst order {number(row['worst'])})."
         for name, row in high.to_dict("index").items()
-    ]
-    below = audit.index[audit["lift"] < 0].tolist()
+    )
+    below = audit.index[audit["adjusted"] < 0].tolist()
     if below:
-        lines.append(f"Worse than random order: {', '.join(below)}.")
+        lines.append(f"Worse than random order: {_named(below)}.")
+    unsure = audit.index[(audit["adjusted"] >= 0) & (audit["z"] < _SURE)].tolist()
+    if unsure:
+        lines.append(f"Not surely better than random order (z below 2): {_named(unsure)}.")
     return lines
 
 
@@ -53,10 +60,10 @@ def _users(report: Shown) -> list[str]:
         if counts[key] > _FEW * counts["users"]
     ]
     trivial = report.audit["trivial"]
-    lines += [
+    lines += _first(
         f"Any order scores the same in {name} for {share:.1%} of users (trivial users)."
         for name, share in trivial[trivial > _MANY].items()
-    ]
+    )
     scored = report.summary["users"]
     nobody = scored.index[scored == 0].tolist()
     if nobody:
@@ -71,11 +78,11 @@ def _users(report: Shown) -> list[str]:
 def _ties(report: Shown) -> list[str]:
     audit = report.audit
     open_ones = audit[audit["tie_high"] - audit["tie_low"] >= TIES_MATTER]
-    return [
+    return _first(
         f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
         f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
         for name, row in open_ones.to_dict("index").items()
-    ]
+    )
 
 
 def _labels(report: Shown) -> list[str]:
@@ -96,3 +103,16 @@ def _labels(report: Shown) -> list[str]:
             f"were they of the top grade {number(row['unlabelled_top'])}."
         )
     return lines
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    """Return the first few lines, and how many metrics could be told the same of."""
+    told = list(lines)
+    more = len(told) - _LINES
+    return told if more < 2 else [*told[:_LINES], f"… and so for {more} more (report.audit)."]
+
+
+def _named(metrics: list[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    more = len(metrics) - _LINES
+    return ", ".join(metrics if more < 2 else [*metrics[:_LINES], f"{more} more"])

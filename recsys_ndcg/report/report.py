@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,38 +10,54 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, UnknownKeyError
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.metrics import parse
+from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.lists.truth import truth_by_user
+from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
 from recsys_ndcg.report import storage
-from recsys_ndcg.report.explanation import explained
+from recsys_ndcg.report.audit import LEVELS, Audit, MeasuredAudit
+from recsys_ndcg.report.explanation import explained, places_of
+from recsys_ndcg.report.leaderboard import per_user_audit, ranked
+from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.remarks import remarks
+from recsys_ndcg.report.signatures import Signature, signatures
 from recsys_ndcg.report.summary import intervals, summarised
+from recsys_ndcg.report.tie_range import scores_and_ties
+from recsys_ndcg.scoring.measuring import facts_for
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audit import Audit
+    from recsys_ndcg.scoring.plan import Plan
     from recsys_ndcg.scoring.scores import Scores
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Mapping[str, float]):
     """What `evaluate` returns: a value, that shows what was measured whenever it is asked.
+
+    It is a mapping of its means, ``report["ndcg@10"]`` or ``dict(report)``. Two reports are equal
+    if every user has the same scores, computed in the same way.
 
     Parameters
     ----------
-    scores : Scores
-        Numerators and denominators of every user.
-    signed : dict
-        How each metric was computed, in words.
-    audited : Audit or StoredAudit
-        What stands beside the scores.
+    audited : Audit
+        The scores of every user, and what stands beside them.
+    signed : dict of Signature
+        How each metric was computed.
     lists : GroupedLists, optional
         What was ranked; a report that was read from a file has none.
+    plan : Plan, optional
+        How, settled; as for the lists.
+    known_truth : uint32 array, optional
+        The digests of what is known of each user, where there are no lists.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
 
@@ -53,8 +70,8 @@ class Report:
     baselines : pandas.DataFrame
         A row per baseline, a column per metric.
     summary : pandas.DataFrame
-        A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance, lift,
-        tie_low, tie_high.
+        A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance,
+        adjusted, tie_low, tie_high.
     audit : pandas.DataFrame
         A row per metric: what the score is to be read against.
     counts : dict
@@ -64,19 +81,68 @@ class Report:
     --------
     >>> import recsys_ndcg as rn
     >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2, threshold=4)
-    >>> report.mean.round(3).to_dict()
+    >>> {name: round(mean, 3) for name, mean in report.items()}
     {'ndcg@2': 0.813, 'precision@2': 0.5, 'recall@2': 0.5}
     """
 
-    scores: Scores
-    signed: dict[str, str]
-    audited: Audit | storage.StoredAudit
+    audited: Audit
+    signed: dict[str, Signature]
     lists: GroupedLists | None = None
+    plan: Plan | None = None
+    known_truth: NDArray[np.uint32] | None = None
     known_baselines: pd.DataFrame | None = None
 
+    @classmethod
+    def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> Report:
+        """Measure lists by a settled plan, and hold undefined scores to it.
+
+        Raises
+        ------
+        InvalidInputError
+            A score is undefined where it must not be.
+        """
+        scores, ties = scores_and_ties(lists, plan)
+        refuse(scores.objection())
+        audit = MeasuredAudit(scores, lists, facts, plan, ties)
+        return cls(audit, signatures(scores, facts), lists, plan)
+
     @property
-    def signatures(self) -> dict[str, str]:
-        """How each metric was computed, in words, by name."""
+    def scores(self) -> Scores:
+        """Numerators and denominators of every user."""
+        return self.audited.scores
+
+    def __getitem__(self, metric: str | Metric) -> float:
+        """Return the mean of a metric."""
+        try:
+            return float(self.mean[self._known(metric)])
+        except InvalidInputError as error:
+            raise UnknownKeyError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the metrics."""
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        """Return the number of metrics."""
+        return len(self.metrics)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the scores of every user, and how they were computed."""
+        if not isinstance(other, Report):
+            return NotImplemented
+        return (
+            self.signed == other.signed
+            and self.users.tolist() == other.users.tolist()
+            and self.scores.same_as(other.scores)
+        )
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash((*self.signed.values(), len(self.users)))
+
+    @property
+    def signatures(self) -> dict[str, Signature]:
+        """How each metric was computed, by name."""
         return dict(self.signed)
 
     @property
@@ -123,7 +189,7 @@ class Report:
         order scores the same), tied (two equal estimates), unlabelled (rows), unlisted (labels
         outside the lists), missing (labelled users without a list), impossible (predictions that
         the model could not make), duplicates (rows merged), left_out (users, of any metric), and
-        ``undefined ndcg@10`` for each metric.
+        for each metric ``undefined ndcg@10`` and ``trivial ndcg@10``, users.
         """
         return dict(self.audited.counts)
 
@@ -134,7 +200,8 @@ class Report:
 
     @lazy
     def _summary(self) -> pd.DataFrame:
-        return summarised(self.audited.totals, self.scores.median, self.audited.levels)
+        beside = self.audited.table[[*LEVELS]]
+        return summarised(self.audited.totals, self.scores.median, beside)
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -142,21 +209,25 @@ class Report:
 
         A report on a whole catalogue has ``MostPopular``, the items with the most ratings.
         """
-        chance = self.audited.levels[["chance"]].T
+        chance = self.audited.table[["chance"]].T
         return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
 
     @property
     def audit(self) -> pd.DataFrame:
         """What each score is to be read against: one row per metric.
 
-        Columns, as means over users: chance (random order) and lift, how far the mean stands from
-        it towards 1; worst and best (the extreme orders of the lists); tie_low and tie_high (every
-        tie in its worst, best order). Shares of the users who have a score: trivial (every order
-        scores the same), decided_by_ties (the order of equal estimates moves it). Shares of all
-        users: short (fewer than k items), skipped (no score). Of the rows: unlabelled. Of the
-        first k items: judged (Sakai 2007). The mean if all unlabelled items were irrelevant:
-        unlabelled_zero; if they were of the top grade: unlabelled_top (`Convention.max_grade`, or
-        the highest in the data). NaN where there is no such number.
+        Columns, as means over users: chance (random order), worst and best (the extreme orders of
+        the lists), tie_low and tie_high (every tie in its worst, best order). Of these means:
+        adjusted, (mean - chance) / (best - chance), how far the model goes of the way that any
+        order could have gone (as the adjusted Rand index: Hubert & Arabie 1985). Of linear
+        metrics: z, Σ(numerator - its mean) / √ΣVar, in how many standard deviations of random
+        order all lists together differ from it (Hoeffding 1951): from about 2 on the order is
+        better than random. Shares of the users who have a score: trivial (every order scores the
+        same), decided_by_ties (the order of equal estimates moves it). Shares of all users: short
+        (fewer than k items), skipped (no score). Of the rows: unlabelled. Of the first k items:
+        judged (Sakai 2007). The mean if all unlabelled items were irrelevant: unlabelled_zero; if
+        they were of the top grade: unlabelled_top (`Convention.max_grade`, or the highest in the
+        data). NaN where there is no such number.
         """
         return self.audited.table.copy()
 
@@ -181,7 +252,7 @@ class Report:
         """
         return intervals(self.audited.totals, level)
 
-    def signature(self, metric: str) -> str:
+    def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, complete: two equal ones mean equal numbers.
 
         Examples
@@ -192,19 +263,142 @@ class Report:
         """
         return self.signed[self._known(metric)]
 
-    def leaderboard(self, metric: str, n: int = 20, *, ascending: bool = False) -> pd.DataFrame:
-        """Return the n users with the highest, or the lowest, scores.
+    def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
+        """Return what each user's score in a metric is to be read against.
 
-        Among equal scores the longer list comes first: it is the stronger evidence.
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by user: items, relevant, score, chance (random order of the same list), worst
+            and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z,
+            the score's distance from chance in standard deviations of random order, exact for
+            metrics linear in gains or relevance. Both are NaN for trivial users.
+
+        References
+        ----------
+        Hubert & Arabie (1985), doi:10.1007/BF01908075; Hoeffding (1951),
+        doi:10.1214/aoms/1177729545
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)
+        >>> audit = report.per_user_audit("ndcg@2")[["score", "chance", "adjusted", "z"]]
+        >>> audit.loc["ann"].round(3).tolist()
+        [0.813, 0.658, 0.452, 0.623]
         """
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            msg = f"n must be a whole number of at least 1, not {shown(n)}."
-            raise InvalidInputError(msg)
-        name = self._known(metric)
-        table = self.per_user
-        defined = table[table[name].notna()]
-        by = [name, "n_items"]
-        return defined.sort_values(by, ascending=[ascending, False], kind="stable").head(n)
+        return per_user_audit(self.audited.levels, self.metrics.index(self._known(metric)))
+
+    def leaderboard(
+        self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
+    ) -> pd.DataFrame:
+        """Return the n users whose lists are ranked best, or worst.
+
+        Users for whom every order scores the same are left out: ``attrs["trivial"]`` of the table
+        says how many.
+
+        Parameters
+        ----------
+        metric : str or Metric
+            One of the report's.
+        n : int
+            How many users, at least 1.
+        by : {'score', 'adjusted', 'z'}
+            What they are ranked by. A short list scores 1 easily: `adjusted` says how far it goes
+            from chance to its best order, `z` how surely that is no chance.
+        ascending : bool
+            Whether the lowest come first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by user: rank, items, relevant, score, chance, adjusted, z, as `per_user_audit`
+            has them. Equal scores stand by z, then the longer list first; users who are equal in
+            score and z share their rank.
+
+        Raises
+        ------
+        InvalidInputError
+            `n` or `by` is something else, or the metric has no such number.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rows = {"ann": [(4, 5), (3, 2), (2, 4)], "bob": [(4, 5), (3, 4), (2, 2), (1, 1)]}
+        >>> board = rn.evaluate(rows, k=4).leaderboard("ndcg@4", by="z")
+        >>> board["score"].round(3).to_dict()
+        {'bob': 1.0, 'ann': 0.963}
+        """
+        place = self.metrics.index(self._known(metric))
+        return ranked(self.audited.levels, place, n, by, ascending=ascending)
+
+    def take(self, users: Iterable[Any]) -> Report:
+        """Return the report of some users: the same as evaluating their rows alone.
+
+        Parameters
+        ----------
+        users : iterable of ids
+            As in `per_user`, in any order.
+
+        Returns
+        -------
+        Report
+            Of these users, in the order of `per_user`. A report that was read from a file holds
+            no lists: what takes a look at them (ties, labels) is NaN there. Means of other models
+            (`baselines`) are those of all users, and left out.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such user, or none is given.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)]})
+        >>> report.take(["ann"]).mean["ndcg@10"]
+        np.float64(1.0)
+        """
+        places = places_of(self.users, users)
+        if self.lists is None or self.plan is None:
+            audit = self.audited
+            assert isinstance(audit, storage.StoredAudit), "lists are measured"  # noqa: S101
+            taken = audit.take(places)
+            scored = (~np.isnan(taken.scores.per_user)).sum(axis=0).tolist()
+            signed = {
+                name: one.over(count)
+                for (name, one), count in zip(self.signed.items(), scored, strict=True)
+            }
+            return Report(taken, signed, known_truth=self._truth[places])
+        lists = self.lists.take(places)
+        return Report.of(lists, facts_for(lists, self.plan.measurements), self.plan)
+
+    @property
+    def truth(self) -> pd.Series[int]:
+        """A digest of what is known of each user: its sum is that of the whole, modulo 2^32."""
+        return pd.Series(self._truth, index=pd.Index(self.users, name="user"), name="truth")
+
+    def same_ratings(self, other: Report) -> bool:
+        """Tell whether two reports are of the same users and measured on the same ratings.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> one = rn.evaluate({"ann": [(4, 5), (3, 2)]})
+        >>> two = rn.evaluate({"ann": [(1, 2), (0, 5)]})
+        >>> one.same_ratings(two)
+        True
+        """
+        return self.users.tolist() == other.users.tolist() and bool(
+            (self._truth == other._truth).all()
+        )
+
+    @lazy
+    def _truth(self) -> NDArray[np.uint32]:
+        if self.known_truth is not None:
+            return self.known_truth
+        assert self.lists is not None, "a report has lists or digests"  # noqa: S101
+        return truth_by_user(self.lists)
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return where a user's DCG and NDCG come from, rank by rank.
@@ -219,9 +413,10 @@ class Report:
         Returns
         -------
         pandas.DataFrame
-            A row per rank: item, estimated, true, gain, discount, discounted_gain, dcg (so far),
-            ideal_gain, ideal_dcg (so far), ndcg. A short list ends early: ranks past its end
-            have no item, and no row unless the ideal list is longer.
+            A row per rank: item, estimated, true, relevant (missing without a threshold), gain,
+            discount, discounted_gain, dcg (so far), ideal_item (one of the best orders),
+            ideal_gain, ideal_dcg (so far), ndcg. A short list ends early: ranks past its end have
+            no item, and no row unless the ideal list is longer.
 
         Raises
         ------
@@ -253,12 +448,21 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
+        return {**self._told(), **by_user(self.per_user, self.scores)}
+
+    def _told(self) -> dict[str, Any]:
         by_metric = {"summary": self.summary, "audit": self.audit, "baselines": self.baselines.T}
-        return storage.as_dict(self.scores, self.per_user, by_metric, self.counts, self.signatures)
+        return head(by_metric, self.counts, self.signed)
 
     def save(self, path: str | Path) -> None:
-        """Write the report as JSON."""
-        storage.write(self.to_dict(), path)
+        """Write the report as JSON: what it says of all users to be read, of each user packed.
+
+        Raises
+        ------
+        InvalidInputError
+            A user id is neither text nor a number, or the file cannot be written.
+        """
+        storage.write(self._told(), self.audited, self._truth, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
@@ -267,10 +471,10 @@ class Report:
         Raises
         ------
         InvalidInputError
-            The file is not a report.
+            The file is not a report, or one of an older or newer version.
         """
-        scores, signatures, audit, baselines = storage.read(path)
-        return cls(scores, signatures, audit, known_baselines=baselines)
+        audit, signed, truth, baselines = storage.read(path)
+        return cls(audit, signed, known_truth=truth, known_baselines=baselines)
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""
@@ -281,12 +485,13 @@ class Report:
     def _repr_html_(self) -> str:
         return fragment(self)
 
-    def _known(self, metric: str) -> str:
+    def _known(self, metric: str | Metric) -> str:
         name = str(metric)
         if name not in self.metrics:
             with suppress(RecsysNdcgError):
                 name = str(parse(name)[0])
         if name in self.metrics:
             return name
-        msg = f"This report has no metric {metric!r}; it has {', '.join(self.metrics)}."
+        asked = name if isinstance(metric, Metric) else repr(metric)
+        msg = f"This report has no metric {asked}; it has {', '.join(self.metrics)}."
         raise InvalidInputError(msg)

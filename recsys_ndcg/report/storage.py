@@ -1,10 +1,10 @@
-"""Reports as JSON."""
+"""Reports as files: what people read as plain JSON, what every user scored as packed columns."""
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass, fields
+import re
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,61 +17,125 @@ from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.recorded import Recorded
-from recsys_ndcg.report.audit import COLUMNS, COUNTS, LEVELS
+from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.report.audit import FROM_LISTS, Audit
+from recsys_ndcg.report.levels import NAMES, Levels, Orders
+from recsys_ndcg.report.packing import pack, unpack
+from recsys_ndcg.report.plain import PARTS, plain
+from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
-from recsys_ndcg.scoring.totals import Totals
+from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Ids
+
+_FORMAT = 3
+_LISTS = tuple(one.name for one in fields(ListCounts))
 
 
-_FORMAT = "recsys_ndcg report 2"
-_TABLES = ("numerator", "denominator", "left_out")
-_LISTS = ("tied", "missing", "ratings", "unlabelled", "unlisted", "impossible", "repeats")
+class StoredAudit(Audit):
+    """What stands beside scores that were read from a file, or taken from such.
 
+    Parameters
+    ----------
+    scores : Scores
+        Of every user.
+    orders : Orders
+        Of the same users.
+    from_lists : pandas.DataFrame
+        What the file has of the columns `FROM_LISTS`.
+    """
 
-@dataclass(frozen=True)
-class StoredAudit:
-    """An audit that was read from a file."""
-
-    table: pd.DataFrame
-    counts: dict[str, int]
-    totals: Totals
+    def __init__(self, scores: Scores, orders: Orders, from_lists: pd.DataFrame) -> None:
+        super().__init__(scores)
+        self._levels = Levels(scores, orders)
+        self._from_lists = from_lists
 
     @property
-    def levels(self) -> pd.DataFrame:
-        """The columns that stand in the summary too."""
-        return self.table[[*LEVELS]]
+    def levels(self) -> Levels:
+        """What other orders of the same lists score, user by user."""
+        return self._levels
+
+    @property
+    def from_lists(self) -> pd.DataFrame:
+        """The columns `FROM_LISTS`, a row per metric."""
+        return self._from_lists
+
+    def take(self, users: Any) -> StoredAudit:
+        """Return that of some users: what took a look at their lists is not known of them."""
+        unknown = pd.DataFrame(np.nan, self._from_lists.index, [*FROM_LISTS])
+        return StoredAudit(self.scores.take(users), self._levels.orders.take(users), unknown)
 
 
-def as_dict(
-    scores: Scores,
-    per_user: pd.DataFrame,
-    by_metric: dict[str, pd.DataFrame],
-    counts: dict[str, int],
-    signatures: dict[str, str],
-) -> dict[str, Any]:
-    """Return the parts of a report as plain values; NaN becomes None."""
-    return {
-        "format": _FORMAT,
-        "signatures": signatures,
-        "counts": counts,
-        **{name: _rows(table) for name, table in by_metric.items()},
+def write(
+    told: dict[str, Any],
+    audit: Audit,
+    truth: NDArray[np.uint32],
+    path: str | Path,
+) -> None:
+    """Write a report.
+
+    Parameters
+    ----------
+    told : dict
+        What `head` returns.
+    audit : Audit
+        With the scores of every user.
+    truth : uint32 array, shape (n_users,)
+        The digests of what is known of them.
+
+    Raises
+    ------
+    InvalidInputError
+        A user id is neither text nor a number, or the file cannot be written.
+    """
+    scores, orders = audit.scores, audit.levels.orders
+    wanted = [
+        *((("lists", name), getattr(scores.counts, name)) for name in _LISTS),
+        (("lists", "truth"), truth),
+        *(
+            ((kind, name, metric), getattr(source, name)[:, place])
+            for kind, names, source in (("scores", PARTS, scores), ("orders", NAMES, orders))
+            for name in names
+            for place, metric in enumerate(scores.names)
+        ),
+    ]
+    packed = in_threads(lambda one: pack(one[1]), wanted)
+    stored: dict[str, Any] = {
+        "format": f"recsys_ndcg report {_FORMAT}",
+        "written_by": __version__,
+        **told,
         "metrics": {str(one): _described(one) for one in scores.measurements},
-        "per_user": {
-            "user": per_user.index.tolist(),
-            **{name: [_plain(one) for one in per_user[name].tolist()] for name in per_user},
-        },
-        "lists": {name: getattr(scores.counts, name).tolist() for name in _LISTS},
-        **{
-            name: {
-                metric: [_plain(one) for one in column]
-                for metric, column in zip(signatures, getattr(scores, name).T.tolist(), strict=True)
-            }
-            for name in _TABLES
-        },
+        "n_users": len(scores.users),
+        "users": _packed_ids(scores.users),
     }
+    for ((*keys, last), _), column in zip(wanted, packed, strict=True):
+        place = stored
+        for key in keys:
+            place = place.setdefault(key, {})
+        place[last] = column
+    try:
+        text = json.dumps(stored, indent=1, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
+        raise InvalidInputError(msg) from None
+    with writing(path):
+        Path(path).write_bytes(text + b"\n")
+
+
+def _packed_ids(users: Ids) -> Any:
+    """Return ids as JSON gives them back: whole numbers as a column, all others one by one."""
+    if users.dtype.kind in "iu":
+        return pack(users)
+    ids = users.tolist()
+    for user in ids:
+        if not isinstance(user, str | int | float):
+            msg = f"A report with the user id {shown(user)} cannot be saved; use text or numbers."
+            raise InvalidInputError(msg)
+    return ids
 
 
 def _described(one: Measurement) -> dict[str, Any]:
@@ -82,41 +146,21 @@ def _described(one: Measurement) -> dict[str, Any]:
         "bounded": metric.bounded,
         "orders": metric.orders,
         "a_ratio": type(metric).score is Metric.score,
-        "undefined": _plain(one.undefined),
+        "undefined": plain(one.undefined),
     }
 
 
-def write(stored: dict[str, Any], path: str | Path) -> None:
-    """Write what `as_dict` returns as JSON.
+Parts = tuple[Audit, dict[str, Signature], "NDArray[np.uint32]", pd.DataFrame | None]
+
+
+def read(path: str | Path) -> Parts:
+    """Return the parts of the report in a file, as `Report` takes them.
 
     Raises
     ------
     InvalidInputError
-        A user id is neither text nor a number, or the file cannot be written.
+        The file cannot be read, is no report, or of another format.
     """
-    try:
-        _check_ids(stored["per_user"]["user"])
-        text = json.dumps(stored, indent=1, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
-        raise InvalidInputError(msg) from None
-    with writing(path):
-        Path(path).write_bytes(text + b"\n")
-
-
-def _check_ids(users: list[Any]) -> None:
-    """Refuse ids that JSON would give back as others, or not hold."""
-    for user in users:
-        if not isinstance(user, str | int | float):
-            raise TypeError(shown(user))
-        str(user).encode()
-
-
-Parts = tuple[Scores, dict[str, str], StoredAudit, pd.DataFrame | None]
-
-
-def read(path: str | Path) -> Parts:
-    """Return the parts of the report in a file, as `Report` takes them."""
     try:
         stored = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -125,66 +169,75 @@ def read(path: str | Path) -> Parts:
     except ValueError as error:
         msg = f"{path}: not JSON ({error})."
         raise InvalidInputError(msg) from None
-    if not isinstance(stored, dict) or stored.get("format") != _FORMAT:
-        msg = f"{path}: not a report that this version of recsys_ndcg saved."
-        raise InvalidInputError(msg)
+    _check_format(stored, path)
     try:
         return _parts(stored)
     except InvalidInputError as error:
-        msg = f"{path}: {error}."
+        msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError):
         msg = f"{path}: parts of the report are missing or of another form. Save it again."
         raise InvalidInputError(msg) from None
 
 
+def _check_format(stored: Any, path: str | Path) -> None:
+    text = stored.get("format") if isinstance(stored, dict) else None
+    found = re.fullmatch(r"recsys_ndcg report ([0-9]{1,9})", str(text))
+    if found is None:
+        msg = f"{path}: not a report that recsys_ndcg saved."
+        raise InvalidInputError(msg)
+    number = int(found[1])
+    if number == _FORMAT:
+        return
+    what, to_do = (
+        ("an older", "Evaluate the data again, and save that.")
+        if number < _FORMAT
+        else ("a newer", "Install it: pip install -U recsys-ndcg.")
+    )
+    msg = (
+        f"{path}: a report of format {number}, which {what} recsys_ndcg saved; version "
+        f"{__version__} reads format {_FORMAT}. {to_do}"
+    )
+    raise InvalidInputError(msg)
+
+
 def _parts(stored: dict[str, Any]) -> Parts:
-    names = list(stored["signatures"])
-    if not all(isinstance(number, int) for number in stored["counts"].values()):
-        raise TypeError(stored["counts"])
-    if not stored["counts"].keys() >= {*COUNTS}:
-        raise KeyError(COUNTS)
-    if not all(isinstance(text, str) for text in stored["signatures"].values()):
-        raise TypeError(stored["signatures"])
-    if not all("mean" in stored["summary"][name] for name in names):  # worked out anew
-        raise KeyError(stored["summary"])
-    audit = {
+    signatures = {str(name): Signature(text) for name, text in stored["signatures"].items()}
+    names = list(signatures)
+    size, users = int(stored["n_users"]), _ids(stored["users"], stored["n_users"])
+    if len(users) != size:
+        raise ValueError(size)
+    counts = {name: unpack(stored["lists"][name], size) for name in _LISTS}
+    table = {
+        name: np.column_stack([unpack(stored[kind][name][metric], size) for metric in names])
+        for kind, kinds in (("scores", PARTS), ("orders", NAMES))
+        for name in kinds
+    }
+    scores = Scores(
+        tuple(_measurement(name, stored["metrics"][name]) for name in names),
+        users,
+        counts=ListCounts(**counts),
+        **{name: table[name] for name in PARTS},
+    )
+    from_lists = {
         column: floats([stored["audit"][name][column] for name in names], column)
-        for column in COLUMNS
+        for column in FROM_LISTS
     }
     others = {
         model: [floats([stored["baselines"][name][model]], model)[0] for name in names]
         for model in stored["baselines"][names[0]]
         if model != "chance"
     }
-    scores = _scores(stored, names)
     baselines = pd.DataFrame.from_dict(others, orient="index", columns=names) if others else None
-    known = StoredAudit(pd.DataFrame(audit, index=names), stored["counts"], Totals.of(scores))
-    return scores, stored["signatures"], known, baselines
+    orders = Orders(*(table[name] for name in NAMES))
+    audit = StoredAudit(scores, orders, pd.DataFrame(from_lists, index=names))
+    return audit, signatures, unpack(stored["lists"]["truth"], size), baselines
 
 
-def _scores(stored: dict[str, Any], names: list[str]) -> Scores:
-    users = as_numbers(objects(stored["per_user"]["user"], "user"))
-    shape = (len(users), len(names))
-    tables = {name: _table(stored[name], names) for name in _TABLES}
-    if any(table.shape != shape for table in tables.values()):
-        raise ValueError(shape)
-    lists = stored["lists"]
-    counts = ListCounts(
-        n_items=np.array(stored["per_user"]["n_items"], dtype=np.int64),
-        n_relevant=floats(stored["per_user"]["n_relevant"], "n_relevant"),
-        **{name: np.array(lists[name]) for name in _LISTS},
-    )
-    if any(len(getattr(counts, one.name)) != len(users) for one in fields(counts)):
-        raise ValueError(shape)
-    return Scores(
-        tuple(_measurement(name, stored["metrics"][name]) for name in names),
-        users,
-        tables["numerator"],
-        tables["denominator"],
-        tables["left_out"].astype(bool),
-        counts,
-    )
+def _ids(stored: Any, size: int) -> Ids:
+    if isinstance(stored, list):
+        return as_numbers(objects(stored, "user"))
+    return unpack(stored, size)
 
 
 def _measurement(name: str, described: dict[str, Any]) -> Measurement:
@@ -195,7 +248,9 @@ def _measurement(name: str, described: dict[str, Any]) -> Measurement:
         metric = parse(name)[0]
     except RecsysNdcgError:
         if not described["a_ratio"]:
-            msg = f"{name} makes its score in a way that is not known here: import its module first"
+            msg = (
+                f"{name} makes its score in a way that is not known here: import its module first."
+            )
             raise InvalidInputError(msg) from None
         metric = Recorded(
             described["k"],
@@ -204,19 +259,3 @@ def _measurement(name: str, described: dict[str, Any]) -> Measurement:
             ranks=described["orders"],
         )
     return Measurement(metric, convention)
-
-
-def _rows(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    return {
-        str(name): {str(column): _plain(value) for column, value in row.items()}
-        for name, row in table.astype(object).to_dict("index").items()
-    }
-
-
-def _table(columns: dict[str, list[float]], names: list[str]) -> Floats:
-    return np.column_stack([floats(columns[name], name) for name in names])
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -26,7 +26,7 @@ def summarised(totals: Totals, median: Floats, levels: pd.DataFrame) -> pd.DataF
     median : float64 array, shape (n_metrics,)
         Which totals do not have: it needs the users.
     levels : pandas.DataFrame
-        The columns chance, lift, tie_low and tie_high, a row per metric.
+        The columns chance, adjusted, tie_low and tie_high, a row per metric.
     """
     ends = intervals(totals)
     columns = {

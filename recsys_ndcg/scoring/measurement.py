@@ -61,9 +61,25 @@ class Measurement:
     short_below: int = 0
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        """Keep to the metric's own rule for ties, if it has one."""
+        own = self.metric.own_ties
+        if own is not None and self.convention.ties != own:
+            object.__setattr__(self, "convention", self.convention.replace(ties=own))
+
     def __str__(self) -> str:
         """Return the name of the metric."""
         return str(self.metric)
+
+    def without(self, reason: str) -> Measurement:
+        """Return the measurement as one that has no number, for a reason."""
+        return replace(self, reason=reason)
+
+    def extreme(self, ties: str) -> Measurement:
+        """Return that of ties in their best or worst order, where the metric lets one choose."""
+        if self.metric.own_ties is not None:
+            return self.without("it breaks ties by a rule of its own")
+        return self.under(ties=ties)
 
     def under(self, **choices: Any) -> Measurement:
         """Return the measurement with other choices of its convention."""
@@ -125,6 +141,8 @@ class Measurement:
                     f"{self} compares estimates with ratings, but these lists hold ranks, or "
                     "scores that may be on another scale. Ask for it on predictions of ratings."
                 )
+        if self.metric.whole_lists and facts.placed_under is not None:
+            return f"{self} looks at whole lists, but of a catalogue places alone are kept."
         return objection(self.convention, self.threshold, facts, lists)
 
     def _of_the_metric(self, facts: Facts, lists: GroupedLists | None) -> str:
@@ -134,9 +152,9 @@ class Measurement:
             )
             if why:
                 return why
-        why = self.metric.objection(self.convention)
+        longest = facts.seen_by(self.convention).longest
+        why = self.metric.objection(self.convention, longest)
         if not why and self.metric.uses_gains:
-            longest = facts.seen_by(self.convention).longest
             k = self.metric.k or longest
             why = weight_objection(
                 self.convention, k if self.convention.ideal == "max" else min(k, longest)

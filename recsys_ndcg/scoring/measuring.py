@@ -177,6 +177,14 @@ class Block:
             ),
         )
 
+    def deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
+        """Return the standard deviations of the numerators over all orders of the lists."""
+        found = np.full((len(self._lists), len(measurements)), np.nan)
+        for place, one in enumerate(measurements):
+            if not one.reason:
+                found[:, place] = one.metric.deviation(self._ranking(one, self._key(one)))
+        return found
+
     def any_tied(self, measurements: tuple[Measurement, ...]) -> bool:
         """Tell whether any of the measurements has ties at the ranks that are looked at."""
         return any(self._sorted(one).runs.shared for one in measurements if not one.reason)

@@ -13,6 +13,7 @@ from recsys_ndcg.convention.presets import misleading
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.metrics.metric import check_free
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ def chosen_metrics(metrics: Metrics, k: Cutoffs, *, has_threshold: bool) -> list
         if not isinstance(one, str | Metric):
             msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {shown(one)}."
             raise InvalidInputError(msg)
+        if isinstance(one, Metric):
+            check_free(type(one))
         found.update(dict.fromkeys([one] if isinstance(one, Metric) else parse(one, ks)))
     if not found:
         msg = "Name at least one metric and one k, such as 'ndcg@10'."

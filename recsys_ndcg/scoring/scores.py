@@ -142,6 +142,14 @@ class Scores:
             left_out=self.left_out[:, places],
         )
 
+    def same_as(self, other: Scores) -> bool:
+        """Tell whether all numerators, denominators and users left out are the same."""
+        tables = ("numerator", "denominator", "left_out")
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name != "left_out")
+            for name in tables
+        )
+
     @property
     def names(self) -> list[str]:
         """The names of the metrics."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_sums
+from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -240,15 +240,7 @@ def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
 
     Both are of shape (n, n_measurements); modified Gram-Schmidt.
     """
-    length = _length(x)
+    length = column_lengths(x)
     unit = np.divide(x, length, where=length != 0, out=np.zeros_like(x))
     along = column_sums(unit * y)
-    return length, along, _length(y - unit * along)
-
-
-def _length(x: Floats) -> Floats:
-    """Return the Euclidean length of each column, without overflow."""
-    most = np.abs(x).max(axis=0, initial=0.0)
-    inside = np.divide(x, most, where=most != 0, out=np.zeros_like(x))
-    length: Floats = most * np.sqrt(column_sums(inside * inside))
-    return length
+    return length, along, column_lengths(y - unit * along)

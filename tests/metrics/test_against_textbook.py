@@ -169,7 +169,7 @@ def test_rbp_takes_its_persistence_from_its_name() -> None:
     pairs = {"ann": [(row.estimated, row.true) for row in rows]}
     report = rn.evaluate(pairs, metrics=["rbp(0.3)@3"], threshold=4.0)
     parts = textbook.parts("rbp", 3, rows, [], Choices(threshold=4.0), p=0.3)
-    assert _same(report.mean["rbp(0.3)@3"], parts[0])
+    assert _same(report.mean["rbp(p=0.3)@3"], parts[0])
 
 
 def test_no_warning_of_numpy_escapes() -> None:

@@ -76,7 +76,7 @@ class Rooted(First):
 def test_it_is_measured_printed_saved_and_loaded(tmp_path: Path) -> None:
     """Beside metrics of ours, under a name that is not known where the file is read."""
     report = rn.evaluate(ROWS, metrics=[First(), "ndcg@2", Steep(2, 3.0), Steep()], threshold=4)
-    assert report.metrics == ["first", "ndcg@2", "steep(3.0)@2", "steep"]
+    assert report.metrics == ["first", "ndcg@2", "steep(power=3.0)@2", "steep"]
     assert report.mean["first"] == 0.75
     for text in (str(report), report.to_markdown(), report.to_latex(), report.to_html()):
         assert "first" in text
@@ -89,7 +89,7 @@ def test_it_is_measured_printed_saved_and_loaded(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(again.intervals(), report.intervals())
     assert str(again) == str(report)
     assert again.to_html() == report.to_html()
-    assert again.leaderboard("steep(3.0)@2").index[0] == "ann"
+    assert again.leaderboard("steep(power=3.0)@2").index[0] == "ann"
     assert again.to_dict() == report.to_dict()
 
 
@@ -119,7 +119,7 @@ def test_it_goes_through_reconcile_and_signatures() -> None:
 def test_the_names_of_classes_are_known_to_type_checkers() -> None:
     """A checker reads this file: parameters of their own are those of the class."""
     persistent: rn.RBP = rn.RBP(10, p=0.9)
-    assert str(persistent) == "rbp(0.9)@10"
+    assert str(persistent) == "rbp(p=0.9)@10"
     source = __import__("inspect").getsource(rn)
     missing: list[Any] = [
         kind for kind in METRICS.values() if f"as {kind.__name__}\n" not in source

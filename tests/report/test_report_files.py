@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-METRICS = ["ndcg@2", "precision@2", "recall@2", "rbp(0.95)@2", "rr", "rmse"]
+METRICS = ["ndcg@2", "precision@2", "recall@2", "rbp(p=0.95)@2", "rr", "rmse"]
 ROWS: list[tuple[Any, Any, float, float | None]] = [
     ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
     ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
@@ -106,7 +106,7 @@ def test_latex_is_escaped(report: rn.Report) -> None:
     """No bare special character outside a comment."""
     pytest.importorskip("jinja2")
     text = report.to_latex()
-    assert "rbp(0.95)@2" in text
+    assert "rbp(p=0.95)@2" in text
     lines = [line for line in text.splitlines() if not line.startswith("%")]
     assert sum(r"\\" in line for line in lines) == 1 + len(METRICS)
     for line in lines:

@@ -14,12 +14,12 @@ import recsys_ndcg as rn
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 SUMMARY = [
-    "mean", "ci_low", "ci_high", "pooled", "median", "users", "undefined", "chance", "lift",
+    "mean", "ci_low", "ci_high", "pooled", "median", "users", "undefined", "chance", "adjusted",
     "tie_low", "tie_high",
 ]  # fmt: skip
 EXPLAINED = [
-    "item", "estimated", "true", "gain", "discount", "discounted_gain", "dcg", "ideal_gain",
-    "ideal_dcg", "ndcg",
+    "item", "estimated", "true", "relevant", "gain", "discount", "discounted_gain", "dcg",
+    "ideal_item", "ideal_gain", "ideal_dcg", "ndcg",
 ]  # fmt: skip
 ROWS: list[tuple[Any, Any, float, float | None]] = [
     ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
@@ -86,15 +86,15 @@ def test_the_summary_has_a_row_per_metric_and_the_columns_of_the_contract(
     pd.testing.assert_series_equal(summary["pooled"], report.pooled, check_names=False)
 
 
-def test_chance_and_lift_are_those_of_random_order(report: rn.Report) -> None:
+def test_chance_and_adjusted_are_those_of_random_order(report: rn.Report) -> None:
     """Worked out for recall: Ann finds 4/3 of 2, Bob 1 of 1 in the top 2."""
     chance = (2 / 3 + 1) / 2
     found = report.summary.to_dict("index")["recall@2"]
     assert found["chance"] == pytest.approx(chance)
-    assert found["lift"] == pytest.approx((found["mean"] - chance) / (1 - chance))
+    assert found["adjusted"] == pytest.approx((found["mean"] - chance) / (1 - chance))
     errors = report.summary.to_dict("index")["rmse"]
     assert math.isnan(errors["chance"])
-    assert math.isnan(errors["lift"])
+    assert math.isnan(errors["adjusted"])
 
 
 def test_the_tie_range_runs_from_the_worst_to_the_best_order(report: rn.Report) -> None:
@@ -141,7 +141,9 @@ def test_a_signature_is_complete_and_tells_conventions_apart(report: rn.Report) 
             **{key: "capped" if value == "c" else value for key, value in changed.items()}
         )
         other = rn.evaluate(ROWS, k=2, threshold=2, convention=convention)
-        assert other.signature("ndcg@2") != report.signature("ndcg@2")
+        assert other.signature("ndcg@2").text != report.signature("ndcg@2").text
+        read = not {"recall_over"} & changed.keys()
+        assert (other.signature("ndcg@2") != report.signature("ndcg@2")) == read
         assert (
             fields.keys()
             == dict(p.split(":", 1) for p in other.signature("ndcg@2").split("|")[1:]).keys()
@@ -149,13 +151,17 @@ def test_a_signature_is_complete_and_tells_conventions_apart(report: rn.Report) 
 
 
 def test_a_leaderboard_is_sorted_and_leaves_undefined_scores_out(report: rn.Report) -> None:
-    """The best first, or the worst; of equal scores the longer list."""
+    """The best first, or the worst; and those whose every order scores the same."""
     assert report.leaderboard("ndcg@2").index.tolist() == ["cy", "ann", "bob"]
+    lists = {"short": [(1, 3)], "long": [(3, 3), (2, 2), (1, 1)], "two": [(3, 3), (2, 2)]}
+    board = rn.evaluate(lists).leaderboard("ndcg@10")
+    assert board.index.tolist() == ["long", "two"]  # equal scores stand by z
+    assert board.attrs == {"trivial": 1}
     assert report.leaderboard("NDCG@2", n=1, ascending=True).index.tolist() == ["bob"]
-    assert report.leaderboard("recall@2").index.tolist() == ["bob", "ann"]
-    assert report.leaderboard("ndcg@2", n=100).columns.tolist() == report.per_user.columns.tolist()
-    lists = {"short": [(1, 3)], "long": [(3, 3), (2, 2), (1, 1)]}
-    assert rn.evaluate(lists).leaderboard("ndcg@10").index.tolist() == ["long", "short"]
+    assert report.leaderboard("recall@2").index.tolist() == ["ann"]
+    assert report.leaderboard("rmse").index.tolist() == ["cy", "bob", "ann"]
+    columns = ["rank", "items", "relevant", "score", "chance", "adjusted", "z"]
+    assert report.leaderboard("ndcg@2", n=100).columns.tolist() == columns
 
 
 def test_an_explanation_adds_up_to_the_score(report: rn.Report) -> None:

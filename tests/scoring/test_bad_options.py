@@ -70,7 +70,7 @@ def test_a_cutoff_of_any_size_is_accepted() -> None:
         ("precison@5", "'precison@5'. Did you mean 'precision'"),
         ("MAP@5", "'MAP@5' here; that is 'ap'"),
         ("mrr", "that is 'rr'"),
-        ("auc", "'auc'. There are: ap, cg, dcg"),
+        ("xyz", "'xyz'. There are: ap, auc, cg, dcg"),
         ("", "''. There are"),
         ("ndcg@@5", "Did you mean 'ndcg'"),
     ],

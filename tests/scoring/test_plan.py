@@ -35,7 +35,7 @@ def test_a_plan_is_a_value() -> None:
     again = pickle.loads(pickle.dumps(plan))  # noqa: S301 - our own
     assert again == plan
     assert hash(again) == hash(plan)
-    assert again.names == ["ndcg@5", "ndcg@10", "rbp(0.5)@3"]
+    assert again.names == ["ndcg@5", "ndcg@10", "rbp(p=0.5)@3"]
 
 
 @settings(max_examples=80, deadline=None)

@@ -154,6 +154,7 @@ class Placement:
             item_codes=self._item[order],
             unlisted_offsets=unlisted,
             unlisted_true=self._true[~listed],
+            unlisted_codes=self._item[~listed].astype(np.int32),
             missing=(lengths == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
             duplicates=self._convention.duplicates,

@@ -1,0 +1,69 @@
+"""A digest of what is known of each user: by it two reports are known to be on the same ratings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+_WHOLE = 2.0**53  # up to here a float is the whole number that it writes
+
+
+def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
+    """Return a digest of the labelled items of each user, in the list or not.
+
+    It is a sum, modulo 2^32, over (user, item, true): so it depends neither on the order of the
+    rows nor on what was recommended, and those of parts of the data add up to that of the whole.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import RankedLists
+    >>> one = RankedLists.from_tuples([("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2)])
+    >>> two = RankedLists.from_tuples([("ann", "b", 9.0, 2), ("ann", "a", 1.0, 5)])
+    >>> (truth_by_user(one) == truth_by_user(two)).all()
+    np.True_
+    """
+    users = _hashed(lists.users)
+    items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else _hashed(lists.item_ids)
+    labelled = np.flatnonzero(~np.isnan(lists.true))
+    parts = (
+        (lists.user_of_row[labelled], lists.item_codes, labelled, lists.true),
+        (
+            np.repeat(np.arange(len(lists)), lists.n_unlisted),
+            lists.unlisted_codes,
+            np.arange(len(lists.unlisted_true)),
+            lists.unlisted_true,
+        ),
+    )
+    total = np.zeros(len(lists), dtype=np.uint64)
+    for user, codes, rows, true in parts:
+        columns = {"user": users[user], "true": true[rows] + 0.0}  # -0.0 is 0.0
+        if codes is not None:
+            columns["item"] = items[codes[rows]]
+        row = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
+        np.add.at(total, user, row)
+    return total.astype(np.uint32)
+
+
+def _hashed(ids: Ids) -> NDArray[np.uint64]:
+    """Return a number for each id, the same in every process: of what it is, not how it is held."""
+    if ids.dtype.kind == "f" and (np.abs(ids) < _WHOLE).all() and (ids == np.trunc(ids)).all():
+        ids = ids.astype(np.int64)
+    if ids.dtype.kind in "iubmM":
+        return _numbers(ids.astype(np.int64))
+    if ids.dtype.kind == "f":
+        return _numbers(ids.astype(np.float64))
+    values = ids.tolist()
+    text = all(isinstance(one, str) for one in values)
+    return _numbers(np.array(values if text else [*map(repr, values)], dtype=object))
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[np.uint64]:
+    return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)

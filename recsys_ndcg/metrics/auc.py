@@ -1,0 +1,60 @@
+"""Area under the ROC curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.own import metric
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.ranking.ranking import Ranking
+
+
+@metric
+class AUC(Metric):
+    r"""The share of pairs of a relevant and another item that stand in the right order.
+
+    .. math:: AUC = \frac{c + \frac{1}{2} t}{R (n - R)}
+
+    with c the pairs whose relevant item has the higher estimate, t those of equal estimates, R
+    the relevant ones among the n items of the list.
+
+    Notes
+    -----
+    In [0, 1], higher is better, no unit; random order scores 1/2. Undefined for a user whose list
+    holds relevant items alone, or none. Pooled is weighted by pairs. It looks at whole lists and
+    has no cutoff; unlabelled items are not relevant, relevant items outside the list stand in no
+    pair. It is the statistic of Mann & Whitney (1947).
+
+    References
+    ----------
+    Hanley & McNeil (1982), doi:10.1148/radiology.143.1.7063747
+
+    Examples
+    --------
+    Of three pairs, two stand in the right order.
+
+    >>> import recsys_ndcg as rn
+    >>> pairs = {"ann": [(4, 3), (3, 5), (2, 2), (1, 1)]}
+    >>> round(rn.evaluate(pairs, metrics="auc", threshold=4).mean["auc"], 4)
+    np.float64(0.6667)
+    """
+
+    name: ClassVar[str] = "auc"
+    also_called: ClassVar[tuple[str, ...]] = ("rocauc", "auroc")
+    reads: ClassVar[frozenset[str]] = ORDER
+    needs_threshold: ClassVar[bool] = True
+    cutoff: ClassVar[str] = "none"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the pairs in the right order: relevant items have this much below them."""
+        relevant, ranks = ranking.relevant_ranks
+        return relevant * ranking.n_items - ranks - relevant * (relevant - 1) / 2
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return all pairs."""
+        relevant, _ = ranking.relevant_ranks
+        pairs: Floats = relevant * (ranking.n_items - relevant)
+        return pairs

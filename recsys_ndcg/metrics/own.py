@@ -1,0 +1,248 @@
+"""The door for metrics of somebody's own: a function of ranks, a function of lists, or a class."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+import numpy as np
+
+from recsys_ndcg.convention.gains import checked_weights
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import GAINS, ORDER, Metric, register
+from recsys_ndcg.metrics.ndcg import MOST_PLACES, ideal_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.ranking.ranking import Ranking
+
+_CHOICES = {
+    "of": ("relevance", "gain"),
+    "over": ("ideal", "weights", "nothing"),
+    # rules that put each item in one place, whatever it is worth
+    "ties": ("input", "item_asc", "item_desc", "text_asc", "text_desc"),
+    "bounded": (True, False),
+}
+Parts = tuple[type[Metric], dict[str, Any]]
+
+
+class ByRank(Linear):
+    """A weighted sum over ranks, of relevance or gain, over what `over` names.
+
+    The weights are those that `function` gives an array of ranks.
+    """
+
+    function: ClassVar[Callable[..., Any]]
+    over: ClassVar[str] = "ideal"
+
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return those of the first ranks."""
+        return self._weights(ranking.width(self.k))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the same sum over the ideal list, the sum of the weights of all places, or 1."""
+        if self.over == "nothing":
+            return np.ones(len(ranking.n_items))
+        if self.over == "ideal" and self.worth == "gain":
+            return ideal_sum(ranking, self.k, self._weights)
+        if self.over == "ideal":
+            places = ranking.n_relevant.astype(np.int64)
+        else:
+            places = ranking.n_items if self.k is None else np.full(len(ranking.n_items), self.k)
+        most = int(places.max(initial=1)) if self.k is None else self.k
+        so_far = np.append(0.0, np.cumsum(self._weights(most)))
+        total: Floats = so_far[np.minimum(places, most)]
+        return total
+
+    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
+        """Return why the function gives no usable weights."""
+        if self.k is not None and self.k > MOST_PLACES:
+            return f"{self} adds up the weights of all k places; choose k up to {MOST_PLACES}."
+        try:
+            self._weights(longest if self.k is None else self.k)
+        except InvalidInputError as error:
+            return str(error)
+        return ""
+
+    def fingerprinted(self, ranks: int) -> Floats:
+        """Return the weights."""
+        return self._weights(ranks)
+
+    def _weights(self, ranks: int) -> Floats:
+        return checked_weights(self.function, ranks, f"The metric {self.name!r}")
+
+
+class OfList(Metric):
+    """What a function says of one user's ranked list; its mean over users is pooled, too."""
+
+    cutoff: ClassVar[str] = "possible"
+    reads: ClassVar[frozenset[str]] = ORDER
+    whole_lists: ClassVar[bool] = True
+    function: ClassVar[Callable[..., Any]]
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return what the function says, 0 where that is NaN.
+
+        Raises
+        ------
+        InvalidInputError
+            It fails, or says something that is no number: the user is named.
+        """
+        return np.nan_to_num(self._said(ranking))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1, and 0 where the function says NaN: the score is undefined there."""
+        return (~np.isnan(self._said(ranking))).astype(np.float64)
+
+    def _said(self, ranking: Ranking) -> Floats:
+        def said() -> Floats:
+            return np.array([*map(self._of, *ranking.lists_in_order(self.k))], dtype=np.float64)
+
+        return ranking.once(self, said)
+
+    def _of(self, user: Any, estimated: Floats, true: Floats, items: Any) -> float:
+        try:
+            value = self.function(estimated, true, items)
+        except Exception as error:
+            msg = f"The metric {self.name!r} fails for user {shown(user)}: {error!r}."
+            raise InvalidInputError(msg) from error
+        if not isinstance(value, Real | np.bool_) or math.isinf(value):
+            msg = (
+                f"The metric {self.name!r} must give a number for each list, or NaN where there is "
+                f"none; for user {shown(user)} it gave {shown(value)}."
+            )
+            raise InvalidInputError(msg)
+        return float(value)
+
+
+@overload
+def metric(made: Callable[..., Any] | type[Metric], /) -> type[Metric]: ...
+@overload
+def metric(
+    *,
+    name: str | None = None,
+    of: str | None = None,
+    over: str | None = None,
+    ties: str | None = None,
+    bounded: bool | None = None,
+) -> Callable[[Callable[..., Any]], type[Metric]]: ...
+def metric(  # noqa: PLR0913 - the kinds of metric
+    made: Callable[..., Any] | type[Metric] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    of: str | None = None,
+    over: str | None = None,
+    ties: str | None = None,
+    bounded: bool | None = None,
+) -> Any:
+    r"""Make a metric of one's own of a function or a class, known by its name.
+
+    Of a function of ranks, fast and exact under ties:
+
+    .. math:: \frac{\sum_{r \le k} w(r)\,a(r)}{\sum_{r \le k} w(r)\,a^*(r)}
+
+    with a(r) the relevance or gain at rank r and a* that of the ideal list. With `ties`, of a
+    function of one user's list, called once per user. Or of a class of metrics, which has a
+    numerator and a denominator.
+
+    Parameters
+    ----------
+    made : callable, or a subclass of `Metric`
+        ``w(rank)``: takes an array of ranks from 1 on, and gives a weight for each, at least 0
+        and never increasing. With `ties`: ``f(estimated, true, items)``, arrays in ranked order
+        (true is NaN where unlabelled), cut at k; gives a number, NaN where there is none.
+    name : str, optional
+        As in ``"early@10"``; that of the function by default.
+    of : {'relevance', 'gain'}
+        What the weights weigh.
+    over : {'ideal', 'weights', 'nothing'}
+        What the sum is divided by: the same sum over the ideal list, as NDCG; the sum of the
+        weights of all k places, as precision; or 1, as DCG.
+    ties : {'input', 'item_asc', 'item_desc', 'text_asc', 'text_desc'}
+        For a function of a list: in which order equal estimates stand, whatever the convention
+        says. A function has no exact mean over all their orders.
+    bounded : bool
+        For a function of a list: whether it lies between 0 and 1. False by default.
+
+    Returns
+    -------
+    type of Metric
+        ``early(10)`` is ``"early@10"``.
+
+    Raises
+    ------
+    InvalidInputError
+        The name is taken, or an option is none of those.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> @rn.metric
+    ... def early(rank):
+    ...     return 0.5 ** (rank - 1)
+    >>> @rn.metric(ties="item_asc")
+    ... def spread(estimated, true, items):
+    ...     return true.max() - true.min()
+    >>> rows = [("ann", "a", 3.0, 2), ("ann", "b", 2.0, 5), ("ann", "c", 1.0, 4)]
+    >>> dict(rn.evaluate(rows, metrics=[early(2), "spread@2"], threshold=4))
+    {'early@2': 0.3333333333333333, 'spread@2': 3.0}
+    """
+    given = {"name": name, "of": of, "over": over, "ties": ties, "bounded": bounded}
+    options = {option: value for option, value in given.items() if value is not None}
+    return (lambda made: _made(made, dict(options))) if made is None else _made(made, options)
+
+
+def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
+    if isinstance(made, type) and issubclass(made, Metric):
+        if options:
+            msg = f"A class of metrics says all by itself: leave out {', '.join(options)}."
+            raise InvalidInputError(msg)
+        return register(made)
+    if not callable(made) or isinstance(made, type):
+        msg = f"A metric is made of a function or a subclass of Metric, not of {shown(made)}."
+        raise InvalidInputError(msg)
+    for option, known in _CHOICES.items():
+        if option in options and options[option] not in known:
+            words = ", ".join(map(repr, known))
+            msg = f"{option} must be one of {words}, not {shown(options[option])}."
+            raise InvalidInputError(msg)
+    called = getattr(made, "__name__", type(made).__name__)
+    body = {
+        "__doc__": made.__doc__,
+        "__module__": made.__module__,
+        "__qualname__": getattr(made, "__qualname__", called),
+        "name": options.pop("name", called.lower()),
+        "function": staticmethod(made),
+    }
+    kind, more = (_of_list if "ties" in options else _by_rank)(**options)
+    return register(type(called, (kind,), body | more))
+
+
+def _of_list(*, ties: str, bounded: bool = False, **others: str) -> Parts:
+    _refuse_others("a list", others)
+    return OfList, {"own_ties": ties, "bounded": bounded}
+
+
+def _by_rank(*, of: str = "relevance", over: str = "ideal", **others: bool) -> Parts:
+    _refuse_others("ranks", others)
+    by_gain = of == "gain"
+    return ByRank, {
+        "worth": of,
+        "over": over,
+        "reads": GAINS | {"ideal", "max_grade"} if by_gain else ORDER,
+        "needs_threshold": not by_gain,
+        "uses_gains": by_gain,
+        "bounded": over == "ideal" or (over == "weights" and not by_gain),
+    }
+
+
+def _refuse_others(what: str, others: dict[str, Any]) -> None:
+    if others:
+        msg = f"A metric by a function of {what} has no option {', '.join(others)}."
+        raise InvalidInputError(msg)

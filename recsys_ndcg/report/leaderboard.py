@@ -1,0 +1,73 @@
+"""The users whose lists are ranked best, or worst."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report.levels import Levels
+
+BY = ("score", "adjusted", "z")
+
+
+def per_user_audit(levels: Levels, place: int) -> pd.DataFrame:
+    """Return each user's score in one metric, and what it is to be read against.
+
+    Parameters
+    ----------
+    levels : Levels
+        With the scores.
+    place : int
+        Which metric.
+    """
+    scores, orders = levels.scores, levels.orders
+    counts = scores.counts
+    known = not np.isnan(counts.n_relevant).any()
+    columns = {
+        "items": counts.n_items,
+        "relevant": counts.n_relevant.astype(int if known else float),
+        "score": scores.per_user[:, place],
+        "chance": orders.chance[:, place],
+        "worst": orders.worst[:, place],
+        "best": orders.best[:, place],
+        "adjusted": levels.adjusted[:, place],
+        "z": levels.z[:, place],
+    }
+    return pd.DataFrame(columns, index=pd.Index(scores.users, name="user"), copy=True)
+
+
+def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> pd.DataFrame:
+    """Return the first n users, trivial ones left out.
+
+    Raises
+    ------
+    InvalidInputError
+        `n` is no number of users, `by` none of the columns, or the metric has no such number.
+    """
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        msg = f"n must be a whole number of at least 1, not {shown(n)}."
+        raise InvalidInputError(msg)
+    if by not in BY:
+        msg = f"by must be 'score', 'adjusted' or 'z', not {shown(by)}. {nearest(str(by), BY)}"
+        raise InvalidInputError(msg)
+    table = per_user_audit(levels, place)
+    trivial = levels.trivial[:, place]
+    some = table[table[by].notna() & ~trivial]
+    if some.empty and by != "score" and table["score"].notna().any():
+        name = levels.scores.names[place]
+        msg = f"{name} has no {by} for any user: rank them by='score'."
+        raise InvalidInputError(msg)
+    keys = list(dict.fromkeys([by, "z"]))
+    order = [*([ascending] * len(keys)), False]
+    some = some.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
+    new = (some[keys].diff().ne(0) & some[keys].notna()).any(axis=1).to_numpy()
+    rank = np.maximum.accumulate(np.where(new, np.arange(1, len(some) + 1), 1))
+    board = some.drop(columns=["worst", "best"])
+    board.insert(0, "rank", rank)
+    board.attrs["trivial"] = int(trivial.sum())
+    return board

@@ -1,0 +1,141 @@
+"""Levels: what every user's score is to be read against, which is the order of the same list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.metrics.metric import Metric
+from recsys_ndcg.scoring.totals import Means
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.scoring.scores import Scores
+
+_SAME = 1e-12  # of the higher of two scores: less is the last digits of their sums
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """What other orders of the same lists score: arrays of shape (n_users, n_measurements).
+
+    Parameters
+    ----------
+    chance, worst, best : float64 arrays
+        Random order, and the extreme ones; NaN where there is no such number.
+    deviation : float64 array
+        The standard deviation of the numerator under random order, of linear metrics.
+    """
+
+    chance: Floats
+    worst: Floats
+    best: Floats
+    deviation: Floats
+
+    @classmethod
+    def concat(cls, parts: Sequence[Orders]) -> Orders:
+        """Return those of the users of all parts."""
+        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in NAMES))
+
+    def take(self, users: Any) -> Orders:
+        """Return those of some users, given as numpy indexes them."""
+        return Orders(*(getattr(self, name)[users] for name in NAMES))
+
+
+NAMES = [one.name for one in fields(Orders)]
+
+
+class Levels:
+    """Scores beside what other orders of the same lists score.
+
+    Parameters
+    ----------
+    scores : Scores
+        The users' own.
+    orders : Orders
+        Of the same users under the same measurements.
+    """
+
+    def __init__(self, scores: Scores, orders: Orders) -> None:
+        self.scores = scores
+        self.orders = orders
+
+    @lazy
+    def fixed(self) -> Flags:
+        """Whose list scores the same in every order: shape (n_users, n_measurements)."""
+        return same(self.orders.worst, self.orders.best)
+
+    @property
+    def trivial(self) -> Flags:
+        """The same, of the users who have a score."""
+        return np.asarray(self.fixed & ~np.isnan(self.scores.per_user))
+
+    @property
+    def n_trivial(self) -> int:
+        """How many users score the same in every order under each measurement that has orders."""
+        moved = ~self.fixed & ~np.isnan(self.orders.best)
+        return int((self.fixed.any(axis=1) & ~moved.any(axis=1)).sum())
+
+    @lazy
+    def adjusted(self) -> Floats:
+        """Each score less chance, over what the best order has more; NaN of trivial users."""
+        return adjusted(self.scores.per_user, self.orders.chance, self.orders.best)
+
+    @lazy
+    def z(self) -> Floats:
+        """Each numerator less its mean under random order, over its standard deviation."""
+        moving = self._random
+        return _ratio(self._excess, self.orders.deviation, moving)
+
+    def mean(self, name: str) -> Floats:
+        """Return the mean of one of the orders over the users who have a score."""
+        return Means.of(getattr(self.orders, name), ~np.isnan(self.scores.per_user)).mean
+
+    @property
+    def z_of_all(self) -> Floats:
+        """What all users together have more than chance, over its standard deviation."""
+        moving = self._random
+        excess = column_sums(np.where(moving, self._excess, 0.0))
+        deviation = column_lengths(np.where(moving, self.orders.deviation, 0.0))
+        return _ratio(excess, deviation, deviation > 0)
+
+    @property
+    def _random(self) -> Flags:
+        """Whose numerator varies under random order, and has a mean."""
+        ratio = [type(one.metric).score is Metric.score for one in self.scores.measurements]
+        varies = ~np.isnan(self.orders.deviation) & ~self.fixed & ~np.isnan(self.orders.chance)
+        return np.asarray(varies & self.scores.defined & ratio)
+
+    @property
+    def _excess(self) -> Floats:
+        """How much more the list collects than in random order; the denominator is the same."""
+        return self.scores.numerator - self.orders.chance * self.scores.denominator
+
+
+def same(low: Floats, high: Floats) -> Flags:
+    """Tell which scores differ by the last digits of a sum alone; NaN is not the same."""
+    return np.asarray(high - low <= _SAME * np.abs(high))
+
+
+def adjusted(score: Floats, chance: Floats, best: Floats) -> Floats:
+    """Return (score - chance) / (best - chance), NaN where that is 0 (Hubert & Arabie 1985).
+
+    Examples
+    --------
+    >>> adjusted(np.array([0.75, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
+    array([0.5, nan])
+    """
+    open_ = ~same(chance, best) & ~np.isnan(best - chance)
+    return _ratio(score - chance, best - chance, open_)
+
+
+def _ratio(top: Floats, bottom: Floats, where: Flags) -> Floats:
+    ratio: Floats = np.divide(top, bottom, where=where, out=np.full(top.shape, np.nan))
+    return ratio
