@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.parallel import blocks_of, in_threads
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,23 +34,33 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
     """
     users = _hashed(lists.users)
     items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else _hashed(lists.item_ids)
-    labelled = np.flatnonzero(~np.isnan(lists.true))
+
+    def digests(block: tuple[int, int]) -> NDArray[np.uint32]:
+        return _digests(lists.between(*block), users[slice(*block)], items)
+
+    return np.concatenate(in_threads(digests, blocks_of(lists.offsets + lists.unlisted_offsets)))
+
+
+def _digests(
+    lists: GroupedLists, users: NDArray[np.uint64], items: NDArray[np.uint64]
+) -> NDArray[np.uint32]:
+    owner = np.repeat(np.arange(len(lists)), lists.n_unlisted)
     parts = (
-        (lists.user_of_row[labelled], lists.item_codes, labelled, lists.true),
+        (lists.user_of_row, lists.item_codes, lists.true),
         (
             np.repeat(np.arange(len(lists)), lists.n_unlisted),
             lists.unlisted_codes,
-            np.arange(len(lists.unlisted_true)),
             lists.unlisted_true,
         ),
     )
     total = np.zeros(len(lists), dtype=np.uint64)
-    for user, codes, rows, true in parts:
-        columns = {"user": users[user], "true": true[rows] + 0.0}  # -0.0 is 0.0
+    for user, codes, true in parts:
+        labelled = np.flatnonzero(~np.isnan(true))
+        columns = {"user": users[user[labelled]], "true": true[labelled] + 0.0}  # -0.0 is 0.0
         if codes is not None:
-            columns["item"] = items[codes[rows]]
-        row = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
-        np.add.at(total, user, row)
+            columns["item"] = items[codes[labelled]]
+        rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
+        np.add.at(total, user[labelled], rows)
     return total.astype(np.uint32)
 
 
