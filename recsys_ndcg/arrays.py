@@ -15,14 +15,28 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 
 
-def freeze(record: Any) -> None:
-    """Let nobody write to the arrays of a dataclass: each becomes a read-only view of itself."""
-    for one in fields(record):
-        values = getattr(record, one.name)
-        if isinstance(values, np.ndarray):
-            view = values.view()
-            view.flags.writeable = False
-            object.__setattr__(record, one.name, view)
+class Record:
+    """A dataclass whose arrays nobody can write to: each is held as a read-only view."""
+
+    def __post_init__(self) -> None:
+        """Let nobody write to the arrays."""
+        for name, values in _fields_of(self).items():
+            if isinstance(values, np.ndarray):
+                view = values.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Come back from a pickle or a copy in the same way, without what was worked out."""
+        return _made_again, (type(self), _fields_of(self))
+
+
+def _fields_of(record: Any) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+def _made_again(kind: type[Any], values: dict[str, Any]) -> Any:
+    return kind(**values)
 
 
 def row_sums(table: Floats) -> Floats:

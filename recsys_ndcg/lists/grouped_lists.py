@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import edges, freeze, ranges
+from recsys_ndcg.arrays import Record, edges, ranges
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.lazy import lazy
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedLists:
+class GroupedLists(Record):
     """One list of items per user, in columns grouped by user: what there is to rank.
 
     Users stand in ascending order of their ids; within a user the rows keep the order of the
@@ -76,10 +76,6 @@ class GroupedLists:
     impossible: Flags | None = None
     text_order: Positions | None = None
     unlisted_codes: Codes | None = None
-
-    def __post_init__(self) -> None:
-        """Let nobody write to the columns."""
-        freeze(self)
 
     def __len__(self) -> int:
         """Return the number of users."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -44,7 +45,7 @@ def other_places(
 
 
 @dataclass(frozen=True, eq=False)
-class Unlabelled:
+class Unlabelled(Record):
     """The first unlabelled items of every list, for showing a list.
 
     Parameters

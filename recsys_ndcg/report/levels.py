@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.arrays import Record, column_lengths, column_sums
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.scoring.totals import Means
@@ -23,7 +23,7 @@ _SAME = 1e-12  # of the higher of two scores: less is the last digits of their s
 
 
 @dataclass(frozen=True, eq=False)
-class Orders:
+class Orders(Record):
     """What other orders of the same lists score: arrays of shape (n_users, n_measurements).
 
     Parameters

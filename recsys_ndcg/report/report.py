@@ -376,7 +376,8 @@ class Report(Mapping[str, float]):
     @property
     def truth(self) -> pd.Series[int]:
         """A digest of what is known of each user: its sum is that of the whole, modulo 2^32."""
-        return pd.Series(self._truth, index=pd.Index(self.users, name="user"), name="truth")
+        users = pd.Index(self.users, name="user")
+        return pd.Series(self._truth, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:
         """Tell whether two reports are of the same users and measured on the same ratings.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import freeze
+from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ListCounts:
+class ListCounts(Record):
     """What there is to count in each user's list: arrays of shape (n_users,).
 
     Where measurements see other items or other ties, it is as the first of them sees it.
@@ -63,7 +63,7 @@ _COUNTS = [one.name for one in fields(ListCounts)]
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Record):
     """Numerators and denominators of every user under every measurement.
 
     Parameters
@@ -86,10 +86,6 @@ class Scores:
     denominator: Floats
     left_out: Flags
     counts: ListCounts
-
-    def __post_init__(self) -> None:
-        """Let nobody write to the columns."""
-        freeze(self)
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
