@@ -51,6 +51,8 @@ def row_sums(table: Floats) -> Floats:
     >>> row_sums(np.array([[0.5, 2.0], [1.0, 0.0]]))
     array([2.5, 1. ])
     """
+    if not table.shape[1]:
+        return np.zeros(len(table))
     total: Floats = np.cumsum(table, axis=1)[:, -1]
     return total
 

@@ -62,6 +62,13 @@ PRINTED = {
         "MAP@4: 0.583333",
         "MRR: 0.666667",
     ],
+    "metrics_of_your_own.py": [
+        "ndcg@10 0.9080 0.9020 0.6069 0.7659 300",
+        "early@10 0.9267 0.9372 0.4218 0.8732 294",
+        "top_error@10 0.6578 0.6578 NaN NaN 300",
+        "second_page@10 0.2937 0.2937 0.2714 0.4461 300",
+        "early@10|defaults:50b6cd49|threshold:4.0|own:__main__:early#5da76996|users:294",
+    ],
     "rmse_picks_the_wrong_model.py": [
         "rmse 100 f, 40 ep, reg 0.1, biased 0.8559 0.8513 0.0331 0.0392",
         "ndcg@10:catalogue 20 f, 10 ep, reg 0.1, unbiased 1.9134 0.7916 0.1295 0.1503",

@@ -25,7 +25,7 @@ def _printed(*command: str) -> str:
 
 def _block(name: str) -> str:
     """Return the text between the fences after a marker."""
-    form = rf"<!-- {name}:.*?-->\n```\n(.*?)```\n<!-- end -->"
+    form = rf"<!-- {name}:.*?-->\n```(?:python)?\n(.*?)```\n<!-- end -->"
     found = re.search(form, README.read_text(encoding="utf-8"), re.DOTALL)
     assert found, name
     return found[1]
@@ -35,6 +35,14 @@ def test_the_demo_prints_what_the_first_screen_shows() -> None:
     """To the last digit: the sample and the models are drawn from a seed."""
     pytest.importorskip("surprise")
     assert _printed("-c", "from recsys_ndcg.cli import main; main()", "demo") == _block("demo")
+
+
+def test_metrics_of_your_own_are_those_of_the_example() -> None:
+    """The definitions, and what they print."""
+    script = README.parent / "examples" / "metrics_of_your_own.py"
+    assert _block("own") in script.read_text(encoding="utf-8")
+    printed = "".join(f"{line.rstrip()}\n" for line in _printed(str(script)).splitlines())
+    assert printed == _block("own output")
 
 
 def test_the_table_of_presets_is_what_the_example_prints() -> None:

@@ -215,7 +215,7 @@ def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
     called = getattr(made, "__name__", type(made).__name__)
     body = {
         "__doc__": made.__doc__,
-        "__module__": made.__module__,
+        "__module__": made.__module__ or "__main__",
         "__qualname__": getattr(made, "__qualname__", called),
         "name": options.pop("name", called.lower()),
         "function": staticmethod(made),
