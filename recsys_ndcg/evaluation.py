@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import warn
+from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
@@ -100,6 +100,9 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     InvalidInputError
         The data cannot be read, or something in the plan cannot be computed of it.
     """
+    if isinstance(data, Report):
+        msg = "That is a Report already: evaluate the predictions that it was made of."
+        raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)

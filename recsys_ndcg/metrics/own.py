@@ -74,7 +74,10 @@ class ByRank(Linear):
         return self._weights(ranks)
 
     def _weights(self, ranks: int) -> Floats:
-        return checked_weights(self.function, ranks, f"The metric {self.name!r}")
+        named = (
+            f"The metric {self.name!r} (a function of ranks; one of lists is made with ties=...)"
+        )
+        return checked_weights(self.function, ranks, named)
 
 
 class OfList(Metric):
