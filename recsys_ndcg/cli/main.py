@@ -105,7 +105,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
         plan = options.plan_from([f"ndcg@{k}"], [k], threshold, preset, convention or [])
         report = measured(file, plan, options.pairs_from(columns, "--columns"))
         table = report.explain(_id_as_in(report, user), k)
-        out.print(terminal.grid(terminal.written(table), left=2))
+        out.print(terminal.grid(terminal.explained(table), left=2))
         out.print(report.signature(f"ndcg@{k}"), style="dim")
 
 

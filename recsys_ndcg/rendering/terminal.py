@@ -88,6 +88,14 @@ def reconciled(rows: pd.DataFrame, reported: float | None) -> Table:
     return table
 
 
+def explained(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return an explanation as text, relevant items marked with a star."""
+    shown = written(frame.drop(columns="relevant"))
+    stars = frame["relevant"].fillna(value=False).map({True: "*", False: ""})
+    shown["true"] += stars.to_numpy()
+    return shown.rename(columns={"estimated": "est."})
+
+
 def written(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table of numbers as text."""
     plain = frame.reset_index()

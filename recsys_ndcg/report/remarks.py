@@ -38,12 +38,13 @@ def _levels(report: Shown) -> list[str]:
         f" (the worst order {number(row['worst'])})."
         for name, row in high.to_dict("index").items()
     )
-    below = audit.index[audit["adjusted"] < 0].tolist()
-    if below:
-        lines.append(f"Worse than random order: {_named(below)}.")
-    unsure = audit.index[(audit["adjusted"] >= 0) & (audit["z"] < _SURE)].tolist()
-    if unsure:
-        lines.append(f"Not surely better than random order (z below 2): {_named(unsure)}.")
+    unsure = audit["z"].abs() < _SURE  # never where there is no z
+    worse = audit.index[audit["adjusted"] < 0].tolist()
+    if worse:
+        lines.append(f"Worse than random order: {_named(worse)}.")
+    if unsure.any():
+        names = _named(audit.index[unsure].tolist())
+        lines.append(f"The distance from random order may be chance (z within 2): {names}.")
     return lines
 
 

@@ -204,6 +204,11 @@ def test_a_ranking_worse_than_chance_is_told() -> None:
     rows = {user: [(1.0, 5), (2.0, 2), (3.0, 1)] for user in range(3)}
     report = rn.evaluate(rows)
     assert "Worse than random order: ndcg@10." in report.remarks
+    few = "The distance from random order may be chance (z within 2): ndcg@10."
+    assert few in report.remarks
+    many = rn.evaluate({user: [(1.0, 5), (2.0, 2), (3.0, 1)] for user in range(30)})
+    assert many.audit.loc["ndcg@10", "z"] < -2  # type: ignore[operator]
+    assert few not in many.remarks
 
 
 def test_few_labels_are_told_with_what_they_leave_open() -> None:
