@@ -242,9 +242,11 @@ class MeasuredAudit(Audit):
         random = plan.measurements[: len(wanted["chance"])]
 
         def passed(block: Block) -> _Passed:
-            columns = np.hsplit(block.scores(plan.measurements).per_user, len(wanted))
-            chance, worst, best, *others = columns
-            orders = Orders(chance, worst, best, block.deviations(random))
+            scores = block.scores(plan.measurements)
+            chance, worst, best, *others = np.hsplit(scores.per_user, len(wanted))
+            deviation = block.deviations(random)
+            expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, : len(random)])
+            orders = Orders(chance, worst, best, expected, deviation)
             return _Passed((orders,), *(Means.of(each) for each in others))
 
         return reduce(add, in_blocks(self._lists, plan.measurements, passed))

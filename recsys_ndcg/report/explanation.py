@@ -86,6 +86,8 @@ def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
     """Return the gains of the ideal list, at least as many as there are items."""
     if ranking.convention.ideal == "max":
         return np.full(k or max(listed, 1), ranking.top_gain)
+    if ranking.convention.ideal == "local" and listed:
+        return ranking.ideal_gain[0, :listed]
     labelled = min(int(ranking.n_labelled[0]), ranking.ideal_gain.shape[1])
     ideal: Floats = ranking.ideal_gain[0, : max(listed, labelled)]
     return ideal
@@ -95,15 +97,15 @@ def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids
     """Return the items of the ideal list, as far as they are known: of equal gains any first."""
     items = np.full(depth, None, dtype=object)
     convention = measurement.convention
-    if convention.ideal == "max" or own.item_ids is None or own.item_codes is None:
+    if convention.ideal == "max":
         return items
-    true, codes = own.true, own.item_codes
-    if own.unlisted_codes is not None and (convention.ideal == "global" or not len(true)):
+    true, known = own.true, np.arange(len(own.true)) if own.items is None else own.items
+    ids, codes = own.item_ids, own.unlisted_codes
+    if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
-        codes = np.concatenate([codes, own.unlisted_codes])
-    best = np.argsort(-gains(true, convention, measurement.threshold), kind="stable")
-    found = own.item_ids[codes[best]][:depth]
-    items[: len(found)] = found.tolist()
+        known = np.concatenate([known, ids[codes]])
+    best = np.argsort(-gains(true, convention, measurement.threshold), kind="stable")[:depth]
+    items[: len(best)] = known[best].tolist()
     return items
 
 

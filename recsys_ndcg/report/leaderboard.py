@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> p
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         msg = f"n must be a whole number of at least 1, not {shown(n)}."
         raise InvalidInputError(msg)
-    if by not in BY:
+    if not isinstance(by, str) or by not in BY:
         msg = f"by must be 'score', 'adjusted' or 'z', not {shown(by)}. {nearest(str(by), BY)}"
         raise InvalidInputError(msg)
     table = per_user_audit(levels, place)
@@ -65,10 +65,19 @@ def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> p
         raise InvalidInputError(msg)
     keys = list(dict.fromkeys([by, "z"]))
     order = [*([ascending] * len(keys)), False]
-    some = some.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
-    new = (some[keys].diff().ne(0) & some[keys].notna()).any(axis=1).to_numpy()
+    told = some[[*keys, "items"]].apply(_to_twelve_digits)
+    told = told.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
+    some = some.loc[told.index]
+    new = (told[keys].diff().ne(0) & told[keys].notna()).any(axis=1).to_numpy()
     rank = np.maximum.accumulate(np.where(new, np.arange(1, len(some) + 1), 1))
     board = some.drop(columns=["worst", "best"])
     board.insert(0, "rank", rank)
     board.attrs["trivial"] = int(trivial.sum())
     return board
+
+
+def _to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return numbers that are the same where they differ by the last digits of a sum alone."""
+    values = column.to_numpy(dtype=np.float64)
+    mantissa, exponent = np.frexp(values)
+    return pd.Series(np.ldexp(np.round(mantissa, 12), exponent), index=column.index)

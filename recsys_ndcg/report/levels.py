@@ -9,7 +9,6 @@ import numpy as np
 
 from recsys_ndcg.arrays import Record, column_lengths, column_sums
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
@@ -30,13 +29,15 @@ class Orders(Record):
     ----------
     chance, worst, best : float64 arrays
         Random order, and the extreme ones; NaN where there is no such number.
-    deviation : float64 array
-        The standard deviation of the numerator under random order, of linear metrics.
+    expected, deviation : float64 arrays
+        Mean and standard deviation of the numerator under random order; NaN of metrics that are
+        not linear.
     """
 
     chance: Floats
     worst: Floats
     best: Floats
+    expected: Floats
     deviation: Floats
 
     @classmethod
@@ -109,14 +110,13 @@ class Levels:
     @property
     def _random(self) -> Flags:
         """Whose numerator varies under random order, and has a mean."""
-        ratio = [type(one.metric).score is Metric.score for one in self.scores.measurements]
-        varies = ~np.isnan(self.orders.deviation) & ~self.fixed & ~np.isnan(self.orders.chance)
-        return np.asarray(varies & self.scores.defined & ratio)
+        varies = ~np.isnan(self.orders.deviation) & ~self.fixed & ~np.isnan(self.orders.best)
+        return np.asarray(varies & self.scores.defined)
 
     @property
     def _excess(self) -> Floats:
-        """How much more the list collects than in random order; the denominator is the same."""
-        return self.scores.numerator - self.orders.chance * self.scores.denominator
+        """How much more the list collects than in random order."""
+        return self.scores.numerator - self.orders.expected
 
 
 def same(low: Floats, high: Floats) -> Flags:

@@ -313,8 +313,8 @@ class Report(Mapping[str, float]):
         -------
         pandas.DataFrame
             Indexed by user: rank, items, relevant, score, chance, adjusted, z, as `per_user_audit`
-            has them. Equal scores stand by z, then the longer list first; users who are equal in
-            score and z share their rank.
+            has them, the highest first. Users equal in what they are ranked by stand by z, those
+            equal in that too share their rank, the longer list first.
 
         Raises
         ------
