@@ -19,7 +19,8 @@ def written(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"map({','.join(f'{grade}={gain}' for grade, gain in value.items())})"
     if callable(value):
-        return f"callable({getattr(value, '__name__', type(value).__name__)})"
+        name = getattr(value, "__name__", type(value).__name__)
+        return f"callable({name.replace('|', '_')})"
     return "none" if value is None else str(value)
 
 

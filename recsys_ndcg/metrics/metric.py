@@ -39,6 +39,8 @@ ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
 #: And what an item is worth in DCG and its kin.
 GAINS = ORDER | {"gain"}
 
+_PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -91,6 +93,9 @@ class Metric:
         object.__setattr__(self, "k", checked_k(self.k))
         for one in fields(self):
             value = getattr(self, one.name)
+            if isinstance(value, str) and not _PLAIN.fullmatch(value):
+                msg = f"{self.name}: {one.name} may hold letters, digits and _.+- , not {value!r}."
+                raise InvalidInputError(msg)
             if isinstance(value, np.generic):  # so that a name reads back, and equal ones are equal
                 object.__setattr__(self, one.name, value.item())
         if self.k is not None and self.cutoff == "none":

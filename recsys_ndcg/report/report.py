@@ -131,7 +131,8 @@ class Report(Mapping[str, float]):
         if not isinstance(other, Report):
             return NotImplemented
         return (
-            self.signed == other.signed
+            self.metrics == other.metrics
+            and self.signed == other.signed
             and self.users.tolist() == other.users.tolist()
             and self.scores.same_as(other.scores)
         )

@@ -72,7 +72,7 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         if not metric:
             msg = f"{shown(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
-        return cls.joined(metric, _USUAL | texts)
+        return cls.joined(metric, _USUAL | _checked(texts))
 
     @classmethod
     def joined(cls, metric: str, texts: dict[str, str]) -> Self:
@@ -217,15 +217,15 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
 
 def signatures(scores: Scores, facts: Facts) -> dict[str, Signature]:
     """Return the signature of every metric: its name, all choices, and over how many users."""
-    longest = int(scores.counts.n_items.max(initial=1))
     users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
     return {
-        str(one): _signature(one, facts, longest, count)
+        str(one): _signature(one, facts, count)
         for one, count in zip(scores.measurements, users, strict=True)
     }
 
 
-def _signature(one: Measurement, facts: Facts, longest: int, users: int) -> Signature:
+def _signature(one: Measurement, facts: Facts, users: int) -> Signature:
+    longest = facts.seen_by(one.convention).longest
     texts = {**one.convention.texts, **_told_apart(one, facts, longest)}
     texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
     if one.convention.short_list == "drop" and one.metric.k is None:
@@ -244,14 +244,13 @@ def _told_apart(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
     A metric that reads no gains does not depend on it, and it need not stand what would be asked.
     """
     convention = one.convention
-    given = {}
-    if not one.metric.uses_gains:
-        return {}
-    if callable(convention.gain):
+    given: dict[str, Floats] = {}
+    reads = one.metric.reads if one.metric.uses_gains else ()
+    if callable(convention.gain) and "gain" in reads:
         top = [] if convention.max_grade is None else [convention.max_grade]
         grades = np.unique(np.concatenate([facts.grades(convention).known, top]))
         given["gain"] = gains(grades, convention, one.threshold)
-    if callable(convention.discount):
+    if callable(convention.discount) and "discount" in reads:
         given["discount"] = discounts(one.metric.depth or longest, convention)
     return {
         name: f"{written(getattr(convention, name))[:-1]}#{_fingerprint(values)})"
@@ -262,6 +261,29 @@ def _told_apart(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
 def _fingerprint(values: Floats) -> str:
     """Return eight signs that differ where the numbers differ, up to their last digits."""
     return sha256(",".join(f"{value:.12g}" for value in values.tolist()).encode()).hexdigest()[:8]
+
+
+def _checked(texts: dict[str, str]) -> dict[str, str]:
+    """Return the texts of fields as a report writes them.
+
+    Raises
+    ------
+    InvalidInputError
+        A text is no value of its field.
+    """
+    plain = {name: text for name, text in texts.items() if not text.startswith("callable(")}
+    values = {name: parsed(name, plain[name]) for name in Convention.names() if name in plain}
+    found = texts | {
+        name: text for name, text in Convention(**values).texts.items() if name in values
+    }
+    for name, kind in (("threshold", float), ("users", int), ("short_below", int)):
+        text = found.get(name, "none")
+        try:
+            found |= {} if text == "none" else {name: str(kind(text))}
+        except ValueError:
+            msg = f"{name}:{shown(text)} is not a number, in a signature."
+            raise InvalidInputError(msg) from None
+    return found
 
 
 def _value(name: str, text: str) -> Any:

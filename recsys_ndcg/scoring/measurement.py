@@ -115,6 +115,11 @@ class Measurement:
         expected = self.convention.ties == "expected"
         return expected and bool(self.metric.tie_objection(self.convention))
 
+    def hangs_on_ties(self, facts: Facts) -> bool:
+        """Whether it can be computed only where no estimates are equal."""
+        by_item = self.convention.ties.startswith(("item", "text"))
+        return not self.blind and (self.needs_tie_free or (by_item and not facts.has_items))
+
     def objection(self, facts: Facts, lists: GroupedLists | None = None) -> str:
         """Return why it cannot be computed; nothing if it can.
 
@@ -143,18 +148,24 @@ class Measurement:
                 )
         if self.metric.whole_lists and facts.placed_under is not None:
             return f"{self} looks at whole lists, but of a catalogue places alone are kept."
-        return objection(self.convention, self.threshold, facts, lists)
+        settled = self.convention
+        if not facts.has_items and not self.blind and np.isinf(facts.first_ties.get(self.order, 1)):
+            settled = settled.replace(ties="expected")  # nothing is tied: no rule is needed
+        return objection(settled, self.threshold, facts, lists)
 
     def _of_the_metric(self, facts: Facts, lists: GroupedLists | None) -> str:
+        reads, convention = self.metric.reads, self.convention
         if self.metric.uses_gains:
+            if "ideal" not in reads:
+                convention = convention.replace(ideal="global")
             why = gain_objection(
-                self.convention, self.threshold, facts, lists, unlabelled_as=self.unlabelled_as
+                convention, self.threshold, facts, lists, unlabelled_as=self.unlabelled_as
             )
             if why:
                 return why
         longest = facts.seen_by(self.convention).longest
         why = self.metric.objection(self.convention, longest)
-        if not why and self.metric.uses_gains:
+        if not why and self.metric.uses_gains and "discount" in reads:
             k = self.metric.k or longest
             why = weight_objection(
                 self.convention, k if self.convention.ideal == "max" else min(k, longest)

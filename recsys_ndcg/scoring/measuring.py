@@ -112,7 +112,7 @@ def facts_for(lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts
 
 def with_ties(facts: Facts, lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
     """Return facts with the first ties that these measurements hang on, in place of others."""
-    wanted = {one.order: one for one in measurements if one.needs_tie_free and not one.blind}
+    wanted = {one.order: one for one in measurements if one.hangs_on_ties(facts)}
     ties: dict[Hashable, float] = {}
     for order, one in wanted.items():
         ready = prepared(lists, one.convention, unlabelled_as=one.unlabelled_as)
