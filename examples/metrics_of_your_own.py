@@ -20,29 +20,25 @@ def top_error(estimated, true, items):
 
 
 @rn.metric
-class SecondPage(rn.Metric):
-    """A numerator and a denominator: the share of relevant items on the second page of k."""
+class Capture(rn.Metric):
+    """A numerator and a denominator: the share of all gain that the first k items hold."""
 
-    name = "second_page"
-    needs_threshold = True
-
-    @property
-    def depth(self):
-        """How many ranks it reads."""
-        return 2 * self.k
+    name = "capture"
+    uses_gains = True
+    depth = None  # it reads all ranks, not the first k alone
 
     def numerator(self, ranking):
-        """Return the (expected) hits: users in rows, ranks in columns."""
-        return row_sums(ranking.relevance[:, self.k : 2 * self.k])
+        """Return the (expected) gains: users in rows, ranks in columns."""
+        return row_sums(ranking.gain[:, : self.k])
 
     def denominator(self, ranking):
-        """Return the places."""
-        return np.full(len(ranking.n_items), float(self.k))
+        """Return all that there are."""
+        return row_sums(ranking.ideal_gain)
 
 
 ratings = sample_ratings().rename(columns={"rating": "true"})
 data = ratings.assign(estimated=ratings["true"] + np.sin(ratings["timestamp"]))
-metrics = ["ndcg@10", early(10), "top_error@10", SecondPage(10)]
+metrics = ["ndcg@10", early(10), "top_error@10", Capture(10)]
 report = rn.evaluate(data, metrics=metrics, threshold=4)
 print(report.summary[["mean", "pooled", "chance", "adjusted", "users"]].round(4).to_string())
 print(report.signature("early@10").short)

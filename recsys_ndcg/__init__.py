@@ -77,7 +77,7 @@ _CLASSES = {kind.__name__: kind for kind in _metrics.METRICS.values()}
 
 
 def __getattr__(name: str) -> type[_metrics.Metric]:
-    """Find the metric classes, ``rn.NDCG(10)``: a new metric needs no line here."""
+    """Find the metric classes, ``rn.NDCG(10)``, by their names."""
     if name in _CLASSES:
         return _CLASSES[name]
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -66,7 +66,7 @@ PRINTED = {
         "ndcg@10 0.9080 0.9020 0.6069 0.7659 300",
         "early@10 0.9267 0.9372 0.4218 0.8732 294",
         "top_error@10 0.6578 0.6578 NaN NaN 300",
-        "second_page@10 0.2937 0.2937 0.2714 0.4461 300",
+        "capture@10 0.6338 0.3904 0.5140 0.7707 300",
         "early@10|defaults:50b6cd49|threshold:4.0|own:__main__:early#5da76996|users:294",
     ],
     "rmse_picks_the_wrong_model.py": [

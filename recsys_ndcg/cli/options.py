@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.convention import notation
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
-from recsys_ndcg.metrics import METRICS, Metric, parse
+from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import register
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>.*)")
+_OWN = re.compile(
+    r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
+)
+_COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of map(...)
 
 
 def pairs_from(text: str, option: str) -> dict[str, str] | None:
@@ -31,7 +34,7 @@ def pairs_from(text: str, option: str) -> dict[str, str] | None:
     {'estimated': 'est', 'true': 'r_ui'}
     """
     found = {}
-    for part in filter(None, re.split(r",(?![^()]*\))", text)):  # not at the commas of map(...)
+    for part in filter(None, _COMMA.split(text)):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             msg = f"{option}: {part!r} is not of the form name=value."
@@ -69,10 +72,8 @@ def _is_choice(word: str) -> bool:
 
 
 def _is_metric(word: str) -> bool:
-    if _OWN.fullmatch(word.split(",", maxsplit=1)[0]):
-        return True
     try:
-        return all(parse(name) for name in re.split(r",(?![^()]*\))", word))
+        return all(_OWN.fullmatch(name) or parse(name) for name in _COMMA.split(word))
     except RecsysNdcgError:
         return False
 
@@ -148,7 +149,7 @@ def names_of(texts: Sequence[str]) -> list[str]:
     >>> names_of(["ndcg@5,rr", "rbp(p=0.9)@10"])
     ['ndcg@5', 'rr', 'rbp(p=0.9)@10']
     """
-    names = re.split(r",(?![^()]*\))", ",".join(texts))
+    names = _COMMA.split(",".join(texts))
     return [_imported(name.strip()) for name in names if name.strip()]
 
 
@@ -167,15 +168,17 @@ def _imported(text: str) -> str:
         sys.path.insert(0, "")
     try:
         kind = getattr(import_module(found["module"]), found["name"])
-    except Exception as error:  # noqa: BLE001 - a module of somebody's own may fail in any way
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's own, failing in any way
         msg = f"--metrics {text}: it cannot be imported ({error!r})."
         raise InvalidInputError(msg) from None
     if not (isinstance(kind, type) and issubclass(kind, Metric)):
         msg = f"--metrics {text}: {found['name']!r} is no metric; make it one with @rn.metric."
         raise InvalidInputError(msg)
-    if METRICS.get(kind.name) is not kind:
-        register(kind)
-    return kind.name + found["rest"]
+    try:
+        return register(kind).name + found["rest"]
+    except InvalidInputError as error:
+        msg = f"--metrics {text}: {error}"
+        raise InvalidInputError(msg) from None
 
 
 def _value(key: str, text: str) -> Any:

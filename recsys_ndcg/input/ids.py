@@ -127,6 +127,8 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     """Return the distinct ids in order of appearance, and each row's place, -1 if missing."""
     if isinstance(values, Coded):
         return values.ids, values.codes
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     try:
         codes, ids = pd.factorize(values)
     except TypeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _WHOLE = 2.0**53  # up to here a float is the whole number that it writes
+_LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
@@ -23,6 +25,7 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
 
     It is a sum, modulo 2^32, over (user, item, true): so it depends neither on the order of the
     rows nor on what was recommended, and those of parts of the data add up to that of the whole.
+    Data without items has other digests than the same data with them.
 
     Examples
     --------
@@ -61,16 +64,33 @@ def _digests(
 
 
 def _hashed(ids: Ids) -> NDArray[np.uint64]:
-    """Return a number for each id, the same in every process: of what it is, not how it is held."""
-    if ids.dtype.kind == "f" and (np.abs(ids) < _WHOLE).all() and (ids == np.trunc(ids)).all():
-        ids = ids.astype(np.int64)
-    if ids.dtype.kind in "iubmM":
+    """Return a number for each id, of itself alone: the same in every process and every array."""
+    if ids.dtype.kind in "mM":
+        ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)
+    if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.max(initial=0) <= _MOST):
         return _numbers(ids.astype(np.int64))
-    if ids.dtype.kind == "f":
-        return _numbers(ids.astype(np.float64))
     values = ids.tolist()
-    text = all(isinstance(one, str) for one in values)
-    return _numbers(np.array(values if text else [*map(repr, values)], dtype=object))
+    whole = np.array([_is_whole(one) for one in values], dtype=bool)
+    others = [one if isinstance(one, str) else repr(one) for one in values]
+    found = np.empty(len(values), dtype=np.uint64)
+    found[whole] = _numbers(np.array([int(one) for one in ids[whole]], dtype=np.int64))
+    text = [one if one.isascii() or _is_text(one) else ascii(one) for one in others]
+    found[~whole] = _numbers(np.array(text, dtype=object)[~whole])
+    return found
+
+
+def _is_whole(one: Any) -> bool:
+    """Tell whole numbers, however they are written."""
+    if isinstance(one, float):
+        return abs(one) < _WHOLE and one == int(one)
+    return isinstance(one, int) and _LEAST <= one <= _MOST
+
+
+def _is_text(one: str) -> bool:
+    """Tell text from what holds half a character, which has no bytes."""
+    with suppress(UnicodeEncodeError):
+        return bool(one.encode())
+    return False
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -78,8 +78,8 @@ class Metric:
     reads: ClassVar[frozenset[str]] = frozenset(one.name for one in fields(Convention))
     #: By which rule it breaks ties, whatever the convention says; None where it obeys that.
     own_ties: ClassVar[str | None] = None
-    #: Whether it looks at the items of whole lists, and not at tables by rank alone.
-    whole_lists: ClassVar[bool] = False
+    #: Whether the best order of a list is that with the best items first.
+    best_first: ClassVar[bool] = True
     #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
     cutoff: ClassVar[str] = "usual"
     #: Whether the order of a list moves it, and whether it lies between 0 and 1.
@@ -266,7 +266,7 @@ def _options(kind: type[Metric], text: str, where: str) -> dict[str, Any]:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals and len(own) == 1:
             name, value = own[0], name
-        name = name.lower()
+        name = next((one for one in own if one.lower() == name.lower()), name)
         if name not in own or name in found:
             example = ",".join(f"{one}=..." for one in own)
             msg = f"{where!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
@@ -278,7 +278,9 @@ def _options(kind: type[Metric], text: str, where: str) -> dict[str, Any]:
 def _value(text: str, where: str) -> Any:
     for read in (ast.literal_eval, float):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return read(text)
+            value = read(text)
+            if value is None or isinstance(value, int | float | str):
+                return value
     msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
     raise InvalidInputError(msg)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -70,14 +71,24 @@ class ByRank(Linear):
         return ""
 
     def fingerprinted(self, ranks: int) -> Floats:
-        """Return the weights."""
+        """Return weights; without a cutoff as many whatever the data, if the function has them."""
+        if self.k is None:
+            with suppress(InvalidInputError):
+                return self._weights(1 << max(ranks - 1, 1023).bit_length())
         return self._weights(ranks)
 
     def _weights(self, ranks: int) -> Floats:
-        named = (
-            f"The metric {self.name!r} (a function of ranks; one of lists is made with ties=...)"
-        )
-        return checked_weights(self.function, ranks, named)
+        named = f"The metric {self.name!r}"
+        try:
+            return checked_weights(self.function, ranks, named)
+        except InvalidInputError as error:
+            if error.__cause__ is None:
+                raise
+            msg = f"{error} One made of a function of lists says ties=..."
+            raise InvalidInputError(msg) from error
+        except Exception as error:
+            msg = f"{named} fails for an array of ranks: {error!r}."
+            raise InvalidInputError(msg) from error
 
 
 class OfList(Metric):
@@ -85,7 +96,6 @@ class OfList(Metric):
 
     cutoff: ClassVar[str] = "possible"
     reads: ClassVar[frozenset[str]] = ORDER
-    whole_lists: ClassVar[bool] = True
     function: ClassVar[Callable[..., Any]]
 
     def numerator(self, ranking: Ranking) -> Floats:
@@ -104,7 +114,11 @@ class OfList(Metric):
 
     def _said(self, ranking: Ranking) -> Floats:
         def said() -> Floats:
-            return np.array([*map(self._of, *ranking.lists_in_order(self.k))], dtype=np.float64)
+            asked = ranking.n_items > 0  # an empty list scores 0
+            if self.k is not None and ranking.convention.short_list == "drop":
+                asked &= ranking.n_items >= self.k  # the others do not count
+            lists = zip(asked.tolist(), *ranking.lists_in_order(self.k), strict=True)
+            return np.array([self._of(*own) if one else 0.0 for one, *own in lists])
 
         return ranking.once(self, said)
 
@@ -150,9 +164,10 @@ def metric(  # noqa: PLR0913 - the kinds of metric
 
     .. math:: \frac{\sum_{r \le k} w(r)\,a(r)}{\sum_{r \le k} w(r)\,a^*(r)}
 
-    with a(r) the relevance or gain at rank r and a* that of the ideal list. With `ties`, of a
-    function of one user's list, called once per user. Or of a class of metrics, which has a
-    numerator and a denominator.
+    with a(r) the relevance or gain at rank r and a* that of the ideal list: all relevant items
+    first, or the gains by `Convention.ideal`. With `ties`, of a function of one user's list,
+    called once for each list that is not empty (an empty one scores 0). Or of a class of metrics,
+    which has a numerator and a denominator.
 
     Parameters
     ----------
@@ -176,7 +191,8 @@ def metric(  # noqa: PLR0913 - the kinds of metric
     Returns
     -------
     type of Metric
-        ``early(10)`` is ``"early@10"``.
+        ``early(10)`` is ``"early@10"``. As with any class, pickles (and so ``n_jobs=2``) find it
+        where it was defined, under the name of the function: decorate, or assign it to that.
 
     Raises
     ------

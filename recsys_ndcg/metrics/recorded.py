@@ -25,6 +25,9 @@ class Recorded(Metric):
     is_bounded: bool = True
     ranks: bool = True
 
+    def __post_init__(self) -> None:
+        """Keep the text as it is."""
+
     def __str__(self) -> str:
         """Return the name."""
         return self.text

@@ -74,7 +74,7 @@ class Numbers:
     def after(self, changes: Mapping[str, Any], metric: str) -> Number:
         """Return the mean after some changes of one's choices."""
         try:
-            convention = self.mine(metric).replace(**changes)
+            convention = self.asked[metric].under(**changes).convention
         except InvalidInputError as error:
             return Number(np.nan, reason=str(error))
         if (metric, convention) not in self.known:

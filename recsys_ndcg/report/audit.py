@@ -86,7 +86,7 @@ class Audit:
         """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
         totals, levels, others = self.totals, self.levels, self.from_lists
         chance, best = levels.mean("chance"), levels.mean("best")
-        ordered = [one.metric.orders for one in self.scores.measurements]
+        ordered = ~np.isnan(best)
         columns: dict[str, Any] = {
             "chance": chance,
             "adjusted": adjusted(totals.mean, chance, best),
@@ -223,8 +223,8 @@ class MeasuredAudit(Audit):
 
     @property
     def _obeys(self) -> list[bool]:
-        """Whether each metric breaks ties as it is told."""
-        return [metric.own_ties is None for metric in self._plan.metrics]
+        """Whether each metric breaks ties as it is told, and which order is best is known."""
+        return [one.own_ties is None and one.best_first for one in self._plan.metrics]
 
     @lazy
     def _passed(self) -> _Passed:
@@ -265,7 +265,7 @@ class MeasuredAudit(Audit):
         """Measure as if unlabelled items were irrelevant."""
         undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
         other = one.under(unlabelled="zero", undefined=undefined)
-        if self._facts.unlabelled and one.metric.orders:
+        if self._facts.unlabelled and one.metric.orders and one.metric.own_ties is None:
             return other
         return other.without("nothing is unlabelled")
 

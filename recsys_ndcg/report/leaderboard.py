@@ -58,7 +58,7 @@ def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> p
     table = per_user_audit(levels, place)
     trivial = levels.trivial[:, place]
     some = table[table[by].notna() & ~trivial]
-    needed = {"adjusted": levels.orders.chance, "z": levels.orders.deviation}
+    needed = {"adjusted": levels.orders.best, "z": levels.orders.deviation}
     if by in needed and np.isnan(needed[by][:, place]).all():
         name = levels.scores.names[place]
         msg = f"{name} has no {by} for any user: rank them by='score'."

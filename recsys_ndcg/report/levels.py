@@ -121,7 +121,7 @@ class Levels:
 
 def same(low: Floats, high: Floats) -> Flags:
     """Tell which scores differ by the last digits of a sum alone; NaN is not the same."""
-    return np.asarray(high - low <= _SAME * np.abs(high))
+    return np.asarray(np.abs(high - low) <= _SAME * np.abs(high))
 
 
 def adjusted(score: Floats, chance: Floats, best: Floats) -> Floats:

@@ -28,19 +28,20 @@ def pack(column: NDArray[Any]) -> Packed:
     >>> unpack(packed, 8)
     array([0.5, nan, 0.5, 0.5, 0.5, nan, nan, 0.5])
     """
+    column = column.astype(column.dtype.newbyteorder("<"), copy=False)
     if column.dtype.kind == "f":
         bits = np.ascontiguousarray(column, dtype="<f8").view("<u8")
         codes, values = pd.factorize(bits)
-        if len(values) * _FEW > len(column):
+        if len(values) * _FEW >= len(column):
             return _stored(bits.view("<f8"), compress=False)
         return {"values": _stored(values.view("<f8")), "codes": pack(codes)}
     if column.dtype.kind == "b":
         return _stored(column)
-    steps = np.diff(column, prepend=column[:1] * 0)
+    steps = np.diff(column, prepend=column[:1])
     small, smaller = _narrow(column), _narrow(steps)
     if smaller.dtype.itemsize < small.dtype.itemsize:
-        return {"steps": _stored(smaller), "of": column.dtype.str.replace(">", "<")}
-    return _stored(small, kind=column.dtype.str.replace(">", "<"))
+        return {"steps": _stored(smaller), "from": int(column[0]), "of": column.dtype.str}
+    return _stored(small, kind=column.dtype.str)
 
 
 def unpack(packed: Packed, size: int) -> NDArray[Any]:
@@ -52,17 +53,33 @@ def unpack(packed: Packed, size: int) -> NDArray[Any]:
         It is damaged, or has another length.
     """
     if "codes" in packed:
-        codes = unpack(packed["codes"], size)
-        n_values = int(packed["values"]["size"])
-        if not 0 < n_values <= max(size, 1):
-            raise ValueError(n_values)
-        if size and not (codes.min() >= 0 and codes.max() < n_values):
-            raise ValueError(size)
-        column: NDArray[Any] = unpack(packed["values"], n_values)[codes]
-        return column
+        return _by_code(packed["codes"], packed["values"], size)
     if "steps" in packed:
-        steps = unpack(packed["steps"], size)
-        return np.cumsum(steps, dtype=_type(packed["of"])).astype(_type(packed["of"]))
+        return _by_step(packed["steps"], packed["from"], _type(packed["of"]), size)
+    return _restored(packed, size)
+
+
+def _by_code(codes: Packed, values: Packed, size: int) -> NDArray[Any]:
+    if "codes" in codes:
+        raise ValueError(size)
+    place, n_values = unpack(codes, size), values["size"]
+    if not isinstance(n_values, int) or not 0 <= n_values <= size or place.dtype.kind != "i":
+        raise ValueError(n_values)
+    if size and not (place.min() >= 0 and place.max() < n_values):
+        raise ValueError(size)
+    column: NDArray[Any] = _restored(values, n_values)[place]
+    return column
+
+
+def _by_step(steps: Packed, start: Any, kind: np.dtype[Any], size: int) -> NDArray[Any]:
+    apart = _restored(steps, size)
+    if apart.dtype.kind not in "iu" or kind.kind not in "iu" or not isinstance(start, int):
+        raise ValueError(size)
+    column: NDArray[Any] = np.cumsum(apart, dtype=kind) + kind.type(start)
+    return column
+
+
+def _restored(packed: Packed, size: int) -> NDArray[Any]:
     kind = _type(packed["type"])
     if packed["size"] != size:
         raise ValueError(size)

@@ -293,7 +293,7 @@ class Report(Mapping[str, float]):
     def leaderboard(
         self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
     ) -> pd.DataFrame:
-        """Return the n users whose lists are ranked best, or worst.
+        """Return the n users with the highest, or the lowest, scores in a metric.
 
         Users for whom every order scores the same are left out: ``attrs["trivial"]`` of the table
         says how many.

@@ -166,7 +166,7 @@ def read(path: str | Path) -> Parts:
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror})."
         raise InvalidInputError(msg) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         msg = f"{path}: not JSON ({error})."
         raise InvalidInputError(msg) from None
     _check_format(stored, path)
@@ -175,14 +175,14 @@ def read(path: str | Path) -> Parts:
     except InvalidInputError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, LookupError):
         msg = f"{path}: parts of the report are missing or of another form. Save it again."
         raise InvalidInputError(msg) from None
 
 
 def _check_format(stored: Any, path: str | Path) -> None:
     text = stored.get("format") if isinstance(stored, dict) else None
-    found = re.fullmatch(r"recsys_ndcg report ([0-9]{1,9})", str(text))
+    found = re.fullmatch(r"recsys_ndcg report ([0-9]{1,18})", str(text))
     if found is None:
         msg = f"{path}: not a report that recsys_ndcg saved."
         raise InvalidInputError(msg)
@@ -205,7 +205,7 @@ def _parts(stored: dict[str, Any]) -> Parts:
     signatures = {str(name): Signature(text) for name, text in stored["signatures"].items()}
     names = list(signatures)
     size, users = int(stored["n_users"]), _ids(stored["users"], stored["n_users"])
-    if len(users) != size:
+    if len(set(users.tolist())) != size:
         raise ValueError(size)
     counts = {name: unpack(stored["lists"][name], size) for name in _LISTS}
     table = {
@@ -235,9 +235,11 @@ def _parts(stored: dict[str, Any]) -> Parts:
 
 
 def _ids(stored: Any, size: int) -> Ids:
-    if isinstance(stored, list):
-        return as_numbers(objects(stored, "user"))
-    return unpack(stored, size)
+    if not isinstance(stored, list):
+        return unpack(stored, size)
+    if not all(isinstance(one, str | int | float) for one in stored):
+        raise TypeError(stored)
+    return as_numbers(objects(stored, "user"))
 
 
 def _measurement(name: str, described: dict[str, Any]) -> Measurement:

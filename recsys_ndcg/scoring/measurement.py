@@ -76,9 +76,10 @@ class Measurement:
         return replace(self, reason=reason)
 
     def extreme(self, ties: str) -> Measurement:
-        """Return that of ties in their best or worst order, where the metric lets one choose."""
-        if self.metric.own_ties is not None:
-            return self.without("it breaks ties by a rule of its own")
+        """Return that of ties in their best, worst or expected order, where that is known."""
+        unknown = ties != "expected" and not self.metric.best_first
+        if self.metric.own_ties is not None or unknown:
+            return self.without("there is no telling which order is its best or worst")
         return self.under(ties=ties)
 
     def under(self, **choices: Any) -> Measurement:
@@ -146,7 +147,7 @@ class Measurement:
                     f"{self} compares estimates with ratings, but these lists hold ranks, or "
                     "scores that may be on another scale. Ask for it on predictions of ratings."
                 )
-        if self.metric.whole_lists and facts.placed_under is not None:
+        if self.metric.own_ties is not None and facts.placed_under is not None:
             return f"{self} looks at whole lists, but of a catalogue places alone are kept."
         settled = self.convention
         if not facts.has_items and not self.blind and np.isinf(facts.first_ties.get(self.order, 1)):

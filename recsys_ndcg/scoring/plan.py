@@ -185,6 +185,11 @@ def chosen_metrics(metrics: Metrics, k: Cutoffs, *, has_threshold: bool) -> list
         if isinstance(one, Metric):
             check_free(type(one))
         found.update(dict.fromkeys([one] if isinstance(one, Metric) else parse(one, ks)))
+    names = [str(one) for one in found]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        msg = f"Two different metrics are called {twice[0]!r}: give one of them another name."
+        raise InvalidInputError(msg)
     if not found:
         msg = "Name at least one metric and one k, such as 'ndcg@10'."
         raise InvalidInputError(msg)

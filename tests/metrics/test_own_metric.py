@@ -127,6 +127,45 @@ def test_the_names_of_classes_are_known_to_type_checkers() -> None:
     assert not missing
 
 
+class Late(First):
+    """One whose best order is not that with the best items first."""
+
+    name: ClassVar[str] = "late"
+    best_first: ClassVar[bool] = False
+
+    @property
+    def depth(self) -> int:
+        """It reads the second rank."""
+        return 2
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of rank 2."""
+        return row_sums(ranking.relevance[:, 1:2])
+
+
+def test_where_the_best_items_do_not_make_the_best_order_none_is_told() -> None:
+    """Chance is; worst, best, what follows from them and the tie range are not."""
+    report = rn.evaluate(ROWS, metrics=[Late(), First()], threshold=4)
+    late = report.audit.loc["late"].to_dict()
+    assert late["chance"] == pytest.approx((1 / 3 + 1 / 2) / 2)
+    unknown = ["worst", "best", "adjusted", "z", "trivial", "tie_low", "decided_by_ties"]
+    assert all(np.isnan(late[name]) for name in unknown)
+    assert report.counts["trivial late"] == 0
+    with refused("late has no adjusted for any user", whole=False):
+        report.leaderboard("late", by="adjusted")
+    assert report.leaderboard("late").index.tolist() == ["bob", "ann"]
+
+
+def test_two_metrics_of_one_name_are_not_measured_together() -> None:
+    """A table has one column of that name."""
+
+    def made(share: float) -> Any:
+        return type("Share", (First,), {"name": "share", "part": share})
+
+    with refused("Two different metrics are called 'share'"):
+        rn.evaluate(ROWS, metrics=[made(0.5)(), made(0.9)()], threshold=4)
+
+
 class Started(First):
     """One whose denominator depends on the order: undefined unless the list starts well."""
 

@@ -174,10 +174,13 @@ def _metric(text: str, given: str) -> Metric:
     """Return the metric of that name; Surprise's are among those that may have been meant."""
     name = text.partition("@")[0].partition("(")[0]
     also = [other for metric in METRICS.values() for other in metric.also_called]
-    if name not in METRICS and name not in also:
+    try:
+        return parse(text)[0]
+    except UnknownMetricError:
+        if name in also:
+            raise
         msg = f"No measure is named {given!r}. {nearest(name, {*METRICS, *ACCURACY})}"
-        raise UnknownMetricError(msg)
-    return parse(text)[0]
+        raise UnknownMetricError(msg) from None
 
 
 def _ranking(metric: Metric, protocol: str) -> Measure:

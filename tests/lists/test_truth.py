@@ -1,0 +1,325 @@
+"""The digest of the truth: of what is known of each user, and of nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg import parallel
+from recsys_ndcg.lists.truth import truth_by_user
+from tests import drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.drawn import Drawn
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+COLUMNS = ["user", "item", "estimated", "true"]
+GRADES = [-1.0, 0.0, 0.5, 1.0, 2.0, 5.0]
+
+
+def _digests(frame: Any) -> dict[Any, int]:
+    lists = frame if isinstance(frame, rn.RankedLists) else rn.RankedLists.from_frame(frame)
+    return dict(zip(lists.users.tolist(), truth_by_user(lists).tolist(), strict=True))
+
+
+def _frame(seed: int = 0, users: int = 6, items: int = 5) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(users), items),
+            "item": np.concatenate([rng.permutation(9)[:items] for _ in range(users)]),
+            "estimated": rng.normal(size=users * items),
+            "true": rng.choice(GRADES[1:], users * items),
+        }
+    )
+
+
+GOLDEN_TEXT: dict[Any, int] = {"Zoë": 484957367, "ann": 2954139898, "nobody": 0}
+GOLDEN_NUMBERS: dict[Any, int] = {"Zoë": 3533496718, "ann": 3685999507, "nobody": 0}
+GOLDEN_SWAPPED: dict[Any, int] = {97: 4181270319, 98: 7837314, 99: 0}
+GOLDEN_PAIRS: dict[Any, int] = {7: 3181220401, 9: 3972562781}
+GOLDEN_FLOATS: dict[Any, int] = {1.5: 3562240105, 2.5: 3308216708}
+
+
+def test_it_stays_the_same_for_ever() -> None:
+    """Reports that were saved long ago are compared with those of today."""
+    rows: list[tuple[Any, Any, float, float | None]] = [
+        ("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1.5), ("ann", "c", 1.0, None),
+        ("Zoë", "a", 2.0, 0.0), ("Zoë", "b", 2.0, 2), ("nobody", "a", 1.0, None),
+    ]  # fmt: skip
+    numbers = [(user, ord(item), *rest) for user, item, *rest in rows]
+    swapped = [(item, user, *rest) for user, item, *rest in numbers]
+    pairs = {7: [(4.5, 5), (3.0, 2)], 9: [(1.0, 3.5)]}
+    floats = [(user + 0.5, 1.25, 2.0, 3.0) for user in (1, 2)]
+    assert rn.evaluate(rows).truth.to_dict() == GOLDEN_TEXT
+    assert rn.evaluate(numbers).truth.to_dict() == GOLDEN_NUMBERS
+    assert rn.evaluate(swapped).truth.to_dict() == GOLDEN_SWAPPED
+    assert rn.evaluate(pairs).truth.to_dict() == GOLDEN_PAIRS
+    assert rn.evaluate(floats).truth.to_dict() == GOLDEN_FLOATS
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=drawn.data(may_join=False), seed=st.integers(0, 99), rows=st.sampled_from([1, 1 << 16]))
+def test_it_is_of_the_labels_alone(data: Drawn, seed: int, rows: int) -> None:
+    """Not of estimates, the order of rows, unlabelled rows, or the size of blocks."""
+    assume(drawn.usable(data))
+    frame = data.frame
+    expected = _digests(frame)
+    rng = np.random.default_rng(seed)
+    other = frame.assign(estimated=rng.normal(size=len(frame)))
+    other = other.sample(frac=1, random_state=seed)
+    extra = [(user, 5000 + seed, 1.0, np.nan) for user in expected]
+    more = pd.concat([other, pd.DataFrame(extra, columns=COLUMNS)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_ROWS", rows)
+        assert _digests(other) == expected
+        assert _digests(more) == expected
+    labelled = frame.dropna()
+    if len(labelled):
+        own = _digests(labelled)
+        assert {user: expected[user] for user in own} == own
+    assert all(
+        digest == 0 for user, digest in expected.items() if user not in set(labelled["user"])
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=drawn.data())
+def test_it_does_not_matter_how_the_truth_came(data: Drawn) -> None:
+    """From labels and results, or one table of what is known."""
+    assume(drawn.usable(data))
+    rows = [
+        *data.frame.dropna()[["user", "item", "true"]].itertuples(index=False, name=None),
+        *(
+            (user, 1000 + place, true)
+            for user, trues in data.unlisted.items()
+            for place, true in enumerate(trues)
+            if data.joined
+        ),
+    ]
+    assume(rows)
+    table = pd.DataFrame(rows, columns=["user", "item", "true"]).assign(estimated=1.0)
+    expected = _digests(table)
+    found = _digests(data.lists)
+    assert {user: found[user] for user in expected} == expected
+    assert not any(digest for user, digest in found.items() if user not in expected)
+
+
+HELD: dict[str, Callable[[pd.DataFrame, str], Any]] = {
+    "int8": lambda frame, name: frame.astype({name: "int8"}),
+    "int32": lambda frame, name: frame.astype({name: "int32"}),
+    "uint64": lambda frame, name: frame.astype({name: "uint64"}),
+    "float64": lambda frame, name: frame.astype({name: "float64"}),
+    "float32": lambda frame, name: frame.astype({name: "float32"}),
+    "object": lambda frame, name: frame.astype({name: "object"}),
+    "Int64": lambda frame, name: frame.astype({name: "Int64"}),
+    "category": lambda frame, name: frame.astype({name: "category"}),
+    "polars": lambda frame, _: pl.from_pandas(frame),
+    "polars int16": lambda frame, name: pl.from_pandas(frame.astype({name: "int16"})),
+    "a dict": lambda frame, _: {name: frame[name].to_numpy() for name in frame},
+    "tuples": lambda frame, _: [*frame.itertuples(index=False, name=None)],
+}
+
+
+@pytest.mark.parametrize("name", ["user", "item"])
+@pytest.mark.parametrize("held", HELD)
+def test_it_does_not_matter_how_numbers_are_held(name: str, held: str) -> None:
+    """As ids of users or of items."""
+    expected = rn.evaluate(_frame()).truth.to_dict()
+    assert rn.evaluate(HELD[held](_frame(), name)).truth.to_dict() == expected
+
+
+@pytest.mark.parametrize("held", ["object", "string", "category", "str", "polars", "polars cat"])
+@pytest.mark.parametrize("name", ["user", "item"])
+def test_it_does_not_matter_how_text_is_held(name: str, held: str) -> None:
+    """As ids of users or of items."""
+    frame = _frame()
+    frame[name] = pd.Series([f"Zoë {one}" for one in frame[name]], dtype=object)
+    expected = rn.evaluate(frame).truth.to_dict()
+    if held.startswith("polars"):
+        other: Any = pl.from_pandas(frame)
+        other = other.with_columns(pl.col(name).cast(pl.Categorical)) if "cat" in held else other
+    else:
+        other = frame.astype({name: held})
+    assert rn.evaluate(other).truth.to_dict() == expected
+
+
+@pytest.mark.parametrize("grades", ["int8", "int64", "float32", "object", "Float64"])
+def test_it_does_not_matter_how_grades_are_held(grades: str) -> None:
+    """Nor which sign a zero has."""
+    frame = _frame().assign(true=lambda table: table["true"].round())
+    expected = rn.evaluate(frame).truth.to_dict()
+    assert rn.evaluate(frame.astype({"true": grades})).truth.to_dict() == expected
+    minus = frame.assign(true=np.where(frame["true"] == 0, -0.0, frame["true"]))
+    assert rn.evaluate(minus).truth.to_dict() == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(place=st.integers(0, 29), seed=st.integers(0, 20), what=st.sampled_from(COLUMNS))
+def test_it_depends_on_each_grade_item_and_user(place: int, seed: int, what: str) -> None:
+    """And of the user whose row it is alone."""
+    frame = _frame(seed)
+    before = _digests(frame)
+    user = frame.loc[place, "user"]
+    changed = frame.copy()
+    changed.loc[place, what] = {
+        "user": 99, "item": 55, "estimated": 7.5,
+        "true": float(frame["true"].tolist()[place]) + 0.25,
+    }[what]  # fmt: skip
+    after = _digests(changed)
+    different = {one for one in before if before[one] != after[one]}
+    assert different == (set() if what == "estimated" else {user})
+    removed = _digests(frame.drop(index=place))
+    assert {one for one in before if before[one] != removed[one]} == {user}
+
+
+def test_it_tells_swapped_grades_apart() -> None:
+    """The same grades on other items, the same items of another user, a user of another name."""
+    rows = [("ann", "a", 2.0, 5.0), ("ann", "b", 1.0, 1.0), ("bob", "a", 2.0, 5.0)]
+    rows += [("bob", "b", 1.0, 1.0)]
+    found = _digests(pd.DataFrame(rows, columns=COLUMNS))
+    assert found["ann"] != found["bob"]
+    swapped = pd.DataFrame(rows, columns=COLUMNS)
+    swapped.loc[:1, "true"] = [1.0, 5.0]
+    assert _digests(swapped)["ann"] != found["ann"]
+    assert _digests(swapped)["bob"] == found["bob"]
+
+
+IDS = st.one_of(
+    st.integers(0, 5),
+    st.sampled_from([0.5, 2.5, 2**60, 2**63, 2**70, -1, "1", "2", "a", "Zoë", ""]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(IDS, IDS, st.sampled_from(GRADES)),
+        min_size=2,
+        max_size=8,
+        unique_by=lambda row: (row[0], row[1]),
+    ),
+    cut=st.integers(1, 7),
+)
+def test_those_of_parts_add_up_to_that_of_the_whole(
+    rows: list[tuple[Any, Any, float]], cut: int
+) -> None:
+    """Modulo 2^32, however the rows are divided, whatever other ids stand beside."""
+    assume(cut < len(rows))
+    whole = _of_rows(rows)
+    first, second = _of_rows(rows[:cut]), _of_rows(rows[cut:])
+    for user, digest in whole.items():
+        assert digest == (first.get(user, 0) + second.get(user, 0)) % 2**32
+
+
+@pytest.mark.parametrize("other", [2.5, 2**70, "a", -1, 2**63])
+def test_it_does_not_depend_on_what_other_ids_there_are(other: Any) -> None:
+    """Of users or of items: the digest of a user's rows alone."""
+    rows = [(1, 2, 5.0), (1, 3, 1.0)]
+    alone = _of_rows(rows)[1]
+    assert _of_rows([*rows, (other, 2, 4.0)])[1] == alone
+    assert _of_rows([*rows, (7, other, 4.0)])[1] == alone
+    text = [("u", "x", 5.0), ("u", "y", 1.0)]
+    if not isinstance(other, str):
+        assert _of_rows([*text, (other, "x", 4.0)])["u"] == _of_rows(text)["u"]
+        assert _of_rows([*text, ("v", other, 4.0)])["u"] == _of_rows(text)["u"]
+
+
+def _of_rows(rows: list[tuple[Any, Any, float]]) -> dict[Any, int]:
+    return _digests(
+        rn.RankedLists.from_tuples([(user, item, 1.0, true) for user, item, true in rows])
+    )
+
+
+def test_a_report_of_some_users_has_their_digests(tmp_path: Path) -> None:
+    """Taken of a report, of one that was saved, or of their rows alone."""
+    report = rn.evaluate(_frame())
+    report.save(tmp_path / "r.json")
+    loaded = rn.Report.load(tmp_path / "r.json")
+    alone = rn.evaluate(_frame()[_frame()["user"].isin([1, 4])])
+    assert loaded.truth.to_dict() == report.truth.to_dict()
+    assert loaded.truth.dtype == report.truth.dtype == np.uint32
+    assert loaded.truth.index.name == "user"
+    for one in (report.take([1, 4]), loaded.take([4, 1])):
+        assert one.truth.to_dict() == alone.truth.to_dict()
+        assert one.same_ratings(alone)
+        assert not one.same_ratings(report)
+    total = sum(rn.evaluate(own).truth.sum() for _, own in _frame().groupby("user"))
+    assert total % 2**32 == report.truth.sum() % 2**32
+
+
+def test_saved_reports_are_known_to_be_on_the_same_ratings(tmp_path: Path) -> None:
+    """Of two models, in any form and under any convention; and not, where one grade differs."""
+    frame = _frame()
+    frame.loc[3, "true"] = np.nan
+    reports = {
+        "one": rn.evaluate(frame),
+        "two": rn.evaluate(frame.assign(estimated=-frame["estimated"]), metrics="rmse"),
+        "joined": rn.evaluate(
+            rn.RankedLists.from_labels(frame.dropna(), frame.assign(item=frame["item"] + 3)),
+            metrics="recall@2", threshold=2, convention=rn.Convention(unlabelled="filter"),
+        ),
+        "polars": rn.evaluate(pl.from_pandas(frame)),
+        "grade": rn.evaluate(frame.assign(true=frame["true"].replace(5.0, 4.5))),
+        "fewer": rn.evaluate(frame.drop(index=5)),
+        "without a user": rn.evaluate(frame[frame["user"] > 0]),
+        "unlabelled user": rn.evaluate(
+            pd.concat([frame, pd.DataFrame([(77, 1, 2.0, np.nan)], columns=COLUMNS)])
+        ),
+    }  # fmt: skip
+    for name, report in reports.items():
+        report.save(tmp_path / f"{name}.json")
+    loaded = {name: rn.Report.load(tmp_path / f"{name}.json") for name in reports}
+    for name, report in reports.items():
+        expected = name in {"one", "two", "joined", "polars"}
+        for one in (reports["one"], loaded["one"]):
+            for other in (report, loaded[name]):
+                assert one.same_ratings(other) == expected, name
+                assert other.same_ratings(one) == expected, name
+
+
+def test_a_catalogue_is_known_to_be_on_the_ratings_of_its_test() -> None:
+    """As the ratings that the users gave, whatever was ranked."""
+    surprise = pytest.importorskip("surprise")
+    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    from recsys_ndcg.surprise import MostPopular, evaluate_catalogue  # noqa: PLC0415
+
+    table = sample_ratings(20, 25)[["user", "item", "rating"]]
+    test = table[::3]
+    reader = surprise.Reader(rating_scale=(0.5, 5))
+    train = surprise.Dataset.load_from_df(table.drop(test.index), reader).build_full_trainset()
+    rows = [*test.itertuples(index=False, name=None)]
+    report = evaluate_catalogue(MostPopular().fit(train), train, rows, metrics=["ndcg@5", "auc"],
+                                threshold=4)  # fmt: skip
+    rated = rn.evaluate([(user, item, 1.0, true) for user, item, true in rows])
+    assert report.same_ratings(rated)
+    changed = rn.evaluate([(user, item, 1.0, true + 0.5) for user, item, true in rows])
+    assert not report.same_ratings(changed)
+
+
+@pytest.mark.parametrize("seed", ["0", "12345"])
+def test_it_is_the_same_in_another_process(seed: str) -> None:
+    """Whatever Python hashes text by."""
+    rows = [("ann", "a", 2.0, 5.0), ("ann", "b", 1.0, 1.0), (2.5, "a", 2.0, 5.0), (3, 7, 1.0, 2.0)]
+    program = f"import recsys_ndcg as rn\nprint(rn.evaluate({rows!r}).truth.to_dict())"
+    ran = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-W", "ignore", "-c", program],
+        env=os.environ | {
+            "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(rn.__file__).parents[1]),
+        },
+        capture_output=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert ran.stdout == f"{rn.evaluate(rows).truth.to_dict()}\n"
