@@ -8,6 +8,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
@@ -107,10 +108,10 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
 
-    report = Report.of(lists, facts, plan)
+    audit = MeasuredAudit.of(lists, facts, plan)
     _warn_of_data(lists)
-    _warn_of_ties(report.audited)
-    return report
+    _warn_of_ties(audit)
+    return Report(audit)
 
 
 def _warn_of_data(lists: GroupedLists) -> None:

@@ -12,30 +12,21 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, UnknownKeyError
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.objections import refuse
-from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
 from recsys_ndcg.report import storage
-from recsys_ndcg.report.audit import LEVELS, Audit, MeasuredAudit
+from recsys_ndcg.report.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.remarks import remarks
-from recsys_ndcg.report.signatures import Signature, signatures
 from recsys_ndcg.report.summary import intervals, summarised
-from recsys_ndcg.report.tie_range import scores_and_ties
-from recsys_ndcg.scoring.measuring import facts_for
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import Scores
 
 
@@ -50,14 +41,6 @@ class Report(Mapping[str, float]):
     ----------
     audited : Audit
         The scores of every user, and what stands beside them.
-    signed : dict of Signature
-        How each metric was computed.
-    lists : GroupedLists, optional
-        What was ranked; a report that was read from a file has none.
-    plan : Plan, optional
-        How, settled; as for the lists.
-    known_truth : uint32 array, optional
-        The digests of what is known of each user, where there are no lists.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
 
@@ -86,25 +69,7 @@ class Report(Mapping[str, float]):
     """
 
     audited: Audit
-    signed: dict[str, Signature]
-    lists: GroupedLists | None = None
-    plan: Plan | None = None
-    known_truth: NDArray[np.uint32] | None = None
     known_baselines: pd.DataFrame | None = None
-
-    @classmethod
-    def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> Report:
-        """Measure lists by a settled plan, and hold undefined scores to it.
-
-        Raises
-        ------
-        InvalidInputError
-            A score is undefined where it must not be.
-        """
-        scores, ties = scores_and_ties(lists, plan)
-        refuse(scores.objection())
-        audit = MeasuredAudit(scores, lists, facts, plan, ties)
-        return cls(audit, signatures(scores, facts), lists, plan)
 
     @property
     def scores(self) -> Scores:
@@ -132,19 +97,19 @@ class Report(Mapping[str, float]):
             return NotImplemented
         return (
             self.metrics == other.metrics
-            and self.signed == other.signed
+            and self.audited.signatures == other.audited.signatures
             and self.users.tolist() == other.users.tolist()
             and self.scores.same_as(other.scores)
         )
 
     def __hash__(self) -> int:
         """Agree with equality."""
-        return hash((*self.signed.values(), len(self.users)))
+        return hash((*self.audited.signatures.values(), len(self.users)))
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """How each metric was computed, by name."""
-        return dict(self.signed)
+        return dict(self.audited.signatures)
 
     @property
     def users(self) -> Ids:
@@ -262,7 +227,7 @@ class Report(Mapping[str, float]):
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.signed[self._known(metric)]
+        return self.audited.signatures[self._known(metric)]
 
     def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
         """Return what each user's score in a metric is to be read against.
@@ -360,25 +325,13 @@ class Report(Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        places = places_of(self.users, users)
-        if self.lists is None or self.plan is None:
-            audit = self.audited
-            assert isinstance(audit, storage.StoredAudit), "lists are measured"  # noqa: S101
-            taken = audit.take(places)
-            scored = (~np.isnan(taken.scores.per_user)).sum(axis=0).tolist()
-            signed = {
-                name: one.over(count)
-                for (name, one), count in zip(self.signed.items(), scored, strict=True)
-            }
-            return Report(taken, signed, known_truth=self._truth[places])
-        lists = self.lists.take(places)
-        return Report.of(lists, facts_for(lists, self.plan.measurements), self.plan)
+        return Report(self.audited.take(places_of(self.users, users)))
 
     @property
     def truth(self) -> pd.Series[int]:
         """A digest of what is known of each user: its sum is that of the whole, modulo 2^32."""
         users = pd.Index(self.users, name="user")
-        return pd.Series(self._truth, index=users, name="truth", copy=True)
+        return pd.Series(self.audited.truth, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:
         """Tell whether two reports are of the same users and measured on the same ratings.
@@ -392,15 +345,8 @@ class Report(Mapping[str, float]):
         True
         """
         return self.users.tolist() == other.users.tolist() and bool(
-            (self._truth == other._truth).all()
+            (self.audited.truth == other.audited.truth).all()
         )
-
-    @lazy
-    def _truth(self) -> NDArray[np.uint32]:
-        if self.known_truth is not None:
-            return self.known_truth
-        assert self.lists is not None, "a report has lists or digests"  # noqa: S101
-        return truth_by_user(self.lists)
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return where a user's DCG and NDCG come from, rank by rank.
@@ -430,11 +376,12 @@ class Report(Mapping[str, float]):
         -----
         Under ``ties="expected"`` the gain is the mean over the items that share the estimate.
         """
-        if self.lists is None:
+        lists = self.audited.lists
+        if lists is None:
             msg = "This report was read from a file, which holds no lists. Evaluate the data again."
             raise InvalidInputError(msg)
         gains = (one for one in self.scores.measurements if one.metric.uses_gains)
-        return explained(self.lists, next(gains, self.scores.measurements[0]), user, k)
+        return explained(lists, next(gains, self.scores.measurements[0]), user, k)
 
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""
@@ -454,7 +401,7 @@ class Report(Mapping[str, float]):
 
     def _told(self) -> dict[str, Any]:
         by_metric = {"summary": self.summary, "audit": self.audit, "baselines": self.baselines.T}
-        return head(by_metric, self.counts, self.signed)
+        return head(by_metric, self.counts, self.signatures)
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON: what it says of all users to be read, of each user packed.
@@ -464,7 +411,7 @@ class Report(Mapping[str, float]):
         InvalidInputError
             A user id is neither text nor a number, or the file cannot be written.
         """
-        storage.write(self._told(), self.audited, self._truth, path)
+        storage.write(self._told(), self.audited, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
@@ -475,8 +422,7 @@ class Report(Mapping[str, float]):
         InvalidInputError
             The file is not a report, or one of an older or newer version.
         """
-        audit, signed, truth, baselines = storage.read(path)
-        return cls(audit, signed, known_truth=truth, known_baselines=baselines)
+        return cls(*storage.read(path))
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""

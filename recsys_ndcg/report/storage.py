@@ -30,7 +30,7 @@ from recsys_ndcg.version import __version__
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.arrays import Ids, Positions
 
 _FORMAT = 3
 _LISTS = tuple(one.name for one in fields(ListCounts))
@@ -47,12 +47,25 @@ class StoredAudit(Audit):
         Of the same users.
     from_lists : pandas.DataFrame
         What the file has of the columns `FROM_LISTS`.
+    signatures : dict of Signature
+        By the names of the metrics.
+    truth : uint32 array, shape (n_users,)
+        The digests of what is known of them.
     """
 
-    def __init__(self, scores: Scores, orders: Orders, from_lists: pd.DataFrame) -> None:
+    def __init__(
+        self,
+        scores: Scores,
+        orders: Orders,
+        from_lists: pd.DataFrame,
+        signatures: dict[str, Signature],
+        truth: NDArray[np.uint32],
+    ) -> None:
         super().__init__(scores)
         self._levels = Levels(scores, orders)
         self._from_lists = from_lists
+        self._signatures = signatures
+        self._truth = truth
 
     @property
     def levels(self) -> Levels:
@@ -64,18 +77,31 @@ class StoredAudit(Audit):
         """The columns `FROM_LISTS`, a row per metric."""
         return self._from_lists
 
-    def take(self, users: Any) -> StoredAudit:
+    @property
+    def signatures(self) -> dict[str, Signature]:
+        """How each metric was computed, by name."""
+        return self._signatures
+
+    @property
+    def truth(self) -> NDArray[np.uint32]:
+        """A digest of what is known of each user."""
+        return self._truth
+
+    def take(self, users: Positions) -> StoredAudit:
         """Return that of some users: what took a look at their lists is not known of them."""
-        unknown = pd.DataFrame(np.nan, self._from_lists.index, [*FROM_LISTS])
-        return StoredAudit(self.scores.take(users), self._levels.orders.take(users), unknown)
+        scores, unknown = self.scores.take(users), self._from_lists * np.nan
+        counted = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
+        signed = zip(self._signatures.items(), counted, strict=True)
+        return StoredAudit(
+            scores,
+            self._levels.orders.take(users),
+            unknown,
+            {name: one.over(count) for (name, one), count in signed},
+            self._truth[users],
+        )
 
 
-def write(
-    told: dict[str, Any],
-    audit: Audit,
-    truth: NDArray[np.uint32],
-    path: str | Path,
-) -> None:
+def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
     """Write a report.
 
     Parameters
@@ -84,8 +110,6 @@ def write(
         What `head` returns.
     audit : Audit
         With the scores of every user.
-    truth : uint32 array, shape (n_users,)
-        The digests of what is known of them.
 
     Raises
     ------
@@ -95,7 +119,7 @@ def write(
     scores, orders = audit.scores, audit.levels.orders
     wanted = [
         *((("lists", name), getattr(scores.counts, name)) for name in _LISTS),
-        (("lists", "truth"), truth),
+        (("lists", "truth"), audit.truth),
         *(
             ((kind, name, metric), getattr(source, name)[:, place])
             for kind, names, source in (("scores", PARTS, scores), ("orders", NAMES, orders))
@@ -150,7 +174,7 @@ def _described(one: Measurement) -> dict[str, Any]:
     }
 
 
-Parts = tuple[Audit, dict[str, Signature], "NDArray[np.uint32]", pd.DataFrame | None]
+Parts = tuple[Audit, pd.DataFrame | None]
 
 
 def read(path: str | Path) -> Parts:
@@ -230,8 +254,9 @@ def _parts(stored: dict[str, Any]) -> Parts:
     }
     baselines = pd.DataFrame.from_dict(others, orient="index", columns=names) if others else None
     orders = Orders(*(table[name] for name in NAMES))
-    audit = StoredAudit(scores, orders, pd.DataFrame(from_lists, index=names))
-    return audit, signatures, unpack(stored["lists"]["truth"], size), baselines
+    truth = unpack(stored["lists"]["truth"], size)
+    looked = pd.DataFrame(from_lists, index=names)
+    return StoredAudit(scores, orders, looked, signatures, truth), baselines
 
 
 def _ids(stored: Any, size: int) -> Ids:

@@ -217,7 +217,7 @@ def _by_hand(  # noqa: PLR0913, PLR0917
     return result
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     data=drawn.data(),
     chosen=drawn.choices.map(drawn.fitting),
@@ -307,7 +307,7 @@ def told(estimated: Any, true: Any, items: Any) -> Any:
     return float((places * (estimated + 10 * worth + 1000 * np.asarray(items))).sum())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     data=drawn.data(),
     chosen=drawn.choices.map(drawn.fitting),
@@ -1118,7 +1118,7 @@ def _pairs(rows: list[Row], chosen: Choices) -> tuple[float, float]:
     return right + tied / 2, len(estimates)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=drawn.data(most=9), chosen=drawn.choices.map(drawn.fitting))
 def test_auc_is_the_share_of_pairs(data: Drawn, chosen: Choices) -> None:
     """Ties half; pooled is weighted by pairs; exact, as all are halves."""

@@ -69,7 +69,7 @@ def _adjusted(score: float, chance: float, best: float) -> float:
     return (score - chance) / (best - chance) if best - chance > 1e-9 else math.nan
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=drawn.data(most=5), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
 def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
     """Chance, extremes, adjusted and z; the last two also of all who have a score together."""

@@ -194,7 +194,7 @@ def test_a_copy_cannot_be_written_to_either(data: str, tmp_path: Path) -> None:
     loaded = rn.Report.load(tmp_path / "r.json")
     for one in (report, loaded, *_copies(report), *_copies(loaded)):
         arrays = [one.users, one.scores.per_user, *_arrays(one.scores)]
-        arrays += [] if one.lists is None else _arrays(one.lists)
+        arrays += [] if one.audited.lists is None else _arrays(one.audited.lists)
         assert not [values for values in arrays if values.flags.writeable]
 
 
@@ -252,7 +252,7 @@ def _some(draw: st.DataObject, users: list[Any]) -> list[Any]:
     return draw.draw(st.lists(st.sampled_from(users), min_size=1, unique=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     data=drawn_reports.data_of,
     chosen=drawn_reports.chosen_of,
@@ -275,7 +275,7 @@ def test_some_users_are_what_their_rows_alone_are(
     _agree(report.take(users), alone)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     rows=impossible.predictions().filter(impossible.usable),
     chosen=drawn_reports.chosen_of,

@@ -48,7 +48,7 @@ def _same(column: Any) -> None:
     assert again.tobytes() == column.astype(column.dtype.newbyteorder("=")).tobytes()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     bits=st.lists(st.one_of(st.sampled_from(BITS), st.integers(0, 2**64 - 1)), max_size=40),
     times=st.sampled_from([1, 4, 9]),
@@ -61,7 +61,7 @@ def test_floats_come_back_bit_for_bit(bits: list[int], times: int) -> None:
     _same(np.repeat(np.array(bits, dtype=np.uint64), times).view(np.float64))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data(), kind=st.sampled_from(WHOLE), order=st.sampled_from(["ascending", "any"]))
 def test_whole_numbers_come_back_in_their_type(data: st.DataObject, kind: str, order: str) -> None:
     """The extremes of the type, sorted or not, constant, or none at all."""
@@ -171,7 +171,7 @@ HOSTILE = st.one_of(
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(packed=HOSTILE, size=st.sampled_from([0, 1, 2, 3]))
 def test_whatever_is_unpacked_is_a_column_of_that_size_or_a_known_error(
     packed: Any, size: int
@@ -185,7 +185,7 @@ def test_whatever_is_unpacked_is_a_column_of_that_size_or_a_known_error(
     assert column.dtype.kind in "biuf"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data(), column=st.sampled_from(["floats", "codes", "steps", "whole", "flags"]))
 def test_a_packed_column_with_a_part_changed_is_refused_or_of_its_size(
     data: st.DataObject, column: str
@@ -371,7 +371,7 @@ REPLACED: list[Any] = [
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @settings(
-    max_examples=400,
+    max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

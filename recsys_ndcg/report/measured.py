@@ -1,0 +1,199 @@
+"""What stands beside scores, measured of the same lists when it is first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.lists.truth import truth_by_user
+from recsys_ndcg.metrics.judged import Judged
+from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
+from recsys_ndcg.report.levels import Levels, Orders
+from recsys_ndcg.report.signatures import Signature, signatures
+from recsys_ndcg.report.tie_range import TieRange, scores_and_ties
+from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
+from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring.totals import Means
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Passed:
+    """What one pass over the lists tells beside their scores, of some users."""
+
+    orders: tuple[Orders, ...]
+    judged: Means
+    zero: Means
+    top: Means
+
+    def __add__(self, other: _Passed) -> _Passed:
+        return _Passed(
+            (*self.orders, *other.orders),
+            self.judged + other.judged,
+            self.zero + other.zero,
+            self.top + other.top,
+        )
+
+
+class MeasuredAudit(Audit):
+    """What stands beside scores, measured of the same lists when it is first asked for.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of every user.
+    lists : GroupedLists
+        What was measured.
+    facts : Facts
+        What is known of them.
+    plan : Plan
+        Settled: how they were measured.
+    ties : TieRange
+        The worst and best order of all ties.
+    """
+
+    def __init__(
+        self, scores: Scores, lists: GroupedLists, facts: Facts, plan: Plan, ties: TieRange
+    ) -> None:
+        super().__init__(scores)
+        self._lists = lists
+        self._facts = facts
+        self._plan = plan
+        self._ties = ties
+        self._signatures = signatures(scores, facts)  # now: a function may change later
+
+    @classmethod
+    def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> MeasuredAudit:
+        """Measure lists by a settled plan, and hold undefined scores to it.
+
+        Raises
+        ------
+        InvalidInputError
+            A score is undefined where it must not be.
+        """
+        scores, ties = scores_and_ties(lists, plan)
+        refuse(scores.objection())
+        return cls(scores, lists, facts, plan, ties)
+
+    @property
+    def lists(self) -> GroupedLists:
+        """What was measured."""
+        return self._lists
+
+    @property
+    def signatures(self) -> dict[str, Signature]:
+        """How each metric was computed, by name."""
+        return self._signatures
+
+    @lazy
+    def truth(self) -> NDArray[np.uint32]:
+        """A digest of what is known of each user."""
+        return truth_by_user(self._lists)
+
+    def take(self, users: Positions) -> MeasuredAudit:
+        """Return that of some users: the same as measuring their lists alone."""
+        lists = self._lists.take(users)
+        return self.of(lists, facts_for(lists, self._plan.measurements), self._plan)
+
+    @lazy
+    def levels(self) -> Levels:
+        """What other orders of the same lists score, user by user."""
+        return Levels(self.scores, Orders.concat(self._passed.orders))
+
+    @lazy
+    def from_lists(self) -> pd.DataFrame:
+        """The columns `FROM_LISTS`, a row per metric."""
+        passed, totals = self._passed, self.totals
+        low, high = self.tie_range
+        unlabelled = bool(self._facts.unlabelled)
+        columns = (
+            low,
+            high,
+            np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan),
+            passed.judged.mean,
+            passed.zero.mean if unlabelled else totals.mean,
+            passed.top.mean if unlabelled else totals.mean,
+        )
+        return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
+
+    @property
+    def tie_range(self) -> tuple[Floats, Floats]:
+        """The mean scores with every tie in its worst, and in its best order."""
+        low, high = (
+            np.where(self._obeys, one.mean, np.nan) for one in (self._ties.low, self._ties.high)
+        )
+        return low, high
+
+    @property
+    def _obeys(self) -> list[bool]:
+        """Whether each metric breaks ties as it is told, and which order is best is known."""
+        return [one.own_ties is None and one.best_first for one in self._plan.metrics]
+
+    @lazy
+    def _passed(self) -> _Passed:
+        """Measure everything in one pass: blind, and as if unlabelled items had a grade."""
+        wanted = {
+            "chance": [self._blind(one, "expected") for one in self._plan.measurements],
+            "worst": [self._blind(one, "worst") for one in self._plan.measurements],
+            "best": [self._blind(one, "best") for one in self._plan.measurements],
+            "judged": [self._judged(one) for one in self._plan.measurements],
+            "zero": [self._zero(one) for one in self._plan.measurements],
+            "top": [self._top(one) for one in self._plan.measurements],
+        }
+        plan = Plan(tuple(one for each in wanted.values() for one in each))
+        plan = plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
+        random = plan.measurements[: len(wanted["chance"])]
+
+        def passed(block: Block) -> _Passed:
+            scores = block.scores(plan.measurements)
+            chance, worst, best, *others = np.hsplit(scores.per_user, len(wanted))
+            deviation = block.deviations(random)
+            expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, : len(random)])
+            orders = Orders(chance, worst, best, expected, deviation)
+            return _Passed((orders,), *(Means.of(each) for each in others))
+
+        return reduce(add, in_blocks(self._lists, plan.measurements, passed))
+
+    def _blind(self, one: Measurement, ties: str) -> Measurement:
+        """Measure random order, or an extreme one."""
+        blind = replace(one.extreme(ties), blind=True)
+        return blind if one.metric.orders else blind.without("its score has no order")
+
+    def _judged(self, one: Measurement) -> Measurement:
+        """Measure how much of the first k is labelled; an empty list has no such share."""
+        known = replace(one, metric=Judged(one.metric.k), blind=not self._facts.unlabelled)
+        return known.under(ties="expected", undefined="skip", unlabelled="zero")
+
+    def _zero(self, one: Measurement) -> Measurement:
+        """Measure as if unlabelled items were irrelevant."""
+        undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
+        other = one.under(unlabelled="zero", undefined=undefined)
+        if self._facts.unlabelled and one.metric.orders and one.metric.own_ties is None:
+            return other
+        return other.without("nothing is unlabelled")
+
+    def _top(self, one: Measurement) -> Measurement:
+        """Measure as if unlabelled items were of the top grade."""
+        return replace(self._zero(one), unlabelled_as=self._top_grade(one))
+
+    def _top_grade(self, one: Measurement) -> float:
+        """Return the top of the scale: `max_grade`, or the highest that is there or relevant."""
+        if one.convention.max_grade is not None:
+            return one.convention.max_grade
+        highest = self._facts.all_true.highest
+        return highest if one.threshold is None else max(highest, one.threshold)
