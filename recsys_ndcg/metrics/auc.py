@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.own import metric
 
@@ -52,6 +54,10 @@ class AUC(Metric):
         """Return the pairs in the right order: relevant items have this much below them."""
         relevant, ranks = ranking.relevant_ranks
         return relevant * ranking.n_items - ranks - relevant * (relevant - 1) / 2
+
+    def deviation(self, ranking: Ranking) -> Floats:
+        """Return the standard deviation of the pairs in the right order, over all orders."""
+        return np.sqrt(self.denominator(ranking) * (ranking.n_items + 1) / 12)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return all pairs."""

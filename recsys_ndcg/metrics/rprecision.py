@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import ORDER, Metric, register
+from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import ORDER, register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register
-class RPrecision(Metric):
+class RPrecision(Linear):
     r"""Precision at R, as deep as the user has relevant items; more is better.
 
     .. math:: \frac{1}{R} \sum_{r \le R} rel(r)
@@ -45,11 +45,10 @@ class RPrecision(Metric):
     needs_threshold: ClassVar[bool] = True
     cutoff: ClassVar[str] = "none"
 
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the hits in the top R."""
-        ranks = np.arange(1, ranking.relevance.shape[1] + 1)
-        within = ranks <= ranking.n_relevant[:, None]
-        return row_sums(ranking.relevance * within)
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return 1 for each of the first R ranks."""
+        ranks = np.arange(1, ranking.width(None) + 1)
+        return np.asarray(ranks <= ranking.n_relevant[:, None], dtype=np.float64)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the relevant items."""

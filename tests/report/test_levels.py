@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-LINEAR = ["cg", "dcg", "ndcg", "precision", "recall", "f1", "rbp", "judged"]
+LINEAR = ["cg", "dcg", "ndcg", "precision", "recall", "f1", "rbp", "judged", "rprecision", "auc"]
 OTHERS = ["ap", "rr", "hit"]
 GRADED = ["cg@3", "dcg@3", "ndcg@3", "dcg", "ndcg", "ndcg@40"]
 CUTOFFS = st.sampled_from([1, 2, 3, None])
@@ -76,7 +76,10 @@ def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | N
     assume(drawn.usable(data))
     if chosen.ap_over in {"hits", "k"}:  # without a number under ties, or without k
         chosen = replace(chosen, ap_over="capped")
-    names = {name if k is None else f"{name}@{k}": name for name in [*LINEAR, *OTHERS]}
+    uncut = {"auc", "rprecision"}
+    names = {
+        name if k is None or name in uncut else f"{name}@{k}": name for name in [*LINEAR, *OTHERS]
+    }
     convention = drawn.convention_of(chosen)
     report = rn.evaluate(
         data.lists, metrics=[*names], k=None, threshold=chosen.threshold, convention=convention
@@ -185,7 +188,7 @@ def test_a_catalogue_has_the_levels_of_all_its_candidates(
     lists = long_way.ranked_the_long_way(algo, trainset, test)
     assume(lists.n_unlabelled or len({grade for _, _, grade in test}) > 1)
     chosen = replace(chosen, tie_tolerance=1e-9, ap_over="relevant")
-    names = [name if k is None else f"{name}@{k}" for name in [*LINEAR, *OTHERS]]
+    names = [name if k is None else f"{name}@{k}" for name in [*LINEAR[:-2], *OTHERS]]
     how: dict[str, Any] = {
         "metrics": names, "k": None, "threshold": chosen.threshold,
         "convention": drawn.convention_of(chosen),
