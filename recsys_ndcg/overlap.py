@@ -13,7 +13,7 @@ from recsys_ndcg.input import read_results
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics.metric import checked_k
-from recsys_ndcg.ranking.ranking import rank
+from recsys_ndcg.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

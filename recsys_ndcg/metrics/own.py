@@ -114,9 +114,11 @@ class OfList(Metric):
 
     def _said(self, ranking: Ranking) -> Floats:
         def said() -> Floats:
-            asked = ranking.n_items > 0  # an empty list scores 0
+            asked = np.ones(len(ranking.n_items), dtype=bool)  # but about those who do not count
+            if ranking.convention.missing_user == "skip":
+                asked &= ~ranking.missing
             if self.k is not None and ranking.convention.short_list == "drop":
-                asked &= ranking.n_items >= self.k  # the others do not count
+                asked &= ranking.n_items >= self.k
             lists = zip(asked.tolist(), *ranking.lists_in_order(self.k), strict=True)
             return np.array([self._of(*own) if one else 0.0 for one, *own in lists])
 
@@ -126,7 +128,8 @@ class OfList(Metric):
         try:
             value = self.function(estimated, true, items)
         except Exception as error:
-            msg = f"The metric {self.name!r} fails for user {shown(user)}: {error!r}."
+            empty = "" if len(true) else ", whose list is empty"
+            msg = f"The metric {self.name!r} fails for user {shown(user)}{empty}: {error!r}."
             raise InvalidInputError(msg) from error
         if not isinstance(value, Real | np.bool_) or math.isinf(value):
             msg = (
@@ -166,7 +169,7 @@ def metric(  # noqa: PLR0913 - the kinds of metric
 
     with a(r) the relevance or gain at rank r and a* that of the ideal list: all relevant items
     first, or the gains by `Convention.ideal`. With `ties`, of a function of one user's list,
-    called once for each list that is not empty (an empty one scores 0). Or of a class of metrics,
+    called once for each user who counts, also one whose list is empty. Or of a class of metrics,
     which has a numerator and a denominator.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.ranking.ranking import Ranking, rank
+from recsys_ndcg.ranking.ranked import rank
+from recsys_ndcg.ranking.ranking import Ranking
 
 __all__ = ["Ranking", "rank"]

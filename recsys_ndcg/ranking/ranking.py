@@ -8,13 +8,9 @@ import numpy as np
 
 from recsys_ndcg.convention.gains import discounts, gain_of
 from recsys_ndcg.lazy import Known, lazy
-from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.objections import gain_objection, objection, refuse
-from recsys_ndcg.lists.preparation import prepared
-from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
+from recsys_ndcg.ranking.graded_lists import gain_key
 from recsys_ndcg.ranking.ordering import descending
 from recsys_ndcg.ranking.runs import Cells
-from recsys_ndcg.ranking.sorted_lists import SortedLists
 from recsys_ndcg.ranking.ties import first_hits, hits_so_far
 from recsys_ndcg.ranking.weighted import length_of_weights
 
@@ -23,48 +19,9 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.ranking.graded_lists import GradedLists
     from recsys_ndcg.ranking.runs import Runs
-
-
-def rank(
-    lists: GroupedLists,
-    convention: Convention,
-    depth: int | None = None,
-    *,
-    threshold: float | None = None,
-) -> Ranking:
-    """Rank lists under a convention.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        Any.
-    convention : Convention
-        Every choice.
-    depth : int, optional
-        How many ranks the tables have; None for the longest list.
-    threshold : float, optional
-        From which grade an item is relevant.
-
-    Raises
-    ------
-    InvalidInputError
-        The lists cannot be ranked under the convention.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention, RankedLists
-    >>> lists = RankedLists.from_tuples({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
-    >>> rank(lists, Convention(), depth=2).gain
-    array([[7., 2.]])
-    """
-    facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
-    refuse(objection(convention, threshold, facts, lists))
-    refuse(gain_objection(convention, threshold, facts, lists))
-    ready = prepared(lists, convention)
-    in_order = SortedLists(ready, convention, depth=depth)
-    return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)
+    from recsys_ndcg.ranking.sorted_lists import SortedLists
 
 
 class Ranking:
@@ -131,6 +88,11 @@ class Ranking:
     def n_items(self) -> Positions:
         """How many items each list has."""
         return self._graded.lists.n_items
+
+    @property
+    def missing(self) -> Flags:
+        """Users with labels but without a list."""
+        return self._graded.lists.missing
 
     @property
     def n_labelled(self) -> Floats:
