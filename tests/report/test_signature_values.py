@@ -50,7 +50,7 @@ def _same_numbers(one: rn.Report, other: rn.Report) -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(draw=st.data())
 def test_what_a_metric_does_not_read_does_not_move_it(name: str, draw: st.DataObject) -> None:
     """All such choices are changed at once, and the threshold where it is not read."""
