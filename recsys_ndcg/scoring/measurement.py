@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
 #: ties here, which makes a difference only where something is tied.
-_BESIDE = ("undefined", "missing_user", "mean_over", "duplicates", "ties")
+_BESIDE = ("undefined", "mean_over", "duplicates", "ties")
 _READ = [one.name for one in fields(Convention) if one.name not in _BESIDE]
 
 

@@ -25,6 +25,7 @@ from recsys_ndcg import parallel
 from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
 from recsys_ndcg.metrics import metric as doors
+from recsys_ndcg.scoring import Measurement, measure
 from tests import drawn, textbook
 from tests.commands import refusal, run
 from tests.refusal import refused
@@ -91,14 +92,6 @@ class Steep(Metric):
 number = 3
 '''
 NAMES = ["early@2", "extent@2", "steep(power=3.0,base=2)@2"]
-
-
-@pytest.fixture(autouse=True)
-def _known_as_before() -> Iterator[None]:
-    before = dict(METRICS)
-    yield
-    METRICS.clear()
-    METRICS.update(before)
 
 
 @pytest.fixture(name="folder")
@@ -348,6 +341,24 @@ def test_a_function_of_a_list_gets_the_sorted_rows(
         expected = math.nan if counts is None else value
         assert _same(_score(report, user, name), expected)
     assert f"|ties:{ties}|" in report.signature(name)
+
+
+def test_who_is_asked_about_does_not_depend_on_what_is_measured_beside() -> None:
+    """The same function under two rules for missing users, in one pass over the lists."""
+
+    @rn.metric(ties="input")
+    def seven(estimated: Any, true: Any, items: Any) -> float:  # noqa: ARG001
+        return 7.0
+
+    lists = rn.RankedLists.from_trec({"ann": {"a": 1}, "bob": {"a": 1}}, {"ann": {"a": 1.0}})
+    rules = [Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")]
+    for order in (rules, rules[::-1]):
+        scores = measure(lists, order)
+        found = dict(
+            zip([one.convention.missing_user for one in order], scores.per_user.T, strict=True)
+        )
+        np.testing.assert_array_equal(found["skip"], [7.0, math.nan])
+        np.testing.assert_array_equal(found["zero"], [7.0, 7.0])
 
 
 @pytest.mark.parametrize("ties", RULES)
