@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -29,6 +32,20 @@ class Record:
     def __reduce__(self) -> tuple[Any, ...]:
         """Come back from a pickle or a copy in the same way, without what was worked out."""
         return _made_again, (type(self), _fields_of(self))
+
+
+class Columns(Record):
+    """A record of arrays alone, each with an entry per user."""
+
+    @classmethod
+    def concat(cls, parts: Sequence[Self]) -> Self:
+        """Return those of the users of all parts."""
+        named = [_fields_of(one) for one in parts]
+        return cls(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
+
+    def take(self, users: Any) -> Self:
+        """Return those of some users, given as numpy indexes them."""
+        return type(self)(**{name: values[users] for name, values in _fields_of(self).items()})
 
 
 def _fields_of(record: Any) -> dict[str, Any]:

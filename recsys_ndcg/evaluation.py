@@ -107,7 +107,6 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
-
     audit = MeasuredAudit.of(lists, facts, plan)
     _warn_of_data(lists)
     _warn_of_ties(audit)

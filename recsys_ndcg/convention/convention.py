@@ -43,7 +43,7 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
 }
 WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 #: What a report's signature adds, and what stands for all other choices in its short form.
-_BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
+BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,7 @@ class Convention:
         InvalidInputError
             A part is unknown or missing, or left to defaults that are others here.
         """
-        metric, found = notation.fields_of(text, [*_names()], _BESIDE)
+        metric, found = notation.fields_of(text, [*_names()], BESIDE)
         digest = found.pop("defaults", cls.default_digest())
         if digest != cls.default_digest():
             msg = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record
+from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -45,7 +45,7 @@ def other_places(
 
 
 @dataclass(frozen=True, eq=False)
-class Unlabelled(Record):
+class Unlabelled(Columns):
     """The first unlabelled items of every list, for showing a list.
 
     Parameters
@@ -58,10 +58,6 @@ class Unlabelled(Record):
 
     items: Ids
     estimated: Floats
-
-    def take(self, users: Any) -> Unlabelled:
-        """Return those of some users, given as numpy indexes them."""
-        return Unlabelled(self.items[users], self.estimated[users])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -47,10 +47,6 @@ class CG(Linear):
     worth: ClassVar[str] = "gain"
     bounded: ClassVar[bool] = False
 
-    def weights(self, ranking: Ranking) -> Floats:
-        """Return 1 for each rank."""
-        return np.ones(ranking.width(self.k))
-
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1."""
         return np.ones(len(ranking.n_items))

@@ -43,10 +43,6 @@ class Judged(Linear):
     reads: ClassVar[frozenset[str]] = ORDER
     worth: ClassVar[str] = "labelled"
 
-    def weights(self, ranking: Ranking) -> Floats:
-        """Return 1 for each rank."""
-        return np.ones(ranking.width(self.k))
-
     def denominator(self, ranking: Ranking) -> Floats:
         """Return how many there are."""
         places = ranking.n_items if self.k is None else np.minimum(ranking.n_items, self.k)

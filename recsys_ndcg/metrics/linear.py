@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.ranking.weighted import weighted
 
@@ -25,12 +27,12 @@ class Linear(Metric):
     worth: ClassVar[str] = "relevance"
 
     def weights(self, ranking: Ranking) -> Floats:
-        """Return the weight of each of the first ranks, up to k and the width of the tables.
+        """Return the weight of each of the first ranks, up to k and the width of the tables: 1.
 
         Of shape (n_ranks,), or (n_users, n_ranks) where users differ; at least 0, and never
         increasing with the rank.
         """
-        raise NotImplementedError
+        return np.ones(ranking.width(self.k))
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the weighted sum."""

@@ -62,7 +62,9 @@ class NDCG(Linear):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
-        return ideal_sum(ranking, self.k, lambda ranks: discounts(ranks, ranking.convention))
+        if ranking.convention.ideal == "max":
+            return of_top_grades(ranking, self.k, lambda n: discounts(n, ranking.convention))
+        return weighted(ranking.ideal_gain, self.weights(ranking))
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return why there is no such number: more places than can be added up."""
@@ -71,10 +73,8 @@ class NDCG(Linear):
         return ""
 
 
-def ideal_sum(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:
-    """Return the weighted sum of the gains of each user's ideal list, cut at k.
-
-    Under ``ideal="max"`` the top grade stands at each of the k places, or of the list's places.
+def of_top_grades(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:
+    """Return the weighted sum of the top grade at each of the k places, or of the list's places.
 
     Parameters
     ----------
@@ -83,10 +83,8 @@ def ideal_sum(ranking: Ranking, k: int | None, weights: Callable[[int], Floats])
     k : int, optional
         The cutoff.
     weights : callable
-        Gives the weights of as many ranks as it is asked for.
+        Gives the weights of as many ranks as it is asked for: more than the tables may have.
     """
-    if ranking.convention.ideal != "max":
-        return weighted(ranking.ideal_gain, weights(ranking.width(k)))
     so_far = np.cumsum(ranking.top_gain * weights(ranking.width(None) if k is None else k))
     if k is not None:
         return np.full(len(ranking.n_items), so_far[-1])

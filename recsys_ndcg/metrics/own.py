@@ -13,7 +13,8 @@ from recsys_ndcg.convention.gains import checked_weights
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.metrics.linear import Linear
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Metric, register
-from recsys_ndcg.metrics.ndcg import MOST_PLACES, ideal_sum
+from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
+from recsys_ndcg.ranking.weighted import weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +44,16 @@ class ByRank(Linear):
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return those of the first ranks."""
-        return self._weights(ranking.width(self.k))
+        return ranking.once(self, lambda: self._weights(ranking.width(self.k)))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the same sum over the ideal list, the sum of the weights of all places, or 1."""
         if self.over == "nothing":
             return np.ones(len(ranking.n_items))
         if self.over == "ideal" and self.worth == "gain":
-            return ideal_sum(ranking, self.k, self._weights)
+            if ranking.convention.ideal == "max":
+                return of_top_grades(ranking, self.k, self._weights)
+            return weighted(ranking.ideal_gain, self.weights(ranking))
         if self.over == "ideal":
             places = ranking.n_relevant.astype(np.int64)
         else:

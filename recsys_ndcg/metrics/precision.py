@@ -48,9 +48,9 @@ class Precision(Linear):
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return 1 for each rank, 0 where nothing is recommended any more."""
-        ranks = np.arange(1, ranking.width(self.k) + 1)
         if ranking.convention.recommend_from is None:
-            return np.ones(len(ranks))
+            return super().weights(ranking)
+        ranks = np.arange(1, ranking.width(self.k) + 1)
         return np.asarray(ranks <= ranking.n_recommended[:, None], dtype=np.float64)
 
     def denominator(self, ranking: Ranking) -> Floats:

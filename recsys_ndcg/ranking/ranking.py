@@ -190,11 +190,10 @@ class Ranking:
         """
         runs, (relevant, _) = self._by_relevance, self._hits
         rank = runs.ahead + (runs.size + 1) / 2
-        n_users = len(self.n_items)
-        found: Floats = np.zeros(n_users)
-        ranks: Floats = np.zeros(n_users)
-        np.add.at(found, runs.user, relevant)
-        np.add.at(ranks, runs.user, relevant * rank)
+        found, ranks = (
+            np.bincount(runs.user, weights=each, minlength=len(self.n_items)).astype(np.float64)
+            for each in (relevant, relevant * rank)
+        )
         return found, ranks
 
     def deviation(self, worth: str, weights: Floats) -> Floats:

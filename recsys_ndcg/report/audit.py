@@ -56,10 +56,13 @@ class Audit:
     ----------
     scores : Scores
         Of every user.
+    signatures : dict of Signature
+        How each metric was computed, by name.
     """
 
-    def __init__(self, scores: Scores) -> None:
+    def __init__(self, scores: Scores, signatures: dict[str, Signature]) -> None:
         self.scores = scores
+        self.signatures = signatures
 
     @lazy
     def totals(self) -> Totals:
@@ -74,11 +77,6 @@ class Audit:
     @property
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        raise NotImplementedError
-
-    @property
-    def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed, by name."""
         raise NotImplementedError
 
     @property

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record, column_lengths, column_sums
+from recsys_ndcg.arrays import Columns, column_lengths, column_sums
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.scoring.scores import Scores
 
@@ -22,7 +19,7 @@ _SAME = 1e-12  # of the higher of two scores: less is the last digits of their s
 
 
 @dataclass(frozen=True, eq=False)
-class Orders(Record):
+class Orders(Columns):
     """What other orders of the same lists score: arrays of shape (n_users, n_measurements).
 
     Parameters
@@ -39,15 +36,6 @@ class Orders(Record):
     best: Floats
     expected: Floats
     deviation: Floats
-
-    @classmethod
-    def concat(cls, parts: Sequence[Orders]) -> Orders:
-        """Return those of the users of all parts."""
-        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in NAMES))
-
-    def take(self, users: Any) -> Orders:
-        """Return those of some users, given as numpy indexes them."""
-        return Orders(*(getattr(self, name)[users] for name in NAMES))
 
 
 NAMES = [one.name for one in fields(Orders)]

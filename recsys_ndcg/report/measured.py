@@ -16,7 +16,7 @@ from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
 from recsys_ndcg.report.levels import Levels, Orders
-from recsys_ndcg.report.signatures import Signature, signatures
+from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.report.tie_range import TieRange, scores_and_ties
 from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
@@ -70,12 +70,11 @@ class MeasuredAudit(Audit):
     def __init__(
         self, scores: Scores, lists: GroupedLists, facts: Facts, plan: Plan, ties: TieRange
     ) -> None:
-        super().__init__(scores)
+        super().__init__(scores, signatures(scores, facts))
         self._lists = lists
         self._facts = facts
         self._plan = plan
         self._ties = ties
-        self._signatures = signatures(scores, facts)  # now: a function may change later
 
     @classmethod
     def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> MeasuredAudit:
@@ -94,11 +93,6 @@ class MeasuredAudit(Audit):
     def lists(self) -> GroupedLists:
         """What was measured."""
         return self._lists
-
-    @property
-    def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed, by name."""
-        return self._signatures
 
     @lazy
     def truth(self) -> NDArray[np.uint32]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.scoring.scores import PARTS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import Scores
-
-#: What scores are made of.
-PARTS = ("numerator", "denominator", "left_out")
 
 
 def head(

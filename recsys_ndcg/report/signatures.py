@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention.convention import BESIDE, Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
 from recsys_ndcg.convention.notation import parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
@@ -77,11 +77,8 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
     @classmethod
     def joined(cls, metric: str, texts: dict[str, str]) -> Self:
         """Return the signature of parts that are known to be whole."""
-        beside = {name: text for name, text in texts.items() if name not in Convention.names()}
-        own = {name: texts[name] for name in Convention.names()}
-        order = ("threshold", "short_below", "own", "protocol", "users", "version")
-        own |= {name: beside[name] for name in order if name in beside}
-        parts = [metric, *(f"{name}:{text}" for name, text in own.items())]
+        order = (*Convention.names(), *BESIDE)
+        parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
 
     @property
@@ -148,14 +145,15 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         """
         usual = Convention.default_texts() | _USUAL
         reads = {*self.reads, "protocol"}
-        told = [
-            f"{name}:{text}"
+        told = {
+            name: f"{name}:{text}"
             for name, text in self._texts.items()
             if name not in usual or (name in reads and text != usual[name])
-        ]
-        n_choices = sum(one.partition(":")[0] in Convention.names() for one in told)
-        told.insert(n_choices, f"defaults:{Convention.default_digest()}")
-        return "|".join([self.metric, *told])
+        }
+        choices = [text for name, text in told.items() if name in Convention.names()]
+        beside = [text for name, text in told.items() if name not in Convention.names()]
+        rest = f"defaults:{Convention.default_digest()}"
+        return "|".join([self.metric, *choices, rest, *beside])
 
     def over(self, users: int) -> Signature:
         """Return the signature of the same number over other users."""

@@ -21,10 +21,10 @@ from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report.audit import FROM_LISTS, Audit
 from recsys_ndcg.report.levels import NAMES, Levels, Orders
 from recsys_ndcg.report.packing import pack, unpack
-from recsys_ndcg.report.plain import PARTS, plain
+from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.scores import ListCounts, Scores
+from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -61,10 +61,9 @@ class StoredAudit(Audit):
         signatures: dict[str, Signature],
         truth: NDArray[np.uint32],
     ) -> None:
-        super().__init__(scores)
+        super().__init__(scores, signatures)
         self._levels = Levels(scores, orders)
         self._from_lists = from_lists
-        self._signatures = signatures
         self._truth = truth
 
     @property
@@ -78,11 +77,6 @@ class StoredAudit(Audit):
         return self._from_lists
 
     @property
-    def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed, by name."""
-        return self._signatures
-
-    @property
     def truth(self) -> NDArray[np.uint32]:
         """A digest of what is known of each user."""
         return self._truth
@@ -91,7 +85,7 @@ class StoredAudit(Audit):
         """Return that of some users: what took a look at their lists is not known of them."""
         scores, unknown = self.scores.take(users), self._from_lists * np.nan
         counted = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
-        signed = zip(self._signatures.items(), counted, strict=True)
+        signed = zip(self.signatures.items(), counted, strict=True)
         return StoredAudit(
             scores,
             self._levels.orders.take(users),

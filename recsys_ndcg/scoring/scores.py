@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record
+from recsys_ndcg.arrays import Columns, Record
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ListCounts(Record):
+class ListCounts(Columns):
     """What there is to count in each user's list: arrays of shape (n_users,).
 
     Where measurements see other items or other ties, it is as the first of them sees it.
@@ -49,17 +49,9 @@ class ListCounts(Record):
     impossible: Floats
     repeats: Positions
 
-    @classmethod
-    def concat(cls, parts: Sequence[ListCounts]) -> ListCounts:
-        """Return those of the users of all parts."""
-        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in _COUNTS))
 
-    def take(self, users: Any) -> ListCounts:
-        """Return those of some users, given as numpy indexes them."""
-        return ListCounts(*(getattr(self, name)[users] for name in _COUNTS))
-
-
-_COUNTS = [one.name for one in fields(ListCounts)]
+#: What there is of every user under every measurement.
+PARTS = ("numerator", "denominator", "left_out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +132,9 @@ class Scores(Record):
 
     def same_as(self, other: Scores) -> bool:
         """Tell whether all numerators, denominators and users left out are the same."""
-        tables = ("numerator", "denominator", "left_out")
         return all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name != "left_out")
-            for name in tables
+            for name in PARTS
         )
 
     @property
