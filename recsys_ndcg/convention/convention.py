@@ -155,7 +155,7 @@ class Convention:
             elif not (isinstance(value, str) or is_number(value)) or value not in choices:
                 raise InvalidInputError(_unknown_value(name, value, choices))
         if not isinstance(self.undefined, str):
-            object.__setattr__(self, "undefined", float(self.undefined))
+            object.__setattr__(self, "undefined", float(self.undefined) + 0.0)  # -0.0 is 0.0
         for name in ("tie_tolerance", "recommend_from", "max_grade"):
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
         if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
@@ -344,7 +344,7 @@ def _finite(name: str, value: float | str | None) -> float | str | None:
         other = f" or {word!r}" if word else ""
         msg = f"{name} must be a finite number{other}, not {shown(value)}."
         raise InvalidInputError(msg)
-    return float(value)
+    return float(value) + 0.0  # -0.0 is 0.0, in the signature too
 
 
 def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +11,23 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.convention.convention import Convention
 
 _LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
+_ONE_PER_GRADE = "gain must give one value per grade"
+_FEW = 20  # grades for which a function is asked one by one
+_SAME = 1e-12  # relative: how far the same number may differ with its place in an array
 
 BY_THRESHOLD = ("binary", "exponential_above")  # what these are worth depends on the threshold
 
-_GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
+
+def _exponential(grades: Floats) -> Floats:
+    """Return 2^t - 1: near 0 the difference would lose what t is."""
+    return np.where(np.abs(grades) < 0.5, np.expm1(grades * np.log(2)), np.exp2(grades) - 1)
+
+
+_GAINS = {"exponential": _exponential, "linear": lambda grades: grades}
 _DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
     "ln": lambda ranks: 1 / np.log(ranks + 1),
@@ -65,7 +74,7 @@ def _called(rule: Callable[[Floats], Floats], true: Floats) -> Floats:
     """Return the gains that a function of the user's gives the labelled items."""
     labelled = ~np.isnan(true)
     gain = np.zeros(true.shape)
-    gain[labelled] = _answer(rule, true[labelled], "gain must give one value per grade")
+    gain[labelled] = _answer(rule, true[labelled], _ONE_PER_GRADE)
     return gain
 
 
@@ -80,6 +89,44 @@ def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Flo
         msg = f"{demand}; for {len(asked)} it gave {shown(given)}."
         raise InvalidInputError(msg)
     return given.astype(np.float64)
+
+
+def _same_of_parts(
+    rule: Callable[[Floats], Floats], asked: Floats, parts: Iterable[Positions], demand: str
+) -> Floats:
+    """Return what a function of the user's says, the same whatever else it is asked.
+
+    Otherwise, as with ``t / t.max()``, a user's score would depend on the users beside.
+
+    Parameters
+    ----------
+    rule : callable
+        Takes an array.
+    asked : float64 array
+        What it is asked.
+    parts : iterable of int64 arrays
+        Places of some of that, which it is asked by themselves.
+    demand : str
+        What it must give.
+
+    Raises
+    ------
+    InvalidInputError
+        It says something else of a part.
+    """
+    whole = _answer(rule, asked, demand)
+    for part in parts:
+        again = _answer(rule, asked[part], demand)
+        other = ~np.isclose(again, whole[part], rtol=_SAME, atol=0, equal_nan=True)
+        if other.any():
+            place = int(other.argmax())
+            msg = (
+                f"{demand} whatever else it is asked: for {asked[part][place]:g} it gave "
+                f"{whole[part][place]:g} among {len(asked)} and {again[place]:g} among "
+                f"{len(part)}. Compute each value from its own number alone."
+            )
+            raise InvalidInputError(msg)
+    return whole
 
 
 def gain_of(grade: float, convention: Convention, threshold: float | None) -> float:
@@ -122,7 +169,8 @@ def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) ->
         As for `discounts`.
     """
     ranks = np.arange(1, depth + 1, dtype=np.float64)
-    weights = _answer(rule, ranks, f"{named} must give one weight per rank")
+    first = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
+    weights = _same_of_parts(rule, ranks, first, f"{named} must give one weight per rank")
     bad = ~np.isfinite(weights) | (weights < 0)
     bad[1:] |= weights[1:] > weights[:-1]
     if bad.any():
@@ -148,6 +196,10 @@ def faulty_grades(
     has_top = convention.ideal == "max" and convention.max_grade is not None
     top = np.array([convention.max_grade] if has_top else [], dtype=np.float64)
     known = np.concatenate([grades, top])
+    if callable(rule) and len(known):
+        places = np.arange(len(known))
+        alone = places[:: max(len(known) // _FEW, 1), None]
+        _same_of_parts(rule, known, [np.tile(places, 2), *alone], _ONE_PER_GRADE)
     if isinstance(rule, Mapping):
         unknown = known[~np.isin(known, [*rule])]
         if len(unknown):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from recsys_ndcg.errors import InvalidInputError, MissingExtraError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from recsys_ndcg.arrays import Floats
 
 _SEPARATORS = ("\t", ",", ";", "|")
 RATINGS = ("user", "item", "rating", "timestamp")
@@ -110,8 +111,8 @@ class _Lines:
         if name not in self.frame:
             return
         text = self.frame[name].fillna("").str.strip()
-        values = pd.to_numeric(text, errors="coerce").astype(np.float64)
         absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
+        values = pd.Series(_numbers(text.mask(absent, "nan")), index=text.index)
         self._refuse(name, values.isna() & ~absent, "is {}, which is not a number")
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
@@ -120,16 +121,14 @@ class _Lines:
 
     def _parsed(self, text: str, separator: str, *, headed: bool) -> pd.DataFrame:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", pd.errors.ParserWarning)
-                frame = pd.read_csv(
-                    io.StringIO(text),
-                    sep=separator,
-                    header=None,
-                    dtype=str,
-                    keep_default_na=False,
-                    skip_blank_lines=False,
-                )
+            frame = pd.read_csv(
+                io.StringIO(text),
+                sep=separator,
+                header=None,
+                dtype=str,
+                keep_default_na=False,
+                skip_blank_lines=False,
+            )
         except ValueError as error:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
             msg = f"{self._path}: cannot be parsed ({reason})."
@@ -150,6 +149,22 @@ class _Lines:
             what = fault.format(shown(self.frame[name].iloc[place]))
             msg = f"{self._path}, line {line}: {name} {what}."
             raise InvalidInputError(msg)
+
+
+def _numbers(text: pd.Series[str]) -> Floats:
+    """Return the nearest float64 of each number, as Python finds it; NaN for what is none."""
+    try:
+        values = text.to_numpy(dtype=object).astype(np.float64)
+    except ValueError:
+        values = np.array([_number(one) for one in text])
+    return np.where(text.str.contains("_", regex=False), np.nan, values)  # a name, not a number
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
 
 
 def _is_plain_number(text: str) -> bool:

@@ -72,7 +72,12 @@ class Table:
         if name not in self.names:
             raise InvalidInputError(self._missing(name))
         values = self._data[name]
-        return values if isinstance(self._data, Mapping) else values.to_numpy()
+        if isinstance(self._data, Mapping):
+            return values
+        try:
+            return values.to_numpy()
+        except Exception:  # noqa: BLE001 - of a type that NumPy lacks, such as 128-bit numbers
+            return values.to_list()
 
     def _missing(self, name: str) -> str:
         there = ", ".join(map(str, self.names)) or "none"

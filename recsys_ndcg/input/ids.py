@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
-from typing import TYPE_CHECKING
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -90,6 +91,7 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
+    refuse_alike(ids, column)
     ascending = _ascending(ids)
     place = np.empty(len(ids), dtype=np.int32)
     place[ascending] = np.arange(len(ids), dtype=np.int32)
@@ -149,16 +151,74 @@ def as_numbers(ids: Ids) -> Ids:
     return numbers if numbers.dtype.kind in kind else ids
 
 
+def as_text(ids: Ids) -> list[str]:
+    """Return each id as it is written, a set by its members in order.
+
+    Examples
+    --------
+    >>> as_text(np.array([7, b"b", frozenset("ba")], dtype=object))
+    ['7', 'b', "{'a', 'b'}"]
+    """
+    return [one if isinstance(one, str) else _written(one) for one in ids.tolist()]
+
+
+def text_places(ids: Ids) -> Positions:
+    """Return the place of each id among all, compared as text.
+
+    Examples
+    --------
+    >>> text_places(np.array([9, 10]))
+    array([1, 0])
+    """
+    text = as_text(ids)
+    place = np.empty(len(text), dtype=np.int64)
+    place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
+    return place
+
+
+def _written(one: Any) -> str:
+    if isinstance(one, bytes):
+        return one.decode("utf-8", "surrogateescape")
+    if isinstance(one, frozenset):
+        return f"{{{', '.join(sorted(map(repr, one)))}}}"
+    return str(one)
+
+
+def refuse_alike(ids: Ids, column: str) -> None:
+    """Refuse different ids that are written alike, such as 7 and "7".
+
+    Raises
+    ------
+    InvalidInputError
+        There are such; the first two are named.
+    """
+    if ids.dtype != object or set(map(type, ids)) <= {str}:
+        return
+    seen: dict[str, Any] = {}
+    for text, one in zip(as_text(ids), ids.tolist(), strict=True):
+        other = seen.setdefault(text, one)
+        if other is not one and other != one:
+            kinds = " and ".join(type(each).__name__ for each in (other, one))
+            msg = (
+                f"{column}: {shown(other)} and {shown(one)} are written alike, but are different "
+                f"ids ({kinds}). Make all ids of one type, numbers or text."
+            )
+            raise InvalidInputError(msg)
+
+
 def _ascending(ids: Ids) -> Positions:
-    try:
+    """Return the order of distinct ids, whatever order they come in."""
+    if ids.dtype != object:
         return np.argsort(ids, kind="stable")
-    except TypeError:  # ids of several types have an order too, so that the rows' order has none
-        pass
-    named = [(type(one).__name__, one) for one in ids.tolist()]
-    try:
-        return np.array(sorted(range(len(named)), key=named.__getitem__), dtype=np.int64)
-    except TypeError:  # nor can those of one type be compared
-        return np.argsort([f"{name} {one}" for name, one in named], kind="stable")
+    plain, text = ids.tolist(), as_text(ids)
+    named = [type(one).__name__ for one in plain]
+    for keys in (plain, [*zip(named, plain, strict=True)]):  # of one type, and of several
+        with suppress(TypeError):  # raised by what cannot be compared
+            order = sorted(range(len(keys)), key=keys.__getitem__)
+            # sets can be compared, and yet have no order
+            if all(keys[one] < keys[next_one] for one, next_one in pairwise(order)):
+                return np.array(order, dtype=np.int64)
+    return np.argsort(np.array(text, dtype=object), kind="stable")
 
 
 def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:

@@ -52,7 +52,7 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         true, estimated = _numbers(rows, 2), _numbers(rows, -2)
     except InvalidInputError:
         raise
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, TypeError, ValueError, OverflowError):
         _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
         user = coded(map(itemgetter(0), rows), "uid", size)
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
@@ -62,8 +62,9 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
 
 
 def _numbers(rows: Sequence[Any], place: int) -> Floats:
-    """Return a column of numbers; a TypeError tells of text, which fromiter would convert."""
-    if rows and isinstance(rows[0][place], str):  # a look at each would take as long as the rest
+    """Return a column of numbers; a TypeError tells of what fromiter would convert in its way."""
+    # a look at each would take as long as the rest
+    if rows and isinstance(rows[0][place], str | np.float16 | np.float32 | np.ma.MaskedArray):
         raise TypeError
     return np.fromiter(map(itemgetter(place), rows), np.float64, len(rows))
 
@@ -98,7 +99,10 @@ def _is_prediction(row: Any) -> bool:
 def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
     try:
-        entries = {user: list(one) for user, one in lists.items()}
+        entries = {
+            user: one.tolist() if isinstance(one, np.ma.MaskedArray) else list(one)
+            for user, one in lists.items()
+        }
     except TypeError:
         user = next(user for user, one in lists.items() if not isinstance(one, Iterable))
         msg = f"User {user!r} has no list; give {{user: [(estimated, true), ...]}}."

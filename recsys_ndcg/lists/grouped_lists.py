@@ -9,6 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges
 from recsys_ndcg.convention.rounding import least_recommended, rounded
+from recsys_ndcg.input.ids import text_places
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class GroupedLists(Record):
 
     def sort_key(self, convention: Convention) -> Floats:
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
-        return rounded(self.estimated, convention)
+        return self.estimated if self.order_only else rounded(self.estimated, convention)
 
     def spans(
         self,
@@ -204,12 +205,14 @@ class GroupedLists(Record):
     @property
     def text_places(self) -> Positions:
         """The place of each row's item among all items, compared as text."""
-        places = self.text_order if self.text_order is not None else _as_text(self.item_ids)
+        places = self.text_order
+        if places is None:
+            places = text_places(np.asarray(self.item_ids))
         return places[self.item_codes]
 
     def with_text_order(self) -> Self:
         """Return the lists with the order of their items as text, found once for all parts."""
-        return replace(self, text_order=_as_text(self.item_ids))
+        return replace(self, text_order=text_places(np.asarray(self.item_ids)))
 
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
         """Return item, estimate and grade at the first ranks of the first user's list.
@@ -278,9 +281,3 @@ class GroupedLists(Record):
             unlisted_offsets=edges(self.n_unlisted[users]),
             **columns,
         )
-
-
-def _as_text(ids: Ids | None) -> Positions:
-    """Return the place of each id among all, compared as text; the same text, the same place."""
-    _, place = np.unique(np.asarray(ids).astype(str), return_inverse=True)
-    return place

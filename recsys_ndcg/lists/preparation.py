@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.convention.rounding import below_all
 from recsys_ndcg.lists.grouping import offsets_of
 
 if TYPE_CHECKING:
@@ -53,12 +52,8 @@ def _impossible_settled(
     """Return the lists with the impossible predictions below all others, tied, or without them."""
     if convention.impossible == "drop":
         return without_impossible(lists, impossible)
-    estimated, own = lists.estimated.copy(), np.diff(lists.offsets) > 0
-    lowest = np.zeros(len(lists))
-    lowest[own] = np.minimum.reduceat(estimated, lists.offsets[:-1][own])
-    below = below_all(lowest, convention)  # of each list by itself
-    estimated[impossible] = below[lists.user_of_row[impossible]]
-    return replace(lists, estimated=estimated, impossible=None)
+    below_all = np.where(impossible, -np.inf, lists.estimated)
+    return replace(lists, estimated=below_all, impossible=None)
 
 
 def without_impossible(lists: GroupedLists, impossible: Flags) -> GroupedLists:

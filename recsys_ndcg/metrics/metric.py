@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib.metadata import entry_points
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -96,8 +97,12 @@ class Metric:
             if isinstance(value, str) and not _PLAIN.fullmatch(value):
                 msg = f"{self.name}: {one.name} may hold letters, digits and _.+- , not {value!r}."
                 raise InvalidInputError(msg)
-            if isinstance(value, np.generic):  # so that a name reads back, and equal ones are equal
-                object.__setattr__(self, one.name, value.item())
+            # so that a name reads back, and equal ones are equal
+            if isinstance(value, np.generic):
+                value = value.item()
+            if isinstance(value, Real) and not isinstance(value, int):
+                value = float(value) + 0.0  # -0.0 is 0.0
+            object.__setattr__(self, one.name, value)
         if self.k is not None and self.cutoff == "none":
             msg = f"{self.name} has no cutoff; ask for {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)

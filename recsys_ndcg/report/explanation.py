@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,14 @@ import pandas as pd
 
 from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.metrics.metric import checked_k
+from recsys_ndcg.metrics.ndcg import NDCG
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import Ranking
 from recsys_ndcg.ranking.sorted_lists import SortedLists
+from recsys_ndcg.scoring.measuring import facts_for
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
@@ -28,7 +32,9 @@ def explained(
     """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
     checked_k(k)
     (place,) = places_of(lists.users, [user]).tolist()
-    own = prepared(lists.between(place, place + 1), measurement.convention)
+    own = lists.between(place, place + 1)
+    _refuse_what_evaluation_refuses(own, measurement, k)
+    own = prepared(own, measurement.convention)
     ranking = _ranked(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
@@ -70,14 +76,23 @@ def _marked(true: pd.Series[Any], listed: int, threshold: float | None) -> pd.Se
     return pd.Series(relevant).astype("boolean").mask(unknown)
 
 
-def _ranked(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
-    convention, threshold = measurement.convention, measurement.threshold
-    if convention.gain in BY_THRESHOLD and threshold is None:
+def _refuse_what_evaluation_refuses(
+    own: GroupedLists, measurement: Measurement, k: int | None
+) -> None:
+    """Refuse a list that has no NDCG, where the report is of metrics that read no gains."""
+    convention = measurement.convention
+    if convention.gain in BY_THRESHOLD and measurement.threshold is None:
         msg = (
             f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
             "threshold=4.0, for instance."
         )
         raise InvalidInputError(msg)
+    asked = replace(measurement, metric=NDCG(k))
+    refuse(asked.objection(facts_for(own, [asked]), own))
+
+
+def _ranked(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
+    convention, threshold = measurement.convention, measurement.threshold
     in_order = SortedLists(own, convention, depth=k)
     return Ranking(GradedLists(own), in_order, convention, threshold=threshold)
 

@@ -109,7 +109,8 @@ class Levels:
 
 def same(low: Floats, high: Floats) -> Flags:
     """Tell which scores differ by the last digits of a sum alone; NaN is not the same."""
-    return np.asarray(np.abs(high - low) <= _SAME * np.abs(high))
+    with np.errstate(invalid="ignore"):  # infinite scores are refused as soon as all are known
+        return np.asarray(np.abs(high - low) <= _SAME * np.abs(high))
 
 
 def adjusted(score: Floats, chance: Floats, best: Floats) -> Floats:

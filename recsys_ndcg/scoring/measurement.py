@@ -147,6 +147,16 @@ class Measurement:
                     f"{self} compares estimates with ratings, but these lists hold ranks, or "
                     "scores that may be on another scale. Ask for it on predictions of ratings."
                 )
+        limit = self.convention.recommend_from
+        if limit is not None and "recommend_from" in self.metric.reads:
+            # a catalogue of the plug-in's is estimated on the scale of the ratings
+            strange = facts.protocol != "rated" and facts.placed_under is None
+            if facts.order_only or strange:
+                return (
+                    f"recommend_from={limit!r} is a limit on the scale of the ratings, but these "
+                    "lists hold ranks, or scores that may be on another scale. Leave it out, and "
+                    "give each user the items that were recommended."
+                )
         if self.metric.own_ties is not None and facts.placed_under is not None:
             return f"{self} looks at whole lists, but of a catalogue places alone are kept."
         settled = self.convention

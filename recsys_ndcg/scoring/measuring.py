@@ -281,7 +281,8 @@ class Block:
 
 def _collected(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
-    numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
+    with np.errstate(over="ignore"):  # said of the scores, by name
+        numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
     if metric.bounded:  # what exceeds 1 is the last digit of a sum
         numerator = np.minimum(numerator, denominator)
     return numerator, denominator

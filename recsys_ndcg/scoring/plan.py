@@ -66,7 +66,7 @@ class Plan:
             if not is_number(threshold):
                 msg = f"threshold must be a finite number, not {shown(threshold)}."
                 raise InvalidInputError(msg)
-            threshold = float(threshold)
+            threshold = float(threshold) + 0.0  # -0.0 is 0.0, in the signature too
         chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
         return cls(
             tuple(

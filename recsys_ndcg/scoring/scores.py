@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Columns, Record
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.scoring.measurement import Measurement
+
+
+_LARGEST = 1e300  # so that sums over many users fit a float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +175,17 @@ class Scores(Record):
         return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
 
     def objection(self) -> str:
-        """Return who has no score where a convention says ``undefined="raise"``; else nothing."""
+        """Return who has too large a score, or none under ``undefined="raise"``; else nothing."""
         for place, one in enumerate(self.measurements):
+            parts = np.maximum(np.abs(self.numerator[:, place]), self.denominator[:, place])
+            beyond = (parts > _LARGEST) & ~self.left_out[:, place]
+            if beyond.any():
+                first = self.users[beyond][0]
+                return (
+                    f"{one} collects {parts[beyond][0]:g} of user {shown(first)}, too much to be "
+                    "added up. Rescale the grades or the estimates; a model that estimates such "
+                    "numbers has diverged."
+                )
             undefined = self.undefined[:, place]
             if one.convention.undefined == "raise" and undefined.any():
                 users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())

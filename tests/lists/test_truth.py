@@ -200,7 +200,7 @@ def test_it_tells_swapped_grades_apart() -> None:
 
 IDS = st.one_of(
     st.integers(0, 5),
-    st.sampled_from([0.5, 2.5, 2**60, 2**63, 2**70, -1, "1", "2", "a", "Zoë", ""]),
+    st.sampled_from([0.5, 2.5, 2**60, 2**63, 2**70, -1, "7", "a", "Zoë", ""]),
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import encode
+from recsys_ndcg.input.ids import encode, text_places
 from recsys_ndcg.input.labels import Labels, in_common
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.lazy import lazy
@@ -201,6 +201,8 @@ class Placement:
         if self._limit is not None:
             limit = np.full(n_users, self._limit)
             recommended = n_items - _count(ascending, everyone, limit, equal=False)
+            if self._convention.impossible == "last":  # there is no estimate that could reach it
+                recommended = np.minimum(recommended, lengths - block.n_impossible)
         estimated = np.where(column >= 0, block.table[row, column], -np.inf)
         return (
             np.array([above, tied, within]),
@@ -246,10 +248,8 @@ class Placement:
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items = self._candidates.items
-        if rule.startswith("text"):
-            items = items.astype(str).astype(object)
-        place = encode(items, "item")[1].astype(np.int64)
+        items, codes = encode(self._candidates.items, "item")
+        place = text_places(items)[codes] if rule.startswith("text") else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 
     def _warn(self, listed: Flags) -> None:

@@ -1,0 +1,112 @@
+"""Ids: what is written alike must be alike, times keep their nanoseconds, and all have an order."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import tracemalloc
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.input.ids import text_places
+from tests.refusal import refused
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+ONE = uuid.UUID(int=1)
+ALIKE = [
+    (7, "7"),
+    (7.5, "7.5"),
+    (b"x", "x"),
+    (dt.date(2020, 1, 1), "2020-01-01"),
+    (ONE, str(ONE)),
+    (Decimal("1.50"), "1.50"),
+    ((1, 2), "(1, 2)"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_different_ids_that_are_written_alike_are_refused(one: Any, other: Any) -> None:
+    """Half of the users as 7 and half as "7" would be two users, each with half a list."""
+    with refused("user: .* written alike.*Make all ids of one type"):
+        rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])
+    with refused("item: .* written alike"):
+        rn.RankedLists.from_tuples([("ann", one, 2.0, 3), ("ann", other, 1.0, 4)])
+
+
+def test_ids_of_two_tables_that_meet_in_part_are_refused() -> None:
+    """1, "2", "3" among 1, 2, 3: one of three was found, and two scored as irrelevant."""
+    labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [4, 5, 1]})
+    results = pd.DataFrame({"user": 1, "item": [1, "2", "3"], "estimated": [3.0, 2.0, 1.0]})
+    with refused("item: .*2.* written alike"):
+        rn.RankedLists.from_labels(labels, results)
+    ours = [(1, item, 1.0, 1) for item in (1, 2, 3)]
+    theirs = [(1, item, 1.0, 1) for item in (1, "2", "3")]
+    with refused("item: .*2.* written alike"):
+        rn.jaccard_at_k(ours, theirs, 2)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, np.int8(1)), ("a", np.str_("a"))])
+def test_ids_that_are_equal_as_values_are_one(one: Any, other: Any) -> None:
+    """However they are written."""
+    assert len(rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])) == 1
+
+
+TIMES = np.array(["2020-01-01T00:00:00.000000001", "2020-01-01T00:00:00.000000002"], "M8[ns]")
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "polars", "differences"])
+def test_times_keep_their_nanoseconds(kind: str) -> None:
+    """Two events in one microsecond are two."""
+    times = TIMES - TIMES[0] if kind == "differences" else TIMES
+    columns = {"user": times, "item": [1, 2], "estimated": [2.0, 1.0], "true": [1, 2]}
+    make: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame}.get(kind, dict)
+    users = rn.RankedLists.of(make(columns)).users
+    assert users.tolist() == pd.Index(times).tolist()
+    report = rn.evaluate(columns)
+    assert report.per_user.index.tolist() == pd.Index(times).tolist()
+
+
+def test_times_finer_than_nanoseconds_are_refused() -> None:
+    """As whole numbers they would fit."""
+    with refused("user: times in ps are finer than nanoseconds"):
+        rn.RankedLists.from_arrays(TIMES.astype("M8[ps]"), [1, 2], [1, 2], [1, 2])
+
+
+SETS = [frozenset(each) for n in range(4) for each in itertools.combinations("abc", n)]
+
+
+@pytest.mark.parametrize("ids", [SETS, [*SETS, 1, "z", (1,), Decimal("2.5")]])
+def test_ids_without_an_order_stand_in_one_whatever_the_order_of_the_rows(ids: list[Any]) -> None:
+    """Sets are compared by what they hold, so that a sort leaves them as they came."""
+    rows = [("ann", one, 1.0, place % 5) for place, one in enumerate(ids)]
+    found = set()
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        lists = rn.RankedLists.from_tuples([rows[place] for place in order])
+        assert lists.item_ids is not None
+        scores = [
+            rn.evaluate(lists, convention=rn.Convention(ties=ties), k=4)["ndcg@4"]
+            for ties in ("item_asc", "item_desc", "text_asc", "text_desc")
+        ]
+        found.add((*map(str, map(sorted, map(str, lists.item_ids))), *scores))
+    assert len(found) == 1
+
+
+def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
+    """One id of 10,000 characters among 60,000 took 9 GiB."""
+    ids = np.array([*map(str, range(60_000)), "x" * 10_000], dtype=object)
+    tracemalloc.start()
+    places = text_places(ids)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert places[-1] == len(ids) - 1
+    assert peak < 20e6
+    rows = [("ann", one, 1.0, place % 2) for place, one in enumerate(ids)]
+    rn.evaluate(rows, metrics=["ap@10"], convention="trec_eval", threshold=1)

@@ -1,0 +1,177 @@
+"""A number is read as it was written, whatever form it comes in; what is masked is not there."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.input.files import read_file
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _lists(true: Any = (4, 1, 5), estimated: Any = (3, 2, 1), item: Any = (7, 8, 9)) -> Any:
+    return rn.RankedLists.from_arrays([1] * len(true), item, estimated, true)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(FINITE, min_size=1, max_size=50))
+def test_a_file_gives_back_every_number_bit_for_bit(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[float]
+) -> None:
+    """As Python reads it: some versions of pandas end a digit earlier, and make ties."""
+    path = tmp_path_factory.mktemp("numbers") / "p.csv"
+    lines = [f"1,{place},{number!r},{number!r}" for place, number in enumerate(numbers)]
+    path.write_text("\n".join(["user,item,estimated,true", *lines]))
+    frame = read_file(path)
+    assert frame["estimated"].tolist() == numbers
+    assert frame["true"].tolist() == numbers
+
+
+def test_a_long_file_gives_back_every_number(tmp_path: Path) -> None:
+    """Of 200,000 estimates with all their digits, a fifth came back as their neighbours."""
+    numbers = np.random.default_rng(0).normal(3.5, 1, 20_000)
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"user": 1, "item": range(20_000), "estimated": numbers, "true": 1}).to_csv(
+        path, index=False
+    )
+    assert (read_file(path)["estimated"].to_numpy() == numbers).all()
+
+
+@pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "1e", "--1", "nan5"])
+def test_what_is_no_number_in_a_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
+    """Also what Python alone reads as one."""
+    path = tmp_path / "p.tsv"
+    path.write_text(f"user\titem\testimated\ttrue\n1\t1\t3.5\t1\n1\t2\t{text}\t1\n")
+    with refused("line 3: estimated is .* not a number", whole=False):
+        rn.evaluate(path)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+@pytest.mark.parametrize("form", ["array", "frame", "polars", "rows", "predictions", "mapping"])
+def test_short_floats_are_the_decimals_that_they_stand_for(kind: Any, form: str) -> None:
+    """0.7 in 32 bits is less than 0.7, and missed a threshold of 0.7."""
+    if form == "polars" and kind is np.float16:
+        pytest.skip("polars has no such floats")
+    true = np.array([0.7, 0.1, 0.35], dtype=kind)
+    columns = {"user": [1, 1, 1], "item": [1, 2, 3], "estimated": true[::-1], "true": true}
+    rows = list(zip(*columns.values(), strict=True))
+    data: Any = {
+        "array": columns,
+        "frame": pd.DataFrame(columns),
+        "polars": pl.DataFrame(columns),
+        "rows": rows,
+        "predictions": [(user, item, r_ui, est, {}) for user, item, est, r_ui in rows],
+        "mapping": {1: [(est, r_ui) for _, _, est, r_ui in rows]},
+    }[form]
+    lists = rn.RankedLists.of(data)
+    assert lists.true.tolist() == [0.7, 0.1, 0.35]
+    assert lists.estimated.tolist() == [0.35, 0.1, 0.7]
+    report = rn.evaluate(lists, metrics=["precision@3"], threshold=0.7)
+    assert report["precision@3"] == 1 / 3
+    recommended = rn.evaluate(
+        lists, metrics=["precision"], threshold=0.7, convention=rn.Convention(recommend_from=0.7)
+    )
+    assert recommended["precision@10"] == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=2))
+def test_short_floats_keep_their_places(numbers: list[float]) -> None:
+    """No two become one, and none passes another; in 32 bits they are what they were."""
+    short = np.array(numbers, dtype=np.float32)
+    read = _lists(np.ones(len(short)), short, range(len(short))).estimated
+    assert (read.astype(np.float32) == short).all()
+    assert (np.less.outer(read, read) == np.less.outer(short, short)).all()
+
+
+MASKED = np.ma.array([4, 1, 5], mask=[True, False, False])
+PAIRS = np.ma.array([[3.0, 4.0], [2.0, 1.0]], mask=[[False, True], [False, False]])
+
+
+def test_a_masked_grade_is_unlabelled() -> None:
+    """In an array of any kind, a column, a list of its own or one of pairs."""
+    for true in (MASKED, MASKED.astype(np.float32), MASKED.astype(object)):
+        assert math.isnan(_lists(true).true[0])
+        assert _lists(true).true[1:].tolist() == [1, 5]
+    columns = {"user": [1, 1, 1], "item": [1, 2, 3], "estimated": [3, 2, 1], "true": MASKED}
+    assert rn.RankedLists.of(columns).n_unlabelled == 1
+    for lists in ({1: PAIRS}, {1: MASKED}):
+        assert rn.RankedLists.of(lists).n_unlabelled == 1
+    rows = [(1, 7, 3.0, np.ma.masked), (1, 8, 2.0, 4)]
+    assert rn.RankedLists.of(rows).n_unlabelled == 1
+    predictions = [(1, 7, np.ma.masked, 3.0, {}), (1, 8, 4.0, 2.0, {})]
+    assert rn.RankedLists.of(predictions).n_unlabelled == 1
+    assert rn.ndcg_at_k(MASKED, 3) == rn.ndcg_at_k([None, 1, 5], 3)
+
+
+def test_a_masked_estimate_or_id_is_missing() -> None:
+    """What stands under the mask is nobody's."""
+    with refused("estimated: NaN in row 0 "):
+        _lists(estimated=MASKED)
+    with refused("item: a masked value in row 0 .*leave the row out"):
+        _lists(item=MASKED)
+    with refused("item: a masked value in row 0 "):
+        _lists(item=np.ma.array(["x", "y", "z"], mask=[True, False, False]))
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_a_number_that_fits_no_float_is_refused_with_its_row(number: int) -> None:
+    """In rows, predictions, lists and columns."""
+    fault = r"true.*: -?1000.*not a number that fits 64 bits, in row 1 .*convert"
+    with refused(fault):
+        rn.evaluate([(1, 1, 3.0, 4), (1, 2, 2.0, number)])
+    with refused(fault):
+        rn.evaluate([(1, 1, 4, 3.0, {}), (1, 2, number, 2.0, {})])
+    with refused(fault):
+        rn.evaluate({1: [(3.0, 4), (2.0, number)]})
+    with refused(fault):
+        rn.evaluate({"user": [1, 1], "item": [1, 2], "estimated": [1, 2], "true": [4, number]})
+
+
+def test_numbers_of_128_bits_are_read() -> None:
+    """NumPy has none."""
+    wide = pl.Series([2**100, 2**100, 1], dtype=pl.Int128)
+    frame = pl.DataFrame(
+        {"user": wide, "item": [1, 2, 3], "estimated": pl.Series([3, 2, 1], dtype=pl.Int128)}
+    )
+    lists = rn.RankedLists.of(frame.with_columns(true=pl.col("estimated")))
+    assert lists.users.tolist() == [1, 2**100]
+    assert lists.true.tolist() == [1, 3, 2]
+
+
+def test_decimals_are_read() -> None:
+    """From a data base, say."""
+    numbers = [decimal.Decimal("3.7"), decimal.Decimal("2.1"), decimal.Decimal(1)]
+    assert _lists(numbers, numbers).estimated.tolist() == [3.7, 2.1, 1.0]
+
+
+def test_reading_in_threads_leaves_the_filters_of_warnings_as_they_were(tmp_path: Path) -> None:
+    """They belong to the process; one thread would put back what another had set."""
+    path = tmp_path / "p.csv"
+    path.write_text("user,item,estimated,true\n" + "".join(f"1,{i},{i},1\n" for i in range(500)))
+    before = list(warnings.filters)
+    threads = [
+        threading.Thread(target=lambda: [read_file(path) for _ in range(10)]) for _ in range(8)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert list(warnings.filters) == before
