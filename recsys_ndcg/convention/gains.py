@@ -24,10 +24,16 @@ BY_THRESHOLD = ("binary", "exponential_above")  # what these are worth depends o
 
 def _exponential(grades: Floats) -> Floats:
     """Return 2^t - 1: near 0 the difference would lose what t is."""
-    return np.where(np.abs(grades) < 0.5, np.expm1(grades * np.log(2)), np.exp2(grades) - 1)
+    gain: Floats = np.exp2(grades) - 1
+    small = np.abs(grades) < 0.5
+    gain[small] = np.expm1(grades[small] * np.log(2))
+    return gain
 
 
-_GAINS = {"exponential": _exponential, "linear": lambda grades: grades}
+_GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "exponential": _exponential,
+    "linear": lambda grades: grades,
+}
 _DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
     "ln": lambda ranks: 1 / np.log(ranks + 1),
@@ -169,8 +175,8 @@ def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) ->
         As for `discounts`.
     """
     ranks = np.arange(1, depth + 1, dtype=np.float64)
-    first = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
-    weights = _same_of_parts(rule, ranks, first, f"{named} must give one weight per rank")
+    beginnings = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
+    weights = _same_of_parts(rule, ranks, beginnings, f"{named} must give one weight per rank")
     bad = ~np.isfinite(weights) | (weights < 0)
     bad[1:] |= weights[1:] > weights[:-1]
     if bad.any():

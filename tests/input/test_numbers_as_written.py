@@ -116,9 +116,9 @@ def test_a_masked_grade_is_unlabelled() -> None:
         assert rn.RankedLists.of(lists).n_unlabelled == 1
     rows = [(1, 7, 3.0, np.ma.masked), (1, 8, 2.0, 4)]
     assert rn.RankedLists.of(rows).n_unlabelled == 1
-    predictions = [(1, 7, np.ma.masked, 3.0, {}), (1, 8, 4.0, 2.0, {})]
+    predictions: Any = [(1, 7, np.ma.masked, 3.0, {}), (1, 8, 4.0, 2.0, {})]
     assert rn.RankedLists.of(predictions).n_unlabelled == 1
-    assert rn.ndcg_at_k(MASKED, 3) == rn.ndcg_at_k([None, 1, 5], 3)
+    assert rn.ndcg_at_k(MASKED, 3) == rn.ndcg_at_k([math.nan, 1, 5], 3)
 
 
 def test_a_masked_estimate_or_id_is_missing() -> None:

@@ -119,7 +119,7 @@ def test_a_limit_on_what_is_no_rating_is_refused(data: Any, limit: Any, metric: 
 
 def test_reconcile_says_so_of_the_libraries_that_have_such_a_limit() -> None:
     """And gives no number of theirs."""
-    table = rn.reconcile(SCORES, "precision@2", threshold=4).set_index("preset")
+    table: Any = rn.reconcile(SCORES, "precision@2", threshold=4).set_index("preset")
     limited = [
         name
         for name in rn.Convention.presets()
@@ -144,7 +144,7 @@ def test_no_tolerance_makes_two_ranks_one(data: Any, step: Any) -> None:
 def test_zero_is_one_choice_with_one_hash_whatever_its_sign() -> None:
     """Equal conventions have equal signatures."""
     for name in ("undefined", "tie_tolerance", "recommend_from", "max_grade"):
-        plus, minus = (rn.Convention(**{name: zero}) for zero in (0.0, -0.0))
+        plus, minus = (rn.Convention().replace(**{name: zero}) for zero in (0.0, -0.0))
         assert plus == minus
         assert hash(plus) == hash(minus)
         assert plus.signature == minus.signature
