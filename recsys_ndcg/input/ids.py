@@ -91,6 +91,7 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
+    ids = ids + 0.0 if ids.dtype.kind == "f" else ids  # -0.0 is 0.0
     refuse_alike(ids, column)
     ascending = _ascending(ids)
     place = np.empty(len(ids), dtype=np.int32)

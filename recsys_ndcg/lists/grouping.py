@@ -115,9 +115,19 @@ def _merged(pairs: Pairs, n_items: int, rule: str) -> Pairs:
         raise InvalidInputError(msg)
     once = pairs.take(np.flatnonzero(~again))
     if rule in ("max", "mean"):
-        merged = pd.DataFrame(pairs.numbers).groupby(keys, sort=False).agg(rule)
-        once = replace(once, numbers={name: merged[name].to_numpy() for name in pairs.numbers})
+        wanted = once.keys(n_items)
+        numbers = {
+            name: _by_key(keys, one, rule).loc[wanted] for name, one in pairs.numbers.items()
+        }
+        once = replace(once, numbers={name: one.to_numpy() for name, one in numbers.items()})
     return once
+
+
+def _by_key(keys: Positions, values: Floats, rule: str) -> pd.Series[float]:
+    """Return the mean or the maximum for each key, added up in the order of the values."""
+    order = np.argsort(values)
+    merged: pd.Series[float] = pd.Series(values[order]).groupby(keys[order]).agg(rule)
+    return merged
 
 
 def labels_of(results: Pairs, labels: Pairs, n_items: int) -> tuple[Floats, Pairs]:

@@ -277,7 +277,7 @@ def _checked(texts: dict[str, str]) -> dict[str, str]:
     for name, kind in (("threshold", float), ("users", int), ("short_below", int)):
         text = found.get(name, "none")
         try:
-            found |= {} if text == "none" else {name: str(kind(text))}
+            found |= {} if text == "none" else {name: str(kind(text) + 0)}  # -0.0 is 0.0
         except ValueError:
             msg = f"{name}:{shown(text)} is not a number, in a signature."
             raise InvalidInputError(msg) from None

@@ -58,6 +58,13 @@ def test_ids_that_are_equal_as_values_are_one(one: Any, other: Any) -> None:
     assert len(rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])) == 1
 
 
+def test_zero_is_one_id_written_in_one_way() -> None:
+    """Whichever sign comes first."""
+    for zeros in ([0.0, -0.0], [-0.0, 0.0]):
+        lists = rn.RankedLists.from_arrays(zeros, [1, 2], [1.0, 2.0], [1, 2])
+        assert [str(user) for user in lists.users] == ["0.0"]
+
+
 TIMES = np.array(["2020-01-01T00:00:00.000000001", "2020-01-01T00:00:00.000000002"], "M8[ns]")
 
 

@@ -149,7 +149,21 @@ def test_zero_is_one_choice_with_one_hash_whatever_its_sign() -> None:
         assert hash(plus) == hash(minus)
         assert plus.signature == minus.signature
     reports = [rn.evaluate(ROWS, metrics=["ap"], threshold=zero) for zero in (0.0, -0.0)]
-    assert reports[0].signature("ap@10").text == reports[1].signature("ap@10").text
+    text = reports[0].signature("ap@10").text
+    assert text == reports[1].signature("ap@10").text
+    assert rn.Signature(text.replace("threshold:0.0", "threshold:-0.0")).text == text
+
+
+def test_repeated_rows_have_one_mean_whatever_their_order() -> None:
+    """To the last bit: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    numbers = [0.1, 0.2, 0.3, 1e16, -1e16, 0.7]
+    found = set()
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(numbers).tolist()
+        rows = [("ann", "x", one, one) for one in order]
+        lists = rn.RankedLists.from_tuples([*rows, ("ann", "y", 1.0, 1.0)], duplicates="mean")
+        found.add((lists.estimated[0], lists.true[0]))
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("p", [np.float32(0.9), np.float16(0.3), Fraction(9, 10), np.float64(0.5)])
