@@ -7,20 +7,24 @@ import math
 import re
 import sys
 import warnings
-from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recsys_ndcg.visible import visible
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 _PACKAGE = Path(__file__).parent
 _LONGEST = 100
 
 
 class RecsysNdcgError(ValueError):
-    """Everything this package raises on purpose."""
+    """Everything this package raises on purpose; the message is one visible line."""
+
+    def __init__(self, message: object = "", *more: object) -> None:
+        super().__init__(visible(str(message)), *more)
 
 
 class InvalidInputError(RecsysNdcgError):
@@ -48,22 +52,6 @@ class MissingExtraError(RecsysNdcgError, ImportError):
         super().__init__(
             f"{job} needs a library that is not installed. Run: pip install 'recsys-ndcg[{extra}]'"
         )
-
-
-@contextmanager
-def writing(path: object) -> Iterator[None]:
-    """Turn what the system says against a file that is written into an error of ours.
-
-    Raises
-    ------
-    InvalidInputError
-        The file cannot be written.
-    """
-    try:
-        yield
-    except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror or error})."
-        raise InvalidInputError(msg) from None
 
 
 class DataWarning(UserWarning):
@@ -102,7 +90,7 @@ def warn(message: str) -> None:
     level, frame = 1, sys._getframe()  # noqa: SLF001 - as pandas does
     while frame.f_back and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, DataWarning, stacklevel=level)
+    warnings.warn(visible(message), DataWarning, stacklevel=level)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:

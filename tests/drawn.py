@@ -127,6 +127,11 @@ choices = st.builds(
 )
 
 
+def rated(chosen: Choices, data: Drawn) -> Choices:
+    """Return choices without a limit on estimates that may be no ratings."""
+    return replace(chosen, recommend_from=None) if data.joined else chosen
+
+
 def fitting(chosen: Choices) -> Choices:
     """Return choices with the top grade of the mapping, whose gains do not rise."""
     mapped = chosen.gain == MAPPED and chosen.ideal == "max"

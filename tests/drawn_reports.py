@@ -59,7 +59,7 @@ def evaluated(
     """Evaluate the data, each table changed first."""
     changed = [change(table) for table in tables(data)]
     make = rn.RankedLists.from_labels if data.joined else rn.RankedLists.from_frame
-    convention = drawn.convention_of(chosen)
+    convention = drawn.convention_of(drawn.rated(chosen, data))
     wanted = {"metrics": RANKING, "k": k, "threshold": chosen.threshold} | options
     return rn.evaluate(make(*changed), convention=convention, **wanted)
 

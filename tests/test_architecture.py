@@ -14,7 +14,9 @@ ROOT = Path(recsys_ndcg.__file__).parent
 #: From the bottom up; a module imports only from rooms above its own in this list.
 ROOMS = [
     "version",
+    "visible",
     "errors",
+    "writing",
     "arrays",
     "lazy",
     "parallel",
@@ -48,7 +50,12 @@ OPTIONAL = {
     "polars",
     "plotly",
 }
-MAY_USE_OPTIONAL = {"cli/main.py", "rendering/terminal.py", "surprise/printing.py"}
+MAY_USE_OPTIONAL = {
+    "cli/main.py",
+    "cli/process.py",
+    "rendering/terminal.py",
+    "surprise/printing.py",
+}
 MAY_USE_SURPRISE = "surprise"  # the folder of the plug-in
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25

@@ -109,7 +109,7 @@ def test_the_causes_add_up_and_are_what_one_change_after_the_other_does(
 def test_the_causes_add_up_from_any_convention(data: Drawn, chosen: Choices, metric: str) -> None:
     """Also where a choice is impossible without the next one."""
     assume(drawn.usable(data))
-    convention = drawn.convention_of(chosen)
+    convention = drawn.convention_of(drawn.rated(chosen, data))
     try:
         table = rn.reconcile(data.lists, metric, threshold=chosen.threshold, convention=convention)
     except rn.InvalidInputError as error:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MODELS = ("SVD", "KNNBaseline", "BaselineOnly", "NormalPredictor")
 _FEWEST = 50
+_HIGHEST_SEED = 2**32 - 1  # that NumPy takes
 
 
 class Experiment:
@@ -38,10 +39,13 @@ class Experiment:
     MissingExtraError
         scikit-surprise is not installed.
     InvalidInputError
-        There are too few ratings, or all are the same.
+        There are too few ratings, or all are the same, or the seed is none.
     """
 
     def __init__(self, ratings: pd.DataFrame, seed: int = 0) -> None:
+        if not 0 <= seed <= _HIGHEST_SEED:
+            msg = f"seed must be from 0 to {_HIGHEST_SEED}, not {seed}."
+            raise InvalidInputError(msg)
         grades = ratings["rating"].nunique()
         if len(ratings) < _FEWEST or grades < 2:
             msg = (

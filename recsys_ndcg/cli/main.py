@@ -1,31 +1,30 @@
-"""The command line: the only module that prints or exits."""
+"""The commands, and their options."""
 
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 try:
     import typer
-    from rich.console import Console
     from rich.progress import track
 except ImportError:
     sys.exit("The command line needs: pip install 'recsys-ndcg[cli]'")
 
 from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli import options
+from recsys_ndcg.cli.process import ended, err, prepared, say, show, told
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError, writing
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.files import read_ratings
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.reconciliation import reconciled
 from recsys_ndcg.rendering import signature_lines, terminal
+from recsys_ndcg.rendering.per_user import per_user_csv
 from recsys_ndcg.rendering.reconciled import notes
+from recsys_ndcg.writing import write_whole
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -37,11 +36,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
 )
-# a pipe has no width, so nothing is cut there
-out = Console(
-    highlight=False, markup=False, soft_wrap=True, width=None if sys.stdout.isatty() else 500
-)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 File = Annotated[
     Path,
@@ -79,13 +73,14 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     json: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
-    with _told():
+    with told():
+        options.check_apart({"the data": file, "--per-user": per_user, "--json": json})
         names = options.names_of(metrics) if metrics else None
         plan = options.plan_from(names, options.cutoffs(k), threshold, preset, convention or [])
         report = measured(file, plan, options.pairs_from(columns, "--columns"))
         _show(report)
         if per_user is not None:
-            _write_csv(report, per_user)
+            write_whole(per_user, per_user_csv(report.per_user))
         if json is not None:
             report.save(json)
 
@@ -101,12 +96,12 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option
     columns: Columns = "",
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
-    with _told():
+    with told():
         plan = options.plan_from([f"ndcg@{k}"], [k], threshold, preset, convention or [])
         report = measured(file, plan, options.pairs_from(columns, "--columns"))
         table = report.explain(_id_as_in(report, user), k)
-        out.print(terminal.grid(terminal.explained(table), left=2))
-        out.print(report.signature(f"ndcg@{k}"), style="dim")
+        show(terminal.grid(terminal.explained(table), left=2))
+        say(report.signature(f"ndcg@{k}").text, "dim")
 
 
 @app.command()
@@ -124,18 +119,18 @@ def reconcile(  # noqa: PLR0913, PLR0917 - one parameter per option
     columns: Columns = "",
 ) -> None:
     """Compute a metric as every library does, and tell what makes the difference."""
-    with _told():
+    with told():
         names = options.names_of(metric)
         plan = options.plan_from(names, [10], threshold, preset, convention or [])
         with err.status("Computing it as every library does"):
             table = reconciled(file, plan, options.pairs_from(columns, "--columns"), reported)
         for name in table["metric"].unique():
             rows = table[table["metric"] == name]
-            out.print(terminal.reconciled(rows, reported))
+            show(terminal.reconciled(rows, reported))
             for line in notes(rows):
-                out.print(f"- {line}", soft_wrap=False)
+                say(f"- {line}", wrap=True)
         for signature in dict.fromkeys(one.convention.signature for one in plan.measurements):
-            out.print(f"yours: {signature}", style="dim")
+            say(f"yours: {signature}", "dim")
 
 
 @app.command()
@@ -152,7 +147,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
 ) -> None:
     """Train four Surprise models and compare their rankings, user by user."""
-    with _told():
+    with told():
         if seed < 0:
             msg = f"--seed must be at least 0, not {seed}."
             raise InvalidInputError(msg)
@@ -170,7 +165,7 @@ def demo(
         )
         reports = experiments.reports(running, names, limit)
         source = "sample ratings" if ratings is None else str(ratings)
-        out.print(
+        say(
             f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
             f"rank; relevant from {limit:g}."
         )
@@ -178,60 +173,37 @@ def demo(
 
 
 def main() -> None:
-    """Run the command line; a wrong call is told in one line, like wrong data."""
-    try:
-        sys.exit(app(options.spread(sys.argv[1:]) or ["--help"], standalone_mode=False))
-    except Exception as error:
-        if not hasattr(error, "format_message"):
-            raise
-        err.print(f"error: {error.format_message()} (--help tells more)", markup=False)
-        sys.exit(2)
+    """Run the command line."""
+    prepared()
+    words = sys.argv[1:] or ["--help"]
+    sys.exit(ended(lambda: app(options.spread(words), standalone_mode=False)))
 
 
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:
     best = max(reports, key=lambda name: reports[name].mean[names[0]])
-    out.print()
-    out.print(terminal.models(reports))
+    say()
+    show(terminal.models(reports))
     report = reports[best]
-    out.print(f"\n{best}, {names[0]}, in detail", style="bold")
+    say()
+    say(f"{best}, {names[0]}, in detail", "bold")
     _show(report)
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
-        out.print()
+        say()
         shown = terminal.written(users.reset_index().set_index("rank"))
-        out.print(terminal.grid(shown, f"{title} by z", left=2))
-    out.print(f"{users.attrs['trivial']} users for whom every order is the same are left out.")
+        show(terminal.grid(shown, f"{title} by z", left=2))
+    say(f"{users.attrs['trivial']} users for whom every order is the same are left out.")
 
 
 def _show(report: Report) -> None:
-    out.print(terminal.summary(report))
+    show(terminal.summary(report))
     for line in report.remarks:
-        out.print(f"- {line}")
+        say(f"- {line}")
     for line in signature_lines(report):
-        out.print(line, style="dim")
+        say(line, "dim")
 
 
 def _id_as_in(report: Report, user: str) -> Any:
     """Return the id that is written like this; the command line knows only text."""
     ids = {str(one): one for one in report.users.tolist()}
     return ids.get(user, user)
-
-
-def _write_csv(report: Report, path: Path) -> None:
-    with writing(path):
-        report.per_user.to_csv(path)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Print warnings and errors as one line each, without their way through the code."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        try:
-            yield
-        except RecsysNdcgError as error:
-            err.print(f"error: {error}", markup=False)
-            raise typer.Exit(2) from None
-        finally:
-            for message in dict.fromkeys(str(one.message) for one in caught):
-                err.print(f"warning: {message}", markup=False)

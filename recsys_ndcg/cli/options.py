@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import fields
 from importlib import import_module
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import notation
@@ -17,7 +17,8 @@ from recsys_ndcg.metrics.metric import register
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 _OWN = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
@@ -127,7 +128,37 @@ def threshold_of(choices: Sequence[str]) -> float | None:
     4.0
     """
     found = re.search(r"\|threshold:([-+.\deE]+)", "|".join(choices))
-    return float(found[1]) if found else None
+    if found is None:
+        return None
+    try:
+        return float(found[1])
+    except ValueError:
+        msg = f"--convention: the signature's {found[0][1:]!r} is not a number."
+        raise InvalidInputError(msg) from None
+
+
+def check_apart(files: Mapping[str, Path | None]) -> None:
+    """Refuse to write onto what is read, or onto what else is written, under whatever name.
+
+    Raises
+    ------
+    InvalidInputError
+        Two of the files are one.
+    """
+    given = [(name, path) for name, path in files.items() if path is not None]
+    for (one, first), (other, second) in combinations(given, 2):
+        if _same(first, second):
+            msg = f"{other} {second}: this is the file of {one}. Give it a name of its own."
+            raise InvalidInputError(msg)
+
+
+def _same(first: Path, second: Path) -> bool:
+    try:
+        if first.exists() and second.exists():
+            return first.samefile(second) and first.is_file()
+        return first.resolve() == second.resolve()
+    except (OSError, ValueError, RuntimeError):  # told when it is opened
+        return False
 
 
 def cutoffs(text: str) -> list[int]:
@@ -168,7 +199,9 @@ def _imported(text: str) -> str:
         sys.path.insert(0, "")
     try:
         kind = getattr(import_module(found["module"]), found["name"])
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's own, failing in any way
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - somebody's own, failing or ending in any way
         msg = f"--metrics {text}: it cannot be imported ({error!r})."
         raise InvalidInputError(msg) from None
     if not (isinstance(kind, type) and issubclass(kind, Metric)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.files import read_file
-from recsys_ndcg.input.frames import Table, read_frame
+from recsys_ndcg.input.frames import Table, checked_columns, read_frame
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
@@ -67,13 +67,18 @@ def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
     if is_path and not str(data):
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
+    columns = checked_columns(columns)
     return Table(read_file(data, columns) if is_path else data, columns)
 
 
 def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
     """Return the predictions in a pickle in place of its path, and all else as it came."""
-    if not (isinstance(data, str | Path) and is_pickle(data)):
-        return data
+    try:
+        if not (isinstance(data, str | Path) and is_pickle(data)):
+            return data
+    except OSError as error:
+        msg = f"{data}: cannot be read ({error.strerror})."
+        raise InvalidInputError(msg) from None
     if columns:
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, MissingExtraError, shown
+from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +26,9 @@ def read_file(path: str | Path, columns: Mapping[str, str] | None = None) -> pd.
     """Read a table from a CSV file with a heading, or from a Parquet file.
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
-    writing of a whole number becomes whole numbers. An empty true value is unlabelled.
+    writing of a whole number becomes whole numbers. An empty true value is unlabelled. Apostrophes
+    that guard ids from spreadsheets (`recsys_ndcg.input.spreadsheets`) are taken away where the
+    heading is that of our own scores of users, ``user,n_items,n_relevant``, and nowhere else.
 
     Raises
     ------
@@ -35,13 +39,19 @@ def read_file(path: str | Path, columns: Mapping[str, str] | None = None) -> pd.
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path)
     lines = _Lines(path, _text_of(path), headed=True)
-    named = columns or {}
-    for ours in ("user", "item"):
-        lines.read_ids(named.get(ours, ours))
-    for ours in ("estimated", "rank"):
-        lines.read_numbers(named.get(ours, ours))
-    lines.read_numbers(named.get("true", "true"), may_be_empty=True)
+    for ours, theirs in _roles(columns or {}).items():
+        if ours in ("user", "item"):
+            lines.read_ids(theirs)
+        else:
+            lines.read_numbers(theirs, may_be_empty=ours == "true")
     return lines.frame
+
+
+def _roles(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return which column is read as which of ours: one that is named, only as that."""
+    usual = {ours: ours for ours in ("user", "item", "estimated", "rank", "true")}
+    free = {ours: name for ours, name in usual.items() if name not in columns.values()}
+    return {ours: {**free, **columns}[ours] for ours in usual if ours in {*free, *columns}}
 
 
 def read_ratings(path: str | Path) -> pd.DataFrame:
@@ -59,9 +69,9 @@ def read_ratings(path: str | Path) -> pd.DataFrame:
     """
     path = Path(path)
     text = _text_of(path)
-    if "::" in text.partition("\n")[0]:
+    if "::" in _first_line(text):
         text = text.replace("::", "\t")
-    first = text.partition("\n")[0]
+    first = _first_line(text)
     lines = _Lines(path, text, headed=not _is_number(first.split(_separator_of(first))[2:3]))
     count = len(lines.frame.columns)
     if count not in (3, 4):
@@ -91,8 +101,7 @@ class _Lines:
     def __init__(self, path: Path, text: str, *, headed: bool) -> None:
         self._path = path
         self._first_line = 1 + headed
-        separator = _separator_of(text.partition("\n")[0])
-        self.frame = self._parsed(text, separator, headed=headed)
+        self.frame = self._parsed(text, _separator_of(_first_line(text)), headed=headed)
         empty = self.frame.isna() | (self.frame == "")
         self.frame = self.frame[~empty.all(axis=1)]  # the index still tells the line
 
@@ -140,7 +149,10 @@ class _Lines:
         if twice:
             msg = f"{self._path}: the heading names the column {twice[0]!r} twice."
             raise InvalidInputError(msg)
-        return frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+        frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+        if tuple(names[: len(HEADING)]) != HEADING:
+            return frame
+        return frame.rename(columns=unguarded).assign(user=frame["user"].map(unguarded))
 
     def _refuse(self, name: str, bad: pd.Series[bool], fault: str) -> None:
         if bad.any():
@@ -182,7 +194,8 @@ def _is_number(fields: Sequence[str]) -> bool:
 
 def _text_of(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig", newline="") as file:  # an id may hold a line end
+            text = file.read()
     except UnicodeDecodeError as error:
         msg = (
             f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8; the name of "
@@ -204,6 +217,10 @@ def _text_of(path: Path) -> str:
         )
         raise InvalidInputError(msg)
     return text
+
+
+def _first_line(text: str) -> str:
+    return re.split(r"[\r\n]", text, maxsplit=1)[0]
 
 
 def _separator_of(line: str) -> str:

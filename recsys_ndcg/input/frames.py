@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest
@@ -29,7 +30,8 @@ class Table:
     """
 
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
-        self._columns = _checked(columns)
+        self._columns = checked_columns(columns)
+        self._read: dict[Any, str] = {}
         if isinstance(data, Mapping):
             self._data: Any = data
             self.names: list[Any] = list(data)
@@ -71,6 +73,8 @@ class Table:
         name = self._columns.get(column, column)
         if name not in self.names:
             raise InvalidInputError(self._missing(name))
+        if self._read.setdefault(name, column) != column:
+            raise InvalidInputError(_both(self._read[name], column, name))
         values = self._data[name]
         if isinstance(self._data, Mapping):
             return values
@@ -95,10 +99,27 @@ def read_frame(table: Table) -> Rows:
     )
 
 
-def _checked(columns: Mapping[str, str] | None) -> dict[str, str]:
+def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the names of columns, each of ours for one of theirs.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such column of ours, or two are to be read from one of theirs.
+    """
     known = (*COLUMNS, "rank")
     for name in columns or {}:
         if name not in known:
             msg = f"columns: there is no column {name!r} to rename. {nearest(name, known)}"
             raise InvalidInputError(msg)
+    for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
+        if theirs == same:
+            raise InvalidInputError(_both(one, other, theirs))
     return dict(columns or {})
+
+
+def _both(one: str, other: str, theirs: Any) -> str:
+    return (
+        f"columns (--columns): {one} and {other} would both be read from the column {theirs!r}; "
+        "name a column of its own for each."
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib.metadata import entry_points
@@ -253,10 +254,7 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
         raise UnknownMetricError(_unknown(text, name))
     options = {} if found["options"] is None else _options(kind, found["options"], text)
     if found["k"] is not None:
-        if not re.fullmatch(r" *[-+]?[0-9_]+ *", found["k"]):
-            msg = f"{text!r}: {found['k']!r} is not a number; write a metric as 'ndcg@10'."
-            raise InvalidInputError(msg)
-        return [kind(k=int(found["k"]), **options)]
+        return [kind(k=_cutoff(found["k"], text), **options)]
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
 
 
@@ -280,9 +278,23 @@ def _options(kind: type[Metric], text: str, where: str) -> dict[str, Any]:
     return found
 
 
+def _cutoff(text: str, where: str) -> int:
+    try:
+        if text.isascii():
+            return int(text)
+    except ValueError:  # of more digits than Python reads, too
+        pass
+    msg = f"{shown(where)}: {shown(text)} is not a number; write a metric as 'ndcg@10'."
+    raise InvalidInputError(msg)
+
+
 def _value(text: str, where: str) -> Any:
     for read in (ast.literal_eval, float):
-        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        with (
+            suppress(ValueError, SyntaxError, MemoryError, RecursionError),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("error", SyntaxWarning)  # Python's own word on "1or 2"
             value = read(text)
             if value is None or isinstance(value, int | float | str):
                 return value

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.errors import writing
-from recsys_ndcg.rendering.table import audit_cells, cells
+import pandas as pd
+
+from recsys_ndcg.rendering.table import audit_cells, cells, signature_texts
+from recsys_ndcg.writing import write_whole
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recsys_ndcg.rendering.view import Shown
 
 _PAGE = """<!DOCTYPE html>
@@ -39,19 +42,23 @@ def fragment(report: Shown) -> str:
     """Return the table, the remarks, the audit and the signatures, for a notebook or a page."""
     counts = report.counts
     lines = "".join(f"<li>{escape(line)}</li>\n" for line in report.remarks)
-    codes = "<br>\n".join(escape(report.signature(name).text) for name in report.metrics)
+    codes = "<br>\n".join(map(escape, signature_texts(report)))
     return (
         f"<p>{counts['users']} users, {counts['ratings']} ratings</p>\n"
-        f"{cells(report).to_html(index=False, border=0)}\n"
+        f"{_table(cells(report))}\n"
         f"<ul>\n{lines}</ul>\n"
-        f"{audit_cells(report).to_html(index=False, border=0)}\n<p><code>{codes}</code></p>"
+        f"{_table(audit_cells(report))}\n<p><code>{codes}</code></p>"
     )
+
+
+def _table(frame: pd.DataFrame) -> str:
+    with pd.option_context("display.max_colwidth", None):  # nothing is cut on a page
+        return frame.to_html(index=False, border=0)
 
 
 def html(report: Shown, path: str | Path | None = None) -> str:
     """Return a page, and write it if a path is given."""
     page = _PAGE.format(body=fragment(report))
     if path is not None:
-        with writing(path):
-            Path(path).write_text(page, encoding="utf-8")
+        write_whole(path, page)
     return page

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import MissingExtraError
-from recsys_ndcg.rendering.table import cells
+from recsys_ndcg.rendering.table import cells, signature_texts
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown
+
+_ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
+_BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 
 def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
     try:
-        shown = cells(report)
+        shown = cells(report).map(_escaped).rename(columns=_escaped)
         sides = ("left", *["right"] * (len(shown.columns) - 1))
         table = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
     except ImportError:
         raise MissingExtraError(job="Markdown", extra="report") from None
-    lines = [f"- {line}" for line in report.remarks]
-    signatures = [f"    {report.signature(name)}" for name in report.metrics]
-    return "\n".join([table, "", *lines, *([""] if lines else []), *signatures, ""])
+    lines = [f"- {_as_line(line)}" for line in report.remarks]
+    codes = _fenced(signature_texts(report))
+    return "\n".join([table, "", *lines, *([""] if lines else []), *codes, ""])
+
+
+def _escaped(text: str) -> str:
+    """Return a text that Markdown shows as it stands."""
+    return _ACTS.sub(r"\\\g<0>", text)
+
+
+def _as_line(text: str) -> str:
+    """Return the same for the beginning of a line, where more can act."""
+    return _BEGINS_A_LIST.sub(r"\1\\\2", _escaped(text.strip()))
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    """Return lines as code, behind more backticks than any of them has."""
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return [fence, *lines, fence]

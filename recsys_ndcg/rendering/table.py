@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.visible import visible
+
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown
 
@@ -16,7 +18,7 @@ def cells(report: Shown) -> pd.DataFrame:
     summary = report.summary
     return pd.DataFrame(
         {
-            "metric": report.metrics,
+            "metric": [visible(name) for name in report.metrics],
             "mean": [number(value) for value in summary["mean"]],
             "±95%": [number(half) for half in (summary["ci_high"] - summary["ci_low"]) / 2],
             "pooled": [number(value) for value in summary["pooled"]],
@@ -33,7 +35,7 @@ def _baselines(report: Shown) -> dict[str, list[str]]:
     """Return a column for each baseline, under a name that fits."""
     baselines = report.baselines.rename(index={"MostPopular": "popular"})
     return {
-        str(name): [number(value) for value in row]
+        visible(str(name)): [number(value) for value in row]
         for name, row in zip(baselines.index, baselines.to_numpy(), strict=True)
     }
 
@@ -42,12 +44,18 @@ def audit_cells(report: Shown) -> pd.DataFrame:
     """Return the audit as text, one column per metric."""
     audit = report.audit.T.map(number)
     audit.index = audit.index.str.replace("_", " ")
+    audit.columns = audit.columns.map(visible)
     return audit.rename_axis("audit").reset_index()
+
+
+def signature_texts(report: Shown) -> list[str]:
+    """Return the signature of every metric."""
+    return [visible(report.signature(name).text) for name in report.metrics]
 
 
 def signature_lines(report: Shown) -> list[str]:
     """Return the first signature, and what is different in those of the other metrics."""
-    first, *others = (report.signature(name).text for name in report.metrics)
+    first, *others = signature_texts(report)
     known = first.split("|")
     likewise = [
         "|".join(part for part in one.split("|") if part not in known or "users:" in part)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from recsys_ndcg.rendering.reconciled import grouped
 from recsys_ndcg.rendering.table import cells, number
+from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,7 @@ def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Table:
     Headings break at their underscores, cells do not break, and the gaps are as wide as a
     terminal of the usual width allows.
     """
+    frame = frame.map(printable).rename(columns=lambda name: printable(str(name)))
     headings = [str(column).split("_") for column in frame]
     widths = [
         max(map(len, [*words, *frame[column]]))
@@ -35,7 +37,7 @@ def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Table:
     ]
     gap = 2 if sum(widths) + 2 * len(widths) <= _USUAL_WIDTH + 2 else 1
     table = Table(
-        title=title or None,
+        title=printable(title) or None,
         title_justify="left",
         title_style="bold",
         box=None,
@@ -76,7 +78,7 @@ def models(reports: Mapping[str, Shown]) -> Table:
 
 def reconciled(rows: pd.DataFrame, reported: float | None) -> Table:
     """Return one metric under every preset; the names and the changes break where they must."""
-    frame = grouped(rows, reported)
+    frame = grouped(rows, reported).map(printable)
     goal = f", reported {reported}" if reported is not None else ""
     title = f"{rows['metric'].iloc[0]}: yours {number(rows['yours'].iloc[0])}{goal}"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.rendering.table import cells, signature_lines
+from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown
 
 
 def text(report: Shown) -> str:
-    """Return the summary, the remarks and the signatures."""
+    """Return the summary, the remarks and the signatures.
+
+    What standard output cannot write, such as ± in a terminal of ASCII alone, is written
+    differently: ``print(report)`` asks for this text, and cannot say for whom.
+    """
     counts = report.counts
     head = f"{counts['users']} users, {counts['ratings']} ratings"
-    shown = cells(report)
+    shown = cells(report).map(printable).rename(columns=printable)
     shown["metric"] = shown["metric"].str.ljust(shown["metric"].str.len().max())
     table = shown.to_string(index=False)
-    return "\n".join([head, table, *report.remarks, *signature_lines(report)])
+    lines = map(printable, [*report.remarks, *signature_lines(report)])
+    return "\n".join([head, table, *lines])

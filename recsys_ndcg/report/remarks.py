@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.rendering.table import number
 from recsys_ndcg.report.audit import TIES_MATTER
+from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,8 @@ _FEW = 0.01  # fewer users than this do not move a mean
 
 def remarks(report: Shown) -> list[str]:
     """Return one sentence for each thing that makes the numbers say less than they seem to."""
-    return [*_levels(report), *_users(report), *_ties(report), *_labels(report)]
+    lines = [*_levels(report), *_users(report), *_ties(report), *_labels(report)]
+    return [visible(line) for line in lines]
 
 
 def _levels(report: Shown) -> list[str]:

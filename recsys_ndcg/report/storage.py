@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, writing
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.metrics import Metric, parse
@@ -26,6 +26,7 @@ from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
 from recsys_ndcg.version import __version__
+from recsys_ndcg.writing import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,12 +137,11 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
             place = place.setdefault(key, {})
         place[last] = column
     try:
-        text = json.dumps(stored, indent=1, allow_nan=False).encode()
+        text = json.dumps(stored, indent=1, allow_nan=False)
     except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
-    with writing(path):
-        Path(path).write_bytes(text + b"\n")
+    write_whole(path, f"{text}\n")
 
 
 def _packed_ids(users: Ids) -> Any:

@@ -39,7 +39,8 @@ def _names(k: int | None, data: Drawn, chosen: Choices) -> list[str]:
     names = []
     for name, kind in METRICS.items():
         no_cutoff = kind.cutoff == "none" and k is not None
-        no_ratings = name in {"rmse", "mae"} and data.joined
+        limited = name in {"precision", "recall", "f1"} and chosen.recommend_from is not None
+        no_ratings = (name in {"rmse", "mae"} or limited) and data.joined
         hits = name == "ap" and chosen.ap_over == "hits" and chosen.ties in drawn.ANY_ORDER
         no_k = name == "ap" and chosen.ap_over == "k" and k is None
         if not (no_cutoff or no_ratings or hits or no_k):

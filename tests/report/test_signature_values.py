@@ -59,7 +59,7 @@ def test_what_a_metric_does_not_read_does_not_move_it(name: str, draw: st.DataOb
     chosen: Choices = draw.draw(drawn_reports.chosen_of)
     other: Choices = draw.draw(drawn.choices.filter(lambda one: one.gain != drawn.MAPPED))
     k = None if kind.cutoff == "none" else draw.draw(st.sampled_from([None, 1, 2, 3]))
-    convention, changed = map(drawn.convention_of, (chosen, other))
+    convention, changed = (drawn.convention_of(drawn.rated(one, data)) for one in (chosen, other))
     unread = {one: getattr(changed, one) for one in FIELDS if one not in kind.reads}
     if drawn.MAPPED in (convention.gain, unread.get("gain")):
         for one in ("ideal", "max_grade"):  # its highest gain is not that of the top grade
@@ -224,7 +224,7 @@ def test_text_and_short_are_read_back(chosen: Choices, data: Drawn) -> None:
     """The text whole; of the short form, what the metric reads; both are the same signature."""
     chosen = replace(chosen, gain="linear" if callable(chosen.gain) else chosen.gain)
     chosen = replace(chosen, discount="ln" if callable(chosen.discount) else chosen.discount)
-    chosen = drawn.fitting(chosen)
+    chosen = drawn.rated(drawn.fitting(chosen), data)
     report = drawn_reports.evaluated(data, chosen, (2,))
     convention = drawn.convention_of(chosen)
     for name, text in report.signatures.items():

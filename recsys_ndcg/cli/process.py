@@ -1,0 +1,134 @@
+"""The process around a command: what it says on which stream, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+from rich.console import Console
+
+from recsys_ndcg.errors import DataWarning, RecsysNdcgError
+from recsys_ndcg.visible import PLAINLY, printable, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from rich.table import Table
+
+_WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
+_TRACEBACK = "RECSYS_NDCG_TRACEBACK"
+_NO_WIDTH = 500  # a pipe has none, so nothing is cut there
+_watched = sys.stdout is not None and sys.stdout.isatty()
+out = Console(
+    highlight=False,
+    markup=False,
+    emoji=False,
+    soft_wrap=True,
+    width=None if _watched else _NO_WIDTH,
+)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def say(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
+    """Print a line, whatever stands in it."""
+    out.print(printable(text), style=style, soft_wrap=not wrap)
+
+
+def show(table: Table) -> None:
+    """Print a table, whose cells are fit for it."""
+    out.print(table)
+
+
+def complain(kind: str, text: str) -> None:
+    """Print an error or a warning as one line of its own."""
+    err.print(f"{kind}: {visible(text)}")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Print warnings and errors as one line each, without their way through the code."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            yield
+        except RecsysNdcgError as error:
+            complain("error", str(error))
+            raise typer.Exit(_WRONG) from None
+        finally:
+            for message in dict.fromkeys(str(one.message) for one in caught):
+                complain("warning", message)
+
+
+def ended(command: Callable[[], int | None]) -> int | None:
+    """Run a command to its end, and return the code to exit with.
+
+    A wrong call is told in one line, like wrong data, and so is a mistake of ours, unless the
+    environment asks for the traceback. Who stops the command, or what reads its output, is told
+    nothing.
+    """
+    try:
+        code = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _silence()
+        return _CLOSED
+    except Exception as error:  # noqa: BLE001 - the last who can say it
+        return _failed(error)
+    return code
+
+
+def _failed(error: Exception) -> int:
+    """Say what went wrong, if there is still somebody to hear it."""
+    code, text = _WRONG, ""
+    if hasattr(error, "format_message"):
+        text = f"{error.format_message()} (--help tells more)"
+    elif isinstance(error, OSError) and error.filename is None:  # one of a file has its name
+        text = f"The output cannot be written ({error.strerror or error})."
+        _silence()
+    elif isinstance(error, MemoryError):
+        text = f"The memory does not suffice. {error}"
+    elif os.environ.get(_TRACEBACK):
+        raise error
+    else:
+        code = _BUG
+        text = (
+            f"{type(error).__name__}: {error} - a mistake of recsys-ndcg, not of yours. Please "
+            f"report it with what it prints under {_TRACEBACK}=1."
+        )
+    with suppress(OSError):
+        complain("error", text)
+    return code
+
+
+def _silence() -> None:
+    """Let what was not printed go nowhere, lest Python tries again when it exits."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+
+
+def prepared() -> None:
+    """Make the streams able to take any text, and an end from outside clean up behind itself."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=PLAINLY)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stopped)
+
+
+def _stopped(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

@@ -1,0 +1,60 @@
+"""Text that is shown and does nothing else, whoever wrote it."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from unicodedata import category
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_JOINER = "\u200d"
+_INSTEAD = {"±": "+-", "–": "-", "…": "...", "×": "x"}
+
+
+def visible(text: str) -> str:
+    r"""Return a text in which what acts and cannot be seen is written as an escape.
+
+    Control characters steer a terminal and line ends begin a new line of a message; marks of
+    direction and of no width make a text look like another. Letters of every script, combining
+    marks and emoji stay, those that are joined from several too.
+
+    Examples
+    --------
+    >>> print(visible("ann\x1b[2J\n\u202ebob"))
+    ann\x1b[2J\n\u202ebob
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        ascii(one)[1:-1] if category(one) in _HIDDEN and not _joins(text, place) else one
+        for place, one in enumerate(text)
+    )
+
+
+def printable(text: str) -> str:
+    """Return the same text as far as standard output can write it, the rest as escapes."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return visible(text).encode(encoding, PLAINLY).decode(encoding)
+
+
+def _joins(text: str, place: int) -> bool:
+    """Tell the mark between two emoji that makes one of them."""
+    before, after = text[place - 1 : place], text[place + 1 : place + 2]
+    return (
+        text[place] == _JOINER
+        and (before == "\ufe0f" or category(before or " ") in {"So", "Sk"})
+        and category(after or " ") == "So"
+    )
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks by what stands for it in plain text, or by an escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(_INSTEAD.get(one) or ascii(one)[1:-1] for one in lost), error.end
+
+
+#: The name under which `str.encode` and streams know it.
+PLAINLY = "recsys_ndcg.plainly"
+codecs.register_error(PLAINLY, _plainly)

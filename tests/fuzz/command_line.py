@@ -1,0 +1,173 @@
+"""The command line under random arguments: it ends with a code of its own and prints no controls.
+
+Arguments are drawn from what people type, cut and glued, with text among them that acts on a
+terminal or that no file system or encoding takes. Whatever is written stays in one folder.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Any
+from unicodedata import category
+from unittest.mock import patch
+
+import pandas as pd
+
+from recsys_ndcg.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from random import Random
+
+HEADING = "user,item,estimated,true\n"
+ROWS = "ann,a,4.5,5\nann,b,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,b,3.5,3\n"
+ODD = "\x1b[31mred,=1+1,4,1\n\x9b2J,\u202ebob,3,0\n'=x,[bold]y,2,1\n:car:,[/],1,1\n"
+OWN = "import recsys_ndcg as rn\n\n@rn.metric\ndef early(ranks):\n    return 1 / ranks\n"
+FILES = {
+    "data.csv": HEADING + ROWS,
+    "odd.csv": HEADING + ODD,
+    "headings.csv": "\x1b]0;x\x07,\u2066b\u2069,c\td,e\n" + ROWS,
+    "binary.csv": HEADING + "ann,a,4.5,1\nann,b,3.0,0\nbob,a,2.0,0\n",
+    "numbers.csv": HEADING + "1,1,2,3\n1,2,1,4\n2,1,5,0\n",
+    "huge.csv": HEADING + "1,1,1e308,1023\n1,2,-1e308,1e5\n",
+    "bad.csv": HEADING + "ann,a,\x1b[2J,5\n",
+    "ragged.csv": HEADING + "ann,a,1,5,\x07\n",
+    "empty.csv": "",
+    "ratings.csv": "".join(f"{n % 9},{n // 9},{n % 5 + 1}\n" for n in range(81)),
+    "bad.parquet": "PAR1\x00",
+    "bad.pickle": "\x80\x04\x95",
+    "\x1b[31m.csv": HEADING + ROWS,
+    "own.py": OWN,
+    "raises.py": "raise ValueError('\\x1b[31m')\n",
+    "leaves.py": "import sys\nsys.exit('\\x1b[31m')\n",
+    "ends.py": "class End(BaseException): pass\nraise End\n",
+}
+WORDS: dict[str, list[str]] = {
+    "file": [*FILES, "none.csv", "", ".", "folder.csv", "folder.parquet", "ok.parquet", "ok.pickle",
+             "/dev/null", "/nowhere/x.csv", "n" * 300, "\0", "\udcff.csv"],
+    "output": ["out.json", "out.csv", "data.csv", "folder.csv", "/dev/null", "/dev/full", "",
+               "/nowhere/x", "n" * 300, "\x1b[31m.json", "\udcff", "\0", "./data.csv"],
+    "k": ["1", "2", "10", "5,10", "0", "-1", "1e9", "99999999999999999999", "9223372036854775807",
+          "9" * 5000, "", ",", "1,", " 3 ", "٣", "1_0", "nan", "2.0"],
+    "number": ["4", "0", "-1", "nan", "inf", "-inf", "1e400", "1e308", "-0", "", "x", "4,5", "1_0",
+               "0x1", "٣", "1e-400"],
+    "metric": ["ndcg", "ndcg@5", "precision@2", "map@10", "rr", "rbp(p=0.9)@3", "rbp(2)", "auc",
+               "rmse", "ndcg@", "ndcg@_", "ndcg@-1", "ndcg@1e9", "ndcg@99999999999999999999",
+               "ndcg@" + "9" * 5000, "rbp(p=((((", "rbp(p='\x1b')", "rbp(p=1or 2)", "ndgc", "", ",",
+               "own:early", "own:early@5", "own:late", "raises:x", "leaves:x", "ends:x",
+               "os:system",
+               "os.:x", "a..b:c", ":", "none:x", "(", "ndcg(", "@", "rbp(p=1e400)@2", "hit@1,rr"],
+    "preset": ["sklearn", "catboost", "trec_eval", "sklaern", "", "\x1b[31m"],
+    "choice": ["gain=linear", "ties=input", "ties=worst", "gain=0:0/1:1", "gain=1:0/5", "gain=map(",
+               "gain=map(0=0,5=1)", "gain=callable(x)", "gain=:", "gain=nan:1", "undefined=0",
+               "undefined=raise", "ideal=max", "max_grade=1e400", "max_grade=5", "tie_tolerance=-1",
+               "tie_tolerance=nan", "tie_tolerance=1e-400", "tie_tolerance=1e308", "x=y", "=",
+               "ties",
+               "recommend_from=threshold", "recommend_from=inf", "short_list=drop", "a|b", "|",
+               "x|threshold:4.0.0", "mean_over=relevant", "unlabelled=filter", "gain=binary",
+               "ndcg@10|defaults:50b6cd49|threshold:1e400", "defaults:50b6cd49|threshold:-.-",
+               "ndcg@10|defaults:50b6cd49|threshold:e", "discount=log2_max",
+               "gain=exponential_above",
+               "ideal=max,max_grade=2000", "duplicates=mean", "\x1b=\x1b"],
+    "columns": ["user=uid", "user=item", "user=item,item=user", "estimated=true", "true=rank",
+                "rank=true", "user=\x1b]0;x\x07", "item=\u2066b\u2069,user=c\td", "=", "user", ",",
+                "user=", "x=y", "estimated=user", "user=user,user=item", "true=estimated"],
+    "user": ["ann", "1", "\x1b[31mred", "\u202e", "", "\udcff", "\0", "nan", "none", "[bold]x"],
+    "seed": ["0", "1", "-1", "4294967295", "4294967296", "99999999999", "9" * 5000, "x", ""],
+}  # fmt: skip
+COMMON = {"--threshold": "number", "--preset": "preset", "--convention": "choice",
+          "--columns": "columns"}  # fmt: skip
+COMMANDS = {
+    "evaluate": COMMON | {"-k": "k", "--metrics": "metric", "--per-user": "output",
+                          "--json": "output"},
+    "explain": COMMON | {"-k": "k", "--user": "user"},
+    "reconcile": COMMON | {"--metric": "metric", "--reported": "number"},
+    "demo": {"--threshold": "number", "-k": "k", "--seed": "seed"},
+}  # fmt: skip
+GLUE = [
+    "--", "-", "--help", "=", ",", "|", ":", "@", "\x1b[2J", "\x9b", "\x7f", "\r", "\n", "\t",
+    "\u202e", "\u200b", "\ufeff", "\udc80", "\ud800", "\0", "[bold]", ":smile:", "é", "😀",
+]  # fmt: skip
+
+
+def case(random: Random) -> bytes:
+    """Return arguments, and the encoding of the terminal, as JSON."""
+    command = random.choice([*COMMANDS] * 5 + ["", "evalaute", "--help"])
+    words = [command]
+    if command == "demo":
+        words += ["--ratings", random.choice(["ratings.csv", random.choice(WORDS["file"])])]
+    elif command in COMMANDS:
+        words.append(random.choice(["data.csv", "odd.csv", random.choice(WORDS["file"])]))
+    options = COMMANDS.get(command, COMMON)
+    wanted = [one for one in ("--user", "--metric") if one in options]
+    for option in wanted + random.choices([*options], k=random.randrange(4)):
+        value = random.choice(WORDS[options[option]])
+        if random.random() < 0.1 and options[option] != "output":
+            place = random.randrange(len(value) + 1)
+            value = value[:place] + random.choice(GLUE) + value[place:]
+        words += [f"{option}={value}"] if random.random() < 0.1 else [option, value]
+    if random.random() < 0.1:
+        words.insert(random.randrange(len(words) + 1), random.choice(GLUE))
+    encoding = random.choice(["utf-8", "utf-8", "ascii", "cp1252"])
+    return json.dumps({"encoding": encoding, "words": words}).encode()
+
+
+def run(case: bytes, folder: Path) -> None:
+    """Run the command line with such arguments; what it does not expect is raised.
+
+    Raises
+    ------
+    AssertionError
+        It ends with a code that is none of its own, or prints what acts on a terminal.
+    """
+    given = json.loads(case)
+    _prepare(folder)
+    streams = [
+        io.TextIOWrapper(io.BytesIO(), encoding=given["encoding"], newline="") for _ in range(2)
+    ]
+    out, err = streams
+    code: Any = None
+    with (
+        chdir(folder),
+        patch.object(sys, "argv", ["recsys-ndcg", *given["words"]]),
+        patch.dict("os.environ", {"RECSYS_NDCG_TRACEBACK": "1"}),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    printed = []
+    for stream in streams:
+        stream.flush()
+        printed.append(stream.buffer.getvalue().decode(given["encoding"]))
+    if code not in (None, 0, 1, 2):
+        msg = f"ended with {code!r}"
+        raise AssertionError(msg)
+    if code == 2 and not printed[1].startswith("error: "):
+        msg = f"no error is told: {printed[1]!r}"
+        raise AssertionError(msg)
+    acting = {one for one in "".join(printed) if category(one) in {"Cc", "Cf", "Cs"}} - {"\n"}
+    if acting:
+        msg = f"{sorted(acting)!r} in {''.join(printed)!r}"
+        raise AssertionError(msg)
+
+
+def _prepare(folder: Path) -> None:
+    """Write the files that are missing, and those that a case may have written over."""
+    for name, text in FILES.items():
+        path = folder / name
+        if not path.exists() or name == "data.csv":
+            path.write_text(text, encoding="utf-8")
+    if not (folder / "ok.pickle").exists():
+        (folder / "folder.csv").mkdir(exist_ok=True)
+        (folder / "folder.parquet").mkdir(exist_ok=True)
+        rows: list[Any] = [("\x1b[31m", "a", 1.0, 2.0, {}), ("\u2066", "b", 3.0, 1.0, {})]
+        pd.DataFrame({"user": ["\x1b[1m", "b"], "item": [1, 2], "estimated": [1.0, 2.0],
+                      "true": [1.0, 0.0]}).to_parquet(folder / "ok.parquet")  # fmt: skip
+        (folder / "ok.pickle").write_bytes(pickle.dumps(rows))
