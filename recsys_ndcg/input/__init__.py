@@ -88,7 +88,7 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
 def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
     if isinstance(data, Mapping):
-        return (columns or {}).get("user", "user") in data
+        return checked_columns(columns).get("user", "user") in data
     # looked up on the class: a lazy table would have to resolve its columns for it
     named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input.rows import Rows, floats, objects
 
 if TYPE_CHECKING:
@@ -108,7 +108,13 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
         There is no such column of ours, or two are to be read from one of theirs.
     """
     known = (*COLUMNS, "rank")
-    for name in columns or {}:
+    if not (columns is None or isinstance(columns, Mapping)):
+        msg = f"columns must map our names to the table's, {{'true': 'r_ui'}}, not {shown(columns)}."
+        raise InvalidInputError(msg)
+    for name, theirs in (columns or {}).items():
+        if not isinstance(theirs, Hashable):
+            msg = f"columns: {name} is the name of one column, not {shown(theirs)}."
+            raise InvalidInputError(msg)
         if name not in known:
             msg = f"columns: there is no column {name!r} to rename. {nearest(name, known)}"
             raise InvalidInputError(msg)

@@ -65,5 +65,5 @@ def signature_lines(report: Shown) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Return four decimals, or a dash where there is no number."""
-    return "-" if np.isnan(value) else f"{value:.4f}"
+    """Return four decimals, six digits of a huge number, or a dash where there is none."""
+    return "-" if np.isnan(value) else f"{value:.4f}" if abs(value) < 1e9 else f"{value:.6g}"

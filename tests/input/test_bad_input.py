@@ -236,3 +236,14 @@ def test_the_columns_of_surprise_are_recognised() -> None:
     frame = pd.DataFrame([("a", "x", 4, 3.0)], columns=["uid", "iid", "r_ui", "est"])
     with refused("Surprise's.*user=uid, item=iid, estimated=est, true=r_ui"):
         rn.evaluate(frame)
+
+
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [(5, "columns must map .*not 5"), ({"user": ["a"]}, "columns: user is the name of one column")],
+)
+@pytest.mark.parametrize("data", [FRAME, FRAME.to_dict("list")])
+def test_columns_that_are_no_names_are_refused(data: Any, columns: Any, match: str) -> None:
+    """Not looked up, which fails in as many ways as there are tables."""
+    with refused(match):
+        rn.evaluate(data, columns=columns)
