@@ -109,7 +109,8 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
     """
     known = (*COLUMNS, "rank")
     if not (columns is None or isinstance(columns, Mapping)):
-        msg = f"columns must map our names to the table's, {{'true': 'r_ui'}}, not {shown(columns)}."
+        form = "{'true': 'r_ui'}"
+        msg = f"columns must map our names to the table's, {form}, not {shown(columns)}."
         raise InvalidInputError(msg)
     for name, theirs in (columns or {}).items():
         if not isinstance(theirs, Hashable):
