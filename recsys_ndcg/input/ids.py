@@ -99,6 +99,19 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     return ids[ascending], place[codes]
 
 
+def column_of(ids: Ids) -> pd.Series[Any]:
+    """Return ids as a column of pandas, those with half a character, which Arrow lacks, too."""
+    try:
+        return pd.Series(ids)
+    except UnicodeEncodeError:
+        return pd.Series(ids, dtype=object)
+
+
+def index_of(ids: Ids, name: str) -> pd.Index[Any]:
+    """Return ids as an index of pandas."""
+    return pd.Index(column_of(ids), name=name)
+
+
 def together(first: Ids, second: Ids) -> Ids:
     """Return the ids of two tables in one array, without rounding whole numbers to floats.
 

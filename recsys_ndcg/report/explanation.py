@@ -11,6 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.preparation import prepared
 from recsys_ndcg.metrics.metric import checked_k
@@ -59,7 +60,7 @@ def explained(
             "discount": weights,
             "discounted_gain": gain * weights,
             "dcg": dcg,
-            "ideal_item": _ideal_items(own, measurement, depth),
+            "ideal_item": column_of(_ideal_items(own, measurement, depth)),
             "ideal_gain": ideal,
             "ideal_dcg": ideal_dcg,
             "ndcg": np.divide(
@@ -160,7 +161,7 @@ def _unknown(users: Ids, user: Any) -> str:
 
 def _lengthened(values: Ids, depth: int) -> pd.Series[Any]:
     """Return the column with blanks for the ranks past the end of the list."""
-    column = pd.Series(values)
+    column = column_of(values)
     if len(column) == depth:
         return column
     return (column if column.dtype == np.float64 else column.astype(object)).reindex(range(depth))

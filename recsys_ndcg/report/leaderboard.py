@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.input.ids import index_of
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.levels import Levels
@@ -38,7 +39,7 @@ def per_user_audit(levels: Levels, place: int) -> pd.DataFrame:
         "adjusted": levels.adjusted[:, place],
         "z": levels.z[:, place],
     }
-    return pd.DataFrame(columns, index=pd.Index(scores.users, name="user"), copy=True)
+    return pd.DataFrame(columns, index=index_of(scores.users, "user"), copy=True)
 
 
 def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> pd.DataFrame:

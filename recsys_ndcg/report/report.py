@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, UnknownKeyError
+from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
@@ -135,7 +136,7 @@ class Report(Mapping[str, float]):
         table = pd.DataFrame(self.scores.per_user, columns=self.metrics, copy=True)
         table.insert(0, "n_items", counts.n_items.copy())
         table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
-        return table.set_index(pd.Index(self.users, name="user"))
+        return table.set_index(index_of(self.users, "user"))
 
     @property
     def mean(self) -> pd.Series[float]:
@@ -330,7 +331,7 @@ class Report(Mapping[str, float]):
     @property
     def truth(self) -> pd.Series[int]:
         """A digest of what is known of each user: its sum is that of the whole, modulo 2^32."""
-        users = pd.Index(self.users, name="user")
+        users = index_of(self.users, "user")
         return pd.Series(self.audited.truth, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:

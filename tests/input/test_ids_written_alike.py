@@ -117,3 +117,16 @@ def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
     assert peak < 20e6
     rows = [("ann", one, 1.0, place % 2) for place, one in enumerate(ids)]
     rn.evaluate(rows, metrics=["ap@10"], convention="trec_eval", threshold=1)
+
+
+def test_ids_with_half_a_character_are_shown() -> None:
+    """As names of files have them; Arrow, in which pandas keeps text, does not."""
+    rows = [("a\ud800", "x", 1.0, 2), ("a\ud800", "y\udc80", 2.0, 3)]
+    report = rn.evaluate(rows, metrics=["ndcg@2"])
+    tables = [
+        report.per_user, report.truth, report.per_user_audit("ndcg@2"),
+        report.explain("a\ud800"), report.leaderboard("ndcg@2"),
+    ]  # fmt: skip
+    assert all(len(one) for one in tables)
+    assert report.per_user.index.tolist() == ["a\ud800"]
+    assert report.explain("a\ud800")["item"].tolist() == ["y\udc80", "x"]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.evaluation import measured
+from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.scoring import facts_for, measure
@@ -260,7 +261,7 @@ def predict_all(
     raw = candidates.users if users is None else candidates.checked_users(users)
     columns = candidates.items if items is None else candidates.checked_items(items)
     table = candidates.of_items(raw, columns)
-    return pd.DataFrame(table, pd.Index(raw, name="user"), pd.Index(columns, name="item"))
+    return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
 
 
 def _first(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, Floats]:

@@ -12,6 +12,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from recsys_ndcg.errors import DivergedModelError
+from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Totals, settled_scores
@@ -143,7 +144,7 @@ class Fold:
         """The scores by user, a column per measure."""
         tables = [
             pd.DataFrame(
-                scores.per_user, index=pd.Index(scores.users, name="user"), columns=names, copy=True
+                scores.per_user, index=index_of(scores.users, "user"), columns=names, copy=True
             )
             for names, scores in self.ranked
         ]
