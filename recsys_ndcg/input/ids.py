@@ -158,7 +158,8 @@ def _ascending(ids: Ids) -> Positions:
     try:
         return np.array(sorted(range(len(named)), key=named.__getitem__), dtype=np.int64)
     except TypeError:  # nor can those of one type be compared
-        return np.argsort([f"{name} {one}" for name, one in named], kind="stable")
+        texts = [f"{name} {one}" for name, one in named]
+        return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
 
 
 def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:

@@ -6,10 +6,11 @@ import pickle
 from operator import itemgetter
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.unpickling import load
+from recsys_ndcg.input.unpickling.collisions import Collisions
 from recsys_ndcg.input.unpickling.machine import UnfitError
 from recsys_ndcg.input.unpickling.stand_ins import (
     TOO_LONG,
@@ -19,6 +20,10 @@ from recsys_ndcg.input.unpickling.stand_ins import (
     Name,
     Prediction,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from typing import TypeGuard
 
 _SUFFIXES = frozenset({".pickle", ".pkl", ".dump", ".p"})
 _FIELDS = ("user", "item", "true", "estimated", "details")
@@ -131,6 +136,7 @@ def _check_rows(rows: list[Any], path: Path) -> None:
     """
     if _all_usual(rows):
         return
+    seen = Collisions()
     for place, row in enumerate(rows):
         parts, first = _parts(row), _parts(rows[0])
         if len(parts) != len(first):
@@ -139,9 +145,10 @@ def _check_rows(rows: list[Any], path: Path) -> None:
                 f"first one {len(first)}. Write predictions of one form: {_WRITE}."
             )
             raise InvalidInputError(msg)
-        detailed = isinstance(row, tuple) and len(row) == len(_FIELDS)
         for at, one in enumerate(parts):
-            if not (_is_plain(one) or (detailed and at == len(_FIELDS) - 1 and type(one) is dict)):
+            if type(one) in _PLAIN or (type(one) is dict and _is_detailed(row, at)):
+                continue
+            if not _is_plain_tuple(one) or seen.crowded(one):
                 name = _FIELDS[at] if at < len(_FIELDS) else "an entry"
                 msg = (
                     f"{path}: {name}: that of prediction {place} (counted from 0) is {_kind(one)}. "
@@ -168,13 +175,17 @@ def _parts(row: object) -> tuple[Any, ...] | list[Any]:
     return row if isinstance(row, tuple | list) else (row,)
 
 
-def _is_plain(one: object) -> bool:
-    if type(one) is tuple:
-        return len(one) <= _LONGEST_TUPLE and _PLAIN.issuperset(map(type, one))
-    return type(one) in _PLAIN
+def _is_detailed(row: object, at: int) -> bool:
+    return isinstance(row, tuple) and len(row) == len(_FIELDS) == at + 1
+
+
+def _is_plain_tuple(one: object) -> TypeGuard[tuple[Hashable, ...]]:
+    return type(one) is tuple and len(one) <= _LONGEST_TUPLE and _PLAIN.issuperset(map(type, one))
 
 
 def _kind(one: object) -> str:
+    if _is_plain_tuple(one):
+        return "chosen to have the hash of many others"
     if type(one) in (tuple, list, dict):
         return "nested"
     return "too long" if one is TOO_LONG else "an object or an array"

@@ -138,6 +138,6 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     array[absent] = np.nan
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         msg = f"{column}: not a number ({error}); convert the column to numbers first."
         raise InvalidInputError(msg) from None

@@ -52,7 +52,7 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         true, estimated = _numbers(rows, 2), _numbers(rows, -2)
     except InvalidInputError:
         raise
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, OverflowError, TypeError, ValueError):
         _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
         user = coded(map(itemgetter(0), rows), "uid", size)
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
@@ -74,7 +74,7 @@ def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
         said = list(map(itemgetter("was_impossible"), map(itemgetter(-1), rows)))
     except (KeyError, TypeError):
         said = _said(rows)
-    return np.array(said, dtype=bool) if any(said) else None
+    return np.fromiter(map(bool, said), dtype=bool, count=len(said)) if any(said) else None
 
 
 def _said(rows: Sequence[Any]) -> list[bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import datetime as dt
 import io
@@ -20,7 +21,20 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from surprise import SVD, Dataset, KNNBaseline, Reader, dump
+from surprise import (
+    NMF,
+    SVD,
+    BaselineOnly,
+    CoClustering,
+    Dataset,
+    KNNBaseline,
+    KNNWithMeans,
+    NormalPredictor,
+    Reader,
+    SlopeOne,
+    SVDpp,
+    dump,
+)
 from surprise.prediction_algorithms.predictions import Prediction
 
 import recsys_ndcg as rn
@@ -104,15 +118,28 @@ def test_every_kind_of_number_is_read_as_numpy_reads_it(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("model", [SVD, KNNBaseline])
+@pytest.mark.parametrize(
+    "algo",
+    [
+        SVD(n_epochs=2, random_state=np.random.RandomState(1)),
+        SVDpp(n_epochs=1),
+        NMF(n_epochs=1),
+        KNNBaseline(verbose=False),
+        KNNWithMeans(verbose=False),
+        SlopeOne(),
+        CoClustering(n_epochs=1),
+        BaselineOnly(verbose=False),
+        NormalPredictor(),
+    ],
+    ids=lambda algo: type(algo).__name__,
+)
 def test_the_algorithm_beside_the_predictions_is_not_built(
-    tmp_path: Path, model: Any, protocol: int
+    tmp_path: Path, algo: Any, protocol: int
 ) -> None:
     """A fitted one drags its training set, arrays and defaultdicts along."""
     table = sample_ratings(n_users=20, n_items=30)
     data = Dataset.load_from_df(table[["user", "item", "rating"]], Reader(rating_scale=(0.5, 5)))
-    options = {"n_epochs": 2} if model is SVD else {"verbose": False}
-    algo = model(**options).fit(data.build_full_trainset())
+    algo = copy.deepcopy(algo).fit(data.build_full_trainset())
     algo.seen, algo.named, algo.items = deque([1, 2]), OrderedDict(a=[1]), {(1, "x"), frozenset()}
     predictions = algo.test(data.build_full_trainset().build_testset())
     path = written(tmp_path, {"predictions": predictions, "algo": algo}, protocol=protocol)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from recsys_ndcg.input.unpickling.collisions import Collisions
 from recsys_ndcg.input.unpickling.stand_ins import INERT, TOO_LONG, Inert, Kind, Name, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_MOST_ALIKE = 16  # whole numbers of one hash, of those with more than 64 bits
 
 
 class UnfitError(Exception):
@@ -48,7 +47,7 @@ class Machine:
         self.below: list[list[Any]] = []
         self.memory: list[Any] = []
         self._copies_left = 2 * len(data)
-        self._long_numbers: dict[bytes, list[int]] = {}
+        self._long_numbers = Collisions()
 
     def push(self, value: object) -> None:
         """Put a value on the stack."""
@@ -64,18 +63,10 @@ class Machine:
         if end > len(self.data):
             refuse(f"it announces {end - start} bytes and has {max(len(self.data) - start, 0)}")
         value = read(self.data[start:end]) if end - start <= longest else TOO_LONG
-        if type(value) is int and value.bit_length() > 64:
-            self._check_hash(value)
-        self.push(value)
-
-    def _check_hash(self, value: int) -> None:
-        """Refuse many numbers of one hash: as ids they would fill any dict slowly."""
-        key = hash(value).to_bytes(8, "little", signed=True)
-        alike = self._long_numbers.setdefault(key, [])
-        if value not in alike:
-            alike.append(value)
-        if len(alike) > _MOST_ALIKE:
+        long = type(value) is int and value.bit_length() > 64
+        if long and self._long_numbers.crowded(value):
             refuse("its whole numbers are chosen to have the same hash")
+        self.push(value)
 
     def remember(self, place: int) -> None:
         """Keep what is on top of the stack, at a place that a file of this length can have."""

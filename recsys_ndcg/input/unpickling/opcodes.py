@@ -31,11 +31,17 @@ def _frame(machine: Machine, at: int) -> int:
 
 
 def _remember_at(machine: Machine, place: str) -> None:
-    machine.remember(int(place))
+    machine.remember(_whole(place))
 
 
 def _recall_from(machine: Machine, place: str) -> None:
-    machine.recall(int(place))
+    machine.recall(_whole(place))
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        refuse("it has a place with too many digits")
+    return int(digits)
 
 
 def _pop(machine: Machine) -> None:

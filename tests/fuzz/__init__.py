@@ -1,0 +1,1 @@
+"""Files made by chance, until one of them makes an error that is not ours."""
