@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import datetime as dt
 import io
@@ -20,13 +21,27 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from surprise import SVD, Dataset, KNNBaseline, Reader, dump
+from surprise import (
+    NMF,
+    SVD,
+    BaselineOnly,
+    CoClustering,
+    Dataset,
+    KNNBaseline,
+    KNNWithMeans,
+    NormalPredictor,
+    Reader,
+    SlopeOne,
+    SVDpp,
+    dump,
+)
 from surprise.prediction_algorithms.predictions import Prediction
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import read_pickle
+from recsys_ndcg.input.unpickling import stand_ins
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -103,15 +118,28 @@ def test_every_kind_of_number_is_read_as_numpy_reads_it(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("model", [SVD, KNNBaseline])
+@pytest.mark.parametrize(
+    "algo",
+    [
+        SVD(n_epochs=2, random_state=np.random.RandomState(1)),
+        SVDpp(n_epochs=1),
+        NMF(n_epochs=1),
+        KNNBaseline(verbose=False),
+        KNNWithMeans(verbose=False),
+        SlopeOne(),
+        CoClustering(n_epochs=1),
+        BaselineOnly(verbose=False),
+        NormalPredictor(),
+    ],
+    ids=lambda algo: type(algo).__name__,
+)
 def test_the_algorithm_beside_the_predictions_is_not_built(
-    tmp_path: Path, model: Any, protocol: int
+    tmp_path: Path, algo: Any, protocol: int
 ) -> None:
     """A fitted one drags its training set, arrays and defaultdicts along."""
     table = sample_ratings(n_users=20, n_items=30)
     data = Dataset.load_from_df(table[["user", "item", "rating"]], Reader(rating_scale=(0.5, 5)))
-    options = {"n_epochs": 2} if model is SVD else {"verbose": False}
-    algo = model(**options).fit(data.build_full_trainset())
+    algo = copy.deepcopy(algo).fit(data.build_full_trainset())
     algo.seen, algo.named, algo.items = deque([1, 2]), OrderedDict(a=[1]), {(1, "x"), frozenset()}
     predictions = algo.test(data.build_full_trainset().build_testset())
     path = written(tmp_path, {"predictions": predictions, "algo": algo}, protocol=protocol)
@@ -339,12 +367,11 @@ def test_a_global_is_refused_by_its_whole_name(tmp_path: Path, code: bytes) -> N
 )
 def test_a_stand_in_cannot_be_changed_from_within_a_pickle(tmp_path: Path, code: bytes) -> None:
     """What one file sets would still be there for the next one."""
-    sealed = [one for one in vars(pickles).values() if type(one) is type(pickles.Prediction)]
-    assert len(sealed) > 5
-    before = {one: dict(vars(one)) for one in sealed}
+    kept = [stand_ins.Prediction, stand_ins.Kind, stand_ins.Inert]
+    before = [dict(vars(one)) for one in kept]
     with refused("not a whole pickle"):
         rn.evaluate(written(tmp_path, code))
-    assert {one: dict(vars(one)) for one in before} == before
+    assert [dict(vars(one)) for one in kept] == before
 
 
 @pytest.mark.parametrize(
@@ -424,8 +451,6 @@ def test_broken_bytes_make_no_other_error(extra: bytes, place: int) -> None:
         whole[:place] + extra,
         whole[:place] + extra + whole[place:],
     ):
-        if b"r" in extra or b"p" in extra:  # a place in the memo may be as far as memory goes
-            continue
         try:
             read_from_memory(content)
         except rn.InvalidInputError as error:

@@ -1,0 +1,387 @@
+"""Pickles made to hang or to kill whoever reads them get an error of ours, soon."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import pickletools
+import struct
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.input.pickles import read_pickle
+from recsys_ndcg.input.unpickling import load
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MODULUS = 2**61 - 1  # of the hashes of numbers
+KEPT_TEXT = b"X" + struct.pack("<I", 60_000) + b"a" * 60_000 + b"q\x00"
+ENCODE = b"c_codecs\nencode\n"
+SCALAR = b"cnumpy.core.multiarray\nscalar\n"
+LONG_TEXT = b"X" + struct.pack("<I", 400_000) + b"a" * 400_000
+
+
+def whole(number: int) -> bytes:
+    """Return the instruction for a number of any length."""
+    return pickle.dumps(number, 2)[2:-1] if number else b"K\x00"
+
+
+def rows(users: Iterable[bytes], rest: bytes = b"K\x01K\x01K\x01") -> bytes:
+    """Return a list of rows, each user by its instructions."""
+    return b"\x80\x04(" + b"".join(b"(" + user + rest + b"t" for user in users) + b"l."
+
+
+def predictions(details: bytes) -> bytes:
+    """Return two predictions with these details."""
+    return (
+        b"\x80\x04("
+        + b"".join(b"(K%cK\x01K\x01K\x01%st" % (user, details) for user in (1, 2))
+        + b"l."
+    )
+
+
+def pairs_of_one_hash(count: int) -> list[tuple[int, int]]:
+    """Return tuples for which CPython's hash of tuples, an xxHash, is the same."""
+    word, first, second, fifth = (
+        2**64,
+        11400714785074694791,
+        14029467366897019727,
+        2870177450012600261,
+    )
+
+    def mixed(total: int) -> int:
+        return (total << 31 | total >> 33) * first % word
+
+    found: list[tuple[int, int]] = []
+    left = 0
+    while len(found) < count:
+        left += 1
+        start = mixed((fifth + left * second) % word)
+        right = (123 - start) * pow(second, -1, word) % word
+        if 0 < right < MODULUS:
+            found.append((left, right))
+    assert len(set(map(hash, found))) == 1
+    return found
+
+
+ATTACKS: dict[str, bytes] = {
+    "a key of doubling tuples": b"\x80\x04}K\x01" + b"2\x86" * 60 + b"Ns.",
+    "an id of doubling tuples": rows([b"K\x01" + b"2\x86" * 60]),
+    "a number of doubling tuples": rows([b"K\x01"], b"K\x01K\x01" + b"2\x86" * 60),
+    "details of doubling lists": predictions(b"]q\x00" + b"0(h\x00h\x00lq\x00" * 60),
+    "a detail of doubling lists": predictions(
+        b"}U\x01a]q\x00" + b"0(h\x00h\x00lq\x00" * 60 + b"s"
+    ),
+    "an impossible of doubling lists": predictions(
+        b"}X\x0e\0\0\0was_impossible]q\x00" + b"0(h\x00h\x00lq\x00" * 60 + b"s"
+    ),
+    "a key nested 200,000 deep": b"\x80\x04}K\x01" + b"\x85" * 200_000 + b"Ns.",
+    "a key nested 10,000 deep": b"\x80\x04}K\x01" + b"\x85" * 10_000 + b"Ns.",
+    "an id nested 200,000 deep": rows([b"K\x01" + b"\x85" * 200_000]),
+    "lists nested 200,000 deep": b"\x80\x04" + b"(" * 200_000 + b"l" * 200_000 + b".",
+    "dicts nested 200,000 deep": predictions(
+        b"}" + b"U\x01a}" * 200_000 + b"s" * 200_000
+    ),
+    "a wide row with details nested deep": rows(
+        [b"K\x01"], b"K\x01K\x01K\x01" + b"(" * 100_000 + b"l" * 100_000 + b"}"
+    ),
+    "rows of several widths with details nested deep": b"\x80\x04((K\x01K\x01K\x01K\x01t"
+    b"(K\x01K\x01K\x01K\x01}U\x01a" + b"(" * 100_000 + b"l" * 100_000 + b"stl.",
+    "a prediction in itself": b"\x80\x04]q\x00(K\x01K\x01K\x01K\x01}U\x01ah\x00sta.",
+    "a far place in memory": b"\x80\x04Nr\xff\xff\xff\x7f.",
+    "a far place in memory, written out": b"Np2147483647\n.",
+    "a negative place": b"Np-1\n.",
+    "many marks": b"\x80\x04" + b"(" * 600_000 + b".",
+    "many lists": b"\x80\x04(" + b"]" * 600_000 + b"l.",
+    "many dicts": b"\x80\x04(" + b"}" * 600_000 + b"l.",
+    "many memories": b"\x80\x04N" + b"\x94" * 600_000 + b".",
+    "many sets": b"\x80\x04(" + b"\x8f" * 600_000 + b"l.",
+    "one row again and again": b"\x80\x04((K\x01K\x01K\x01K\x01t" + b"2" * 500_000 + b"l.",
+    "one text encoded again and again": KEPT_TEXT + b"0" + ENCODE + b"q\x01U\x06latin1q\x020(0"
+    + b"(" + b"h\x01h\x00h\x02\x86R" * 50_000 + b"l.",
+    "one text of NumPy again and again": b"C" + b"\xf0" + b"a\0\0\0" * 60 + b"q\x00" + SCALAR
+    + b"q\x010cnumpy\ndtype\n(U\x03U60\x89\x88tRq\x020("
+    + b"h\x01h\x02h\x00\x86R" * 100_000 + b"l.",
+    "one kind of NumPy again and again": LONG_TEXT + b"\x85q\x00cnumpy\ndtype\nq\x01("
+    + b"h\x01h\x00R" * 60_000 + b"l.",
+    "one module again and again": b"X" + struct.pack("<I", 60_000) + b"numpy." * 10_000 + b"q\x00("
+    + b"".join(b"h\x00U\x04" + b"%04d" % at + b"\x93" for at in range(10_000)) * 6 + b"l.",
+    "data without an end": b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f",
+    "text without an end": b"\x80\x04\x8d" + b"\xff" * 8,
+    "an array without an end": b"\x80\x05\x96" + b"\xff" * 7 + b"\x7f",
+    "a frame without an end": b"\x80\x04\x95" + b"\xff" * 7 + b"\x7fN.",
+    "a number without an end": b"\x80\x04\x8b\xff\xff\xff\x7f",
+    "a long number written out": b"I" + b"9" * 1_000_000 + b"\n.",
+    "a long number written out as long": b"L" + b"9" * 1_000_000 + b"L\n.",
+    "a long real written out": b"F" + b"9" * 1_000_000 + b"\n.",
+    "a long place written out": b"g" + b"9" * 1_000_000 + b"\n.",
+    "an id of a long number again and again": b"\x80\x04\x8b" + struct.pack("<i", 400_000)
+    + b"\x7f" * 400_000 + b"q\x000" + rows([b"h\x00"] * 60_000)[2:],
+    "a key of a long number again and again": b"\x80\x04\x8b" + struct.pack("<i", 400_000)
+    + b"\x7f" * 400_000 + b"q\x000}(" + b"h\x00N" * 100_000 + b"u.",
+    "an id of two long texts in turn": b"\x80\x04" + LONG_TEXT + b"q\x000" + LONG_TEXT + b"q\x010"
+    + rows([b"h\x00", b"h\x01"] * 30_000)[2:],
+    "an id of a long tuple again and again": b"\x80\x04(" + b"K\x01" * 100_000 + b"tq\x000"
+    + rows([b"h\x00"] * 60_000)[2:],
+    "ids of several kinds of tuples, one long": b"\x80\x04" + KEPT_TEXT + b"0" + rows(
+        [b"h\x00K\x01\x86", *(b"M" + struct.pack("<H", at) + b"U\x01a\x86" for at in range(20_000))]
+    )[2:],
+    "an estimate beyond all floats": rows([b"K\x01"], b"K\x01" + whole(10**400) + b"K\x01"),
+    "keys of one hash": b"\x80\x04}("
+    + b"".join(whole(at * MODULUS) + b"N" for at in range(1, 60_000)) + b"u.",
+    "ids of one hash": rows(whole(at * MODULUS) for at in range(1, 40_000)),
+    "tuples of one hash": rows(
+        whole(left) + whole(right) + b"\x86" for left, right in pairs_of_one_hash(40_000)
+    ),
+}  # fmt: skip
+
+CHILD = """
+import json, os, resource, signal, sys, time
+import pandas, scipy.stats
+import recsys_ndcg as rn
+for path in sys.argv[1:]:
+    if os.fork() == 0:
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.setitimer(signal.ITIMER_PROF, 6)
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        try:
+            said = "a report" and type(rn.evaluate(path)).__name__
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"[:500]
+        seconds = time.process_time() - start
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        with open(path + ".json", "w") as file:
+            json.dump([said, seconds, grown], file)
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Read each in a process of its own, and tell what it said, how long and how much it took."""
+    folder = tmp_path_factory.mktemp("attacks")
+    paths = {name: folder / f"{at}.pickle" for at, name in enumerate(ATTACKS)}
+    for name, path in paths.items():
+        path.write_bytes(ATTACKS[name])
+    call = [sys.executable, "-X", "int_max_str_digits=0", "-c", CHILD, *map(str, paths.values())]
+    subprocess.run(call, capture_output=True, timeout=500, check=False)  # noqa: S603
+    told = {name: Path(f"{path}.json") for name, path in paths.items()}
+    return {
+        name: json.loads(path.read_text(encoding="utf-8")) if path.exists() else ["dead", 99, 0]
+        for name, path in told.items()
+    }
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measures memory as Linux does")
+@pytest.mark.parametrize("attack", list(ATTACKS))
+def test_an_attack_is_refused_soon_and_in_little_memory(
+    outcomes: dict[str, Any], attack: str
+) -> None:
+    """Never a hang, a crash or an error of somebody else; a report is as good as a refusal."""
+    said, seconds, kilobytes = outcomes[attack]
+    assert said.startswith(("InvalidInputError: ", "Report")), said
+    assert seconds < 2, said
+    assert kilobytes < 200 * 1024, said
+
+
+def read_from_memory(content: bytes) -> list[tuple[Any, ...]]:
+    """Read a file that is on no disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "open", lambda *_: io.BytesIO(content))
+        return read_pickle("p.pickle")
+
+
+STACKS = (
+    b"", b"(", b"N", b"NN", b"NNN", b"(N", b"(NN", b"K\x01K\x02", b"}", b"](", b"](N", b"}(N",
+    b"}NN", b"}U\x01aN", b"}]N", b"]N", b"()", b"))", b"cnumpy\nx\n", b"cnumpy\nx\n)",
+    b"(cnumpy\nx\n", b"cnumpy\ndtype\n)", b"cnumpy\ndtype\nN", b"cnumpy\nx\n)}", b"\x8f(N",
+    b"csurprise.prediction_algorithms.predictions\nPrediction\n)", b"Nq\x00", b"U\x01aU\x01b",
+    b"U\x02osU\x06system", b"cnumpy\nx\n)RN", b"(U\x01aN(", b"c_codecs\nencode\nU\x01a\x85",
+    SCALAR + b"N\x85",
+)  # fmt: skip
+ARGUMENTS = (
+    b"", b"\n", b"\xff", b"\xff\xff\xff", b"\xff\xff\xff\x7f", b"\xff" * 8, b"\0" * 8, b"\x01a",
+    b"\x02\0\0\0\xff\xff", b"\xff" * 7 + b"\x7f", b"-1\n", b"x\n", b"1\n", b"os\nsystem\n", b"\0\n",
+    b"'\\x4'\n", b"\\u12\n", b"9" * 5000 + b"\n", b"numpy\nx", b"\xff\n\xff\n", b"'\n", b"1e999\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("opcode", pickletools.opcodes, ids=lambda opcode: opcode.name)
+def test_every_instruction_is_read_or_refused(opcode: pickletools.OpcodeInfo) -> None:
+    """On any stack, with any argument, at the end of the file or before it."""
+    code = opcode.code.encode("latin1")
+    for stack, argument, end in product(STACKS, ARGUMENTS, (b"", b".", b"\x85.", b"t.", b"\x94.")):
+        try:
+            found = read_from_memory(b"\x80\x04" + stack + code + argument + end)
+        except rn.InvalidInputError as error:
+            assert str(error).startswith("p.pickle: ")  # noqa: PT017 - a success is as good
+        else:
+            assert type(found) is list
+
+
+def test_every_instruction_is_known() -> None:
+    """Also those of which no file of predictions makes use."""
+    for opcode in pickletools.opcodes:
+        for argument in ARGUMENTS:
+            try:
+                load(opcode.code.encode("latin1") + argument)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it knows what to do
+                assert "is none" not in str(error) or argument  # noqa: PT017
+                break
+
+
+PLAIN = (
+    st.none() | st.booleans() | st.integers() | st.integers(-(2**1600), 2**1600) | st.text()
+    | st.binary(max_size=300) | st.floats(allow_nan=False)
+)  # fmt: skip
+NESTED = st.recursive(
+    PLAIN,
+    lambda inside: (
+        st.lists(inside, max_size=4)
+        | st.tuples(inside)
+        | st.tuples(inside, inside)
+        | st.lists(inside, max_size=5).map(tuple)
+        | st.dictionaries(st.text(), inside, max_size=4)
+    ),
+)
+
+
+@given(NESTED, st.sampled_from(range(6)), st.sampled_from(["plain", "optimized", "fast"]))
+def test_plain_values_are_read_as_python_reads_them(
+    value: object, protocol: int, form: str
+) -> None:
+    """Nested in any way, and shared; written with memory or without."""
+    expected = [value, value, "text", "text"]
+    stream = io.BytesIO()
+    pickler = pickle.Pickler(stream, protocol)
+    pickler.fast = form == "fast"
+    pickler.dump(expected)
+    content = stream.getvalue()
+    found = load(pickletools.optimize(content) if form == "optimized" else content)
+    assert found == expected
+    assert repr(found) == repr(expected)  # 1 is 1.0 and True
+
+
+def test_what_is_shared_stays_shared() -> None:
+    """A list that holds itself, and one that stands in two places."""
+    inside: list[Any] = []
+    inside.append(inside)
+    for protocol in range(6):
+        first, second = load(pickle.dumps([inside, inside], protocol))
+        assert first is second is first[0]
+
+
+def test_a_memory_with_gaps_is_read() -> None:
+    """As Python 2 optimized its pickles."""
+    assert load(b"(K\x01q\x05K\x02p9\nh\x05g9\nl.") == [1, 2, 1, 2]
+    assert load(b"(K\x01q\x02K\x02q\x02h\x02l.") == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        (b"S'a\\'\\n\\x41'\n.", "a'\nA"),
+        (b'S"it\'s"\n.', "it's"),
+        (b"U\x01a.", "a"),
+        (b"T\x01\0\0\0a.", "a"),
+        (b"I01\n.", True),
+        (b"I0x10\n.", 16),
+        (b"L-5L\n.", -5),
+        (b"(K\x01K\x021K\x03.", 3),
+        (b"K\x03(0.", 3),
+        (b"K\x03(K\x0100.", 3),
+        (b"}(K\x01K\x02U\x01aK\x03u.", {"a": 3}),
+    ],
+)
+def test_what_old_and_other_writers_use(code: bytes, value: object) -> None:
+    """Texts of Python 2, marks that are taken away; keys that are no text are left out."""
+    assert load(code) == value
+
+
+@pytest.mark.parametrize(
+    ("code", "match"),
+    [
+        (b"S'\\q'\n.", "a text"),
+        (b"S'abc\n.", "a text"),
+        (b"S'a\\'\n.", "a text"),
+        (b"\x8c\x02\xff\xff.", "a text"),
+        (b"}(K\x01u.", "a key in it has no value"),
+        (b"]K\x01K\x02s.", "sets an entry of what is no dict"),
+        (b"}K\x01a.", "appends to what is no list"),
+        (b"](K\x01\x90.", "adds to what is no set"),
+        (b"K\x01K\x02\x93.", "a name in it is no text"),
+        (b"\xff.", "an instruction in it is none"),
+        (b"\x80\x06N.", "of protocol 6"),
+        (b"csurprise.prediction_algorithms.predictions\nPrediction\n(tR.", "a prediction"),
+        (b"(t\x95\x09" + bytes(7) + b".", "cut off"),
+    ],
+)
+def test_the_refusal_says_what_is_wrong(tmp_path: Path, code: bytes, match: str) -> None:
+    """As far as it helps whoever has to find out where the file comes from."""
+    path = tmp_path / "p.pickle"
+    path.write_bytes(code)
+    with refused(rf"p\.pickle: not a whole pickle of Surprise predictions \(.*{match}"):
+        rn.evaluate(path)
+
+
+def test_what_is_too_long_is_no_id(tmp_path: Path) -> None:
+    """And is told as such; beside the predictions it disturbs nobody."""
+    path = tmp_path / "p.pickle"
+    for long in ("a" * 100_000, b"a" * 100_000, 2**100_000):
+        path.write_bytes(pickle.dumps([(long, "i", 1.0, 1.0)]))
+        with refused("user: that of prediction 0 .* is too long"):
+            rn.evaluate(path)
+        path.write_bytes(pickle.dumps({"predictions": [("u", "i", 1.0, 1.0)], "algo": long}))
+        assert read_pickle(path) == [("u", "i", 1.0, 1.0)]
+
+
+def test_ids_of_more_than_64_bits_are_ids(tmp_path: Path) -> None:
+    """Those of chance, a UUID as a number, do not share their hashes."""
+    ids = [2**127 + 12345 * at for at in range(200)]
+    path = tmp_path / "p.pickle"
+    path.write_bytes(pickle.dumps([(one, (one, "i"), at % 5, 1.0) for at, one in enumerate(ids)]))
+    assert rn.RankedLists.of(path).users.tolist() == ids
+
+
+def test_rows_of_several_widths_are_refused(tmp_path: Path) -> None:
+    """By the number of their entries: to show them may never end."""
+    path = tmp_path / "p.pickle"
+    path.write_bytes(pickle.dumps([(1, 1, 1.0, 1.0), (1, 1, 1.0, 1.0, {})]))
+    with refused("prediction 1 .counted from 0. has 5 entries, and the first one 4"):
+        rn.evaluate(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_without_an_end_is_not_read(tmp_path: Path) -> None:
+    """Not even through a link with the name of a pickle."""
+    path = tmp_path / "p.pickle"
+    path.symlink_to("/dev/zero")
+    with refused(r"p\.pickle: a device in place of a file"):
+        rn.evaluate(path)
+    with refused("cannot be read"):
+        rn.evaluate("a\0.pickle")
+
+
+def test_whether_a_prediction_was_impossible_may_be_said_by_anything(tmp_path: Path) -> None:
+    """As Python takes it."""
+    path = tmp_path / "p.pickle"
+    said = [True, False, 1, "", "no", [], [[]], {}]
+    path.write_bytes(
+        pickle.dumps([("u", at, at, 1.0, {"was_impossible": one}) for at, one in enumerate(said)])
+    )
+    impossible = rn.RankedLists.of(path).impossible
+    assert impossible is not None
+    assert impossible.tolist() == [bool(one) for one in said]
