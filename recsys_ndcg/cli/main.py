@@ -9,17 +9,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from recsys_ndcg.errors import (
+    DataWarning,
+    InvalidInputError,
+    MissingExtraError,
+    RecsysNdcgError,
+    needing,
+    writing,
+)
+
 try:
-    import typer
-    from rich.console import Console
-    from rich.progress import track
-except ImportError:
-    sys.exit("The command line needs: pip install 'recsys-ndcg[cli]'")
+    with needing("typer", "rich", job="The command line", extra="cli"):
+        import typer
+        from rich.console import Console
+        from rich.progress import track
+except MissingExtraError as error:
+    sys.exit(str(error))
 
 from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli import options
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.errors import DataWarning, InvalidInputError, RecsysNdcgError, writing
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.files import read_ratings
 from recsys_ndcg.metrics import parse
