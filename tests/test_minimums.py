@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -15,7 +16,7 @@ def test_every_library_has_one_minimum_in_the_form_that_ci_pins() -> None:
     extras = project["optional-dependencies"]
     everything = extras.pop("all")
     assert everything == [f"recsys-ndcg[{','.join(extras)}]"]
-    declared = {*project["dependencies"], *sum(extras.values(), [])}
+    declared = {*project["dependencies"], *chain(*extras.values())}
     form = re.search(r"grep -oE '\"(.*)\"' pyproject", (ROOT / ".ci" / "minimums").read_text())
     assert form
     assert [one for one in declared if not re.fullmatch(form[1], one)] == []

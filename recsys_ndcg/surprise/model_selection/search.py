@@ -40,8 +40,8 @@ class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] 
     convention : Convention, optional
         Every other choice that moves a number.
     keep_per_user : bool
-        Whether to keep the scores of every user, for `per_user`: about 80 bytes for each user,
-        measure, fold and combination.
+        Whether to keep the scores of every user, for `per_user`: about 100 bytes for each user,
+        fold and combination.
 
     Attributes
     ----------
