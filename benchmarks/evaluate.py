@@ -200,8 +200,8 @@ def main() -> None:
     ):
         try:
             lines.append((name, fastest(lambda peer=peer: peer(frame), 1)))  # type: ignore[misc]
-        except ImportError:
-            print(f"{name}: not installed")
+        except ModuleNotFoundError as error:
+            print(f"{name}: {error}")
     for name, seconds in lines:
         print(f"{name:40s}{seconds:9.3f} s {seconds / ours:8.1f} x")
     print(f"largest difference from the loop: {difference:.1e}")

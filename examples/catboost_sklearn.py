@@ -21,8 +21,8 @@ def peer(name: str) -> ModuleType | None:
     """Return a library that we compare with, or say how to get it."""
     try:
         return import_module(name)
-    except ImportError:
-        print(f"{name} is not installed: pip install 'recsys-ndcg[peers]'")
+    except ModuleNotFoundError as error:
+        print(f"{error}: pip install 'recsys-ndcg[peers]'")
         return None
 
 

@@ -37,7 +37,7 @@ scale = ratings["rating"].min(), ratings["rating"].max()
 data = Dataset.load_from_df(ratings[["user", "item", "rating"]], Reader(rating_scale=scale))
 options = {"cv": KFold(3, random_state=0), "threshold": 0.8 * scale[1], "n_jobs": 2}
 
-search = GridSearchCV(SVD, GRID, MEASURES, **options)
+search = GridSearchCV(SVD, GRID, MEASURES, keep_per_user=True, **options)
 search.fit(data)
 
 results = search.to_frame()

@@ -7,6 +7,9 @@ import math
 import re
 import sys
 import warnings
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _PACKAGE = Path(__file__).parent
 _LONGEST = 100
@@ -46,12 +49,72 @@ class UnknownMetricError(RecsysNdcgError):
 
 
 class MissingExtraError(RecsysNdcgError, ImportError):
-    """A job needs a library that is not installed; the message says which extra brings it."""
+    """A job needs a library that cannot be used; the message says why, and what brings it.
 
-    def __init__(self, *, job: str, extra: str) -> None:
-        super().__init__(
-            f"{job} needs a library that is not installed. Run: pip install 'recsys-ndcg[{extra}]'"
-        )
+    Parameters
+    ----------
+    job : str
+        What it is needed for.
+    extra : str
+        The extra of this package that brings it.
+    library : str
+        As it is imported.
+    said : Exception, optional
+        What was raised, if the library is there and fails.
+    """
+
+    def __init__(
+        self, *, job: str, extra: str, library: str, said: Exception | None = None
+    ) -> None:
+        if said is None:
+            msg = (
+                f"{job} needs {library}, which is not installed. "
+                f"Run: pip install 'recsys-ndcg[{extra}]'"
+            )
+        else:
+            # nothing kept, for what pip keeps may be built for a numpy that is gone
+            msg = (
+                f"{job} needs {library}, which is there{_place(library)} but cannot be used: "
+                f"{_first_line(said)}. Unless that is a file of yours, run: pip install --upgrade "
+                f"--force-reinstall --no-cache-dir 'recsys-ndcg[{extra}]'"
+            )
+        super().__init__(msg)
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+def _place(library: str) -> str:
+    """Return where a library is imported from."""
+    try:
+        found = find_spec(library)
+    except (ImportError, ValueError):
+        return ""
+    return f" ({found.origin})" if found and found.origin else ""
+
+
+@contextmanager
+def needing(*libraries: str, job: str, extra: str) -> Iterator[None]:
+    """Import the libraries that a job needs, and see it through if it needs more of them.
+
+    Raises
+    ------
+    MissingExtraError
+        A library is not installed; or it is, and fails.
+    """
+    for library in libraries:
+        try:
+            import_module(library)
+        except Exception as error:  # noqa: BLE001 - built for another numpy, it is a ValueError
+            absent = isinstance(error, ModuleNotFoundError) and error.name == library
+            said = None if absent else error
+            raise MissingExtraError(job=job, extra=extra, library=library, said=said) from said
+    try:
+        yield
+    except ImportError as error:  # such as pandas', of a version that is too old for it
+        raise MissingExtraError(job=job, extra=extra, library=library, said=error) from error
 
 
 class DataWarning(UserWarning):

@@ -10,7 +10,6 @@ import pandas as pd
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import read_results
-from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics.metric import checked_k
@@ -124,7 +123,7 @@ def rbo(
     seen = (np.where(depth <= longer, agreement, 0) * p**depth).sum(axis=1) * (1 - p) / p
     rest = ((at_longer - at_shorter) / longer + share) * p**longer
     values = np.where(shorter[:, 0] > 0, (seen + rest[:, 0]).clip(max=1.0), 0.0)
-    return pd.Series(values, index=index_of(users, "user"), name=_named("rbo", k))
+    return pd.Series(values, index=pd.Index(users, name="user"), name=_named("rbo", k))
 
 
 def _named(name: str, k: int | None) -> str:

@@ -6,17 +6,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    MissingExtraError,
+    needing,
+)
+
 try:
-    import typer
-    from rich.progress import track
-except ImportError:
-    sys.exit("The command line needs: pip install 'recsys-ndcg[cli]'")
+    with needing("typer", "rich", job="The command line", extra="cli"):
+        import typer
+        from rich.progress import track
+except MissingExtraError as error:
+    sys.exit(str(error))
 
 from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli import options
 from recsys_ndcg.cli.process import ended, err, prepared, say, show, told
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.files import read_ratings
 from recsys_ndcg.metrics import parse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, MissingExtraError, shown
+from recsys_ndcg.errors import InvalidInputError, needing, shown
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
@@ -231,14 +231,14 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     if not path.is_file():
         msg = f"{path}: cannot be read ({'Is a directory' if path.is_dir() else 'No such file'})."
         raise InvalidInputError(msg)
-    try:
-        return pd.read_parquet(path)
-    except ImportError:
-        raise MissingExtraError(job="Reading Parquet", extra="scale") from None
-    except OSError as error:
-        reason = error.strerror or "not Parquet"
-        msg = f"{path}: cannot be read as Parquet ({reason})."
-        raise InvalidInputError(msg) from None
-    except ValueError as error:
-        msg = f"{path}: cannot be read as Parquet ({error})."
-        raise InvalidInputError(msg) from None
+    with needing("pyarrow", job="Reading Parquet", extra="scale"):
+        try:
+            table = pd.read_parquet(path, engine="pyarrow")
+        except OSError as error:
+            reason = error.strerror or "not Parquet"
+            msg = f"{path}: cannot be read as Parquet ({reason})."
+            raise InvalidInputError(msg) from None
+        except ValueError as error:
+            msg = f"{path}: cannot be read as Parquet ({error})."
+            raise InvalidInputError(msg) from None
+    return table

@@ -109,7 +109,8 @@ def column_of(ids: Ids) -> pd.Series[Any]:
 
 def index_of(ids: Ids, name: str) -> pd.Index[Any]:
     """Return ids as an index of pandas."""
-    return pd.Index(column_of(ids), name=name)
+    index: pd.Index[Any] = pd.Index(column_of(ids), name=name)
+    return index
 
 
 def together(first: Ids, second: Ids) -> Ids:

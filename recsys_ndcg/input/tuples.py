@@ -75,7 +75,7 @@ def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
         said = list(map(itemgetter("was_impossible"), map(itemgetter(-1), rows)))
     except (KeyError, TypeError):
         said = _said(rows)
-    return np.array(said, dtype=bool) if any(said) else None
+    return np.fromiter(map(bool, said), dtype=bool, count=len(said)) if any(said) else None
 
 
 def _said(rows: Sequence[Any]) -> list[bool]:

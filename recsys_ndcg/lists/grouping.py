@@ -115,19 +115,19 @@ def _merged(pairs: Pairs, n_items: int, rule: str) -> Pairs:
         raise InvalidInputError(msg)
     once = pairs.take(np.flatnonzero(~again))
     if rule in ("max", "mean"):
-        wanted = once.keys(n_items)
         numbers = {
-            name: _by_key(keys, one, rule).loc[wanted] for name, one in pairs.numbers.items()
+            name: _by_key(keys, one, rule, once.keys(n_items))
+            for name, one in pairs.numbers.items()
         }
-        once = replace(once, numbers={name: one.to_numpy() for name, one in numbers.items()})
+        once = replace(once, numbers=numbers)
     return once
 
 
-def _by_key(keys: Positions, values: Floats, rule: str) -> pd.Series[float]:
-    """Return the mean or the maximum for each key, added up in the order of the values."""
+def _by_key(keys: Positions, values: Floats, rule: str, wanted: Positions) -> Floats:
+    """Return the mean or the maximum for each key wanted, added up in the order of the values."""
     order = np.argsort(values)
-    merged: pd.Series[float] = pd.Series(values[order]).groupby(keys[order]).agg(rule)
-    return merged
+    merged = pd.Series(values[order]).groupby(keys[order]).agg(rule)
+    return np.asarray(merged.reindex(wanted), dtype=np.float64)
 
 
 def labels_of(results: Pairs, labels: Pairs, n_items: int) -> tuple[Floats, Pairs]:

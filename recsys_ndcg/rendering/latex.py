@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.errors import MissingExtraError
+from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.table import cells, signature_texts
 
 if TYPE_CHECKING:
@@ -28,12 +28,10 @@ _ACTS = str.maketrans(
 
 def latex(report: Shown) -> str:
     """Return a table in the manner of booktabs, below remarks and signatures as comments."""
-    try:
-        shown = cells(report).map(_escaped).rename(columns=_escaped)
-        sides = "l" + "r" * (len(shown.columns) - 1)
+    shown = cells(report).map(_escaped).rename(columns=_escaped)
+    sides = "l" + "r" * (len(shown.columns) - 1)
+    with needing("jinja2", job="LaTeX", extra="report"):
         table = shown.to_latex(index=False, escape=False, column_format=sides)
-    except ImportError:
-        raise MissingExtraError(job="LaTeX", extra="report") from None
     comments = [f"% {line}" for line in [*report.remarks, *signature_texts(report)]]
     return "\n".join([*comments, table])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.errors import MissingExtraError
+from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.table import cells, signature_texts
 
 if TYPE_CHECKING:
@@ -17,12 +17,10 @@ _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
-    try:
-        shown = cells(report).map(_escaped).rename(columns=_escaped)
-        sides = ("left", *["right"] * (len(shown.columns) - 1))
+    shown = cells(report).map(_escaped).rename(columns=_escaped)
+    sides = ("left", *["right"] * (len(shown.columns) - 1))
+    with needing("tabulate", job="Markdown", extra="report"):
         table = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
-    except ImportError:
-        raise MissingExtraError(job="Markdown", extra="report") from None
     lines = [f"- {_as_line(line)}" for line in report.remarks]
     codes = _fenced(signature_texts(report))
     return "\n".join([table, "", *lines, *([""] if lines else []), *codes, ""])

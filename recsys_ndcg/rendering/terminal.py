@@ -41,12 +41,13 @@ def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Table:
         title_justify="left",
         title_style="bold",
         box=None,
-        padding=(0, gap, 0, 0),
-        pad_edge=False,
+        padding=0,
     )
     for place, (words, width) in enumerate(zip(headings, widths, strict=True)):
         justify: JustifyMethod = "left" if place < left else "right"
-        table.add_column("\n".join(words), justify=justify, vertical="bottom", min_width=width)
+        # not as padding, of which rich before 15 leaves some behind the last column
+        wide = width + gap * (place != left - 1)
+        table.add_column("\n".join(words), justify=justify, vertical="bottom", min_width=wide)
     for row in frame.itertuples(index=False):
         table.add_row(*row)
     return table

@@ -7,7 +7,7 @@ import tempfile
 from importlib import import_module
 from typing import Any
 
-from recsys_ndcg.errors import MissingExtraError
+from recsys_ndcg.errors import needing
 
 
 def library(job: str) -> Any:
@@ -16,12 +16,14 @@ def library(job: str) -> Any:
     Raises
     ------
     MissingExtraError
-        scikit-surprise is not installed.
+        scikit-surprise is not installed, or cannot be imported.
     """
     try:
-        return import_module("surprise")
-    except ImportError:
-        raise MissingExtraError(job=job, extra="surprise") from None
+        import_module("surprise")
     except OSError:  # importing it makes a folder in the home directory, which may not be writable
         os.environ["SURPRISE_DATA_FOLDER"] = tempfile.gettempdir()
-        return import_module("surprise")
+    except Exception:  # noqa: BLE001, S110 - said below
+        pass
+    with needing("joblib", "surprise", job=job, extra="surprise"):
+        import_module("surprise.accuracy")  # which a script of that name does not have
+    return import_module("surprise")

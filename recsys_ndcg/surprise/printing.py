@@ -40,5 +40,6 @@ def with_progress(results: Iterable[Result], total: int | None) -> Iterator[Resu
         yield from results
         return
     console = Console(stderr=True)
-    off = not console.is_terminal or (total or 0) < _FEW
-    yield from track(results, "Fitting", total=total, console=console, transient=True, disable=off)
+    if console.is_terminal and (total or 0) >= _FEW:
+        results = track(results, "Fitting", total=total, console=console, transient=True)
+    yield from results

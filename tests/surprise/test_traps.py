@@ -299,7 +299,8 @@ class SometimesNaN(Constant):
 def test_the_tables_of_a_search_bear_a_combination_that_diverged_in_some_folds() -> None:
     """One with scores, one without in one of three folds."""
     first = tuple(TABLE.iloc[0])
-    search = GridSearchCV(SometimesNaN, {"flag": [None, first]}, ["ndcg@5", "rmse"], cv=FOLDS)
+    how: dict[str, Any] = {"cv": FOLDS, "keep_per_user": True}
+    search = GridSearchCV(SometimesNaN, {"flag": [None, first]}, ["ndcg@5", "rmse"], **how)
     messages = said(lambda: search.fit(dataset()))
     assert about(messages, "1 of 2 combinations diverged")
     folds = [f"split{fold}_test_ndcg@5" for fold in range(3)]
@@ -317,7 +318,7 @@ def test_the_tables_of_a_search_bear_a_combination_that_diverged_in_some_folds()
 def test_the_tables_of_a_search_bear_a_combination_that_diverged_in_all_folds() -> None:
     """Its pooled score is missing, as its mean is."""
     grid = {"lr_all": [0.005, 5], "n_factors": [4], "n_epochs": [20], "random_state": [0]}
-    search = GridSearchCV(surprise.SVD, grid, ["ndcg@5"], cv=FOLDS)
+    search = GridSearchCV(surprise.SVD, grid, ["ndcg@5"], cv=FOLDS, keep_per_user=True)
     said(lambda: search.fit(dataset()))
     frame = search.to_frame()
     assert frame["pooled_test_ndcg@5"].isna().tolist() == [False, True]

@@ -19,7 +19,7 @@ from recsys_ndcg.scoring import Totals, settled_scores
 from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
-from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
+from recsys_ndcg.surprise.model_selection.measures import ACCURACY
 from recsys_ndcg.surprise.printing import with_progress
 from recsys_ndcg.surprise.tolerance import tolerant_plan
 from recsys_ndcg.surprise.traps import rated_lists, refuse_diverged, refuse_single_items
@@ -46,24 +46,27 @@ class FoldPlan:
         What ranks the users' test ratings, with their errors beside, and what ranks all items.
     train : bool
         Whether measures are taken of the trainset, too.
+    per_user : bool
+        Whether the scores of every user are kept: numerator, denominator and more of each.
     """
 
     measures: Sequence[Measure]
     rated: Plan | None
     catalogue: Plan | None
     train: bool = False
+    per_user: bool = True
 
     @classmethod
     def of(
         cls,
-        measures: Any,
+        known: Sequence[Measure],
         threshold: float | None,
         convention: Convention | str | None,
         *,
         train: bool,
+        per_user: bool = True,
     ) -> FoldPlan:
-        """Read the measures, and give the conventions the plug-in's tolerance."""
-        known = resolved(measures)
+        """Give the conventions of measures the plug-in's tolerance."""
         checked_convention(convention)
         rated, catalogue = (
             tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
@@ -73,7 +76,7 @@ class FoldPlan:
             rated = rated.with_metrics(_errors(known))
         if catalogue is not None:
             placing(catalogue)  # refuses metrics that would rank differently
-        return cls(known, rated, catalogue, train)
+        return cls(known, rated, catalogue, train, per_user)
 
     @property
     def catalogue_names(self) -> list[str]:
@@ -107,10 +110,11 @@ def _errors(measures: Sequence[Measure]) -> list[Metric]:
 
 
 class Ranked(NamedTuple):
-    """The scores of the users of a fold under the measures of one protocol."""
+    """What a fold has under the measures of one protocol; users' scores where they are kept."""
 
     names: list[str]
-    scores: Scores
+    totals: Totals
+    scores: Scores | None
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,8 @@ class Fold:
             pd.DataFrame(
                 scores.per_user, index=index_of(scores.users, "user"), columns=names, copy=True
             )
-            for names, scores in self.ranked
+            for names, _, scores in self.ranked
+            if scores is not None
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
 
@@ -157,7 +162,7 @@ def pooled(folds: Sequence[Fold]) -> dict[str, float]:
     if any(fold.diverged for fold in folds):
         return found
     for parts in zip(*(fold.ranked for fold in folds), strict=True):
-        totals = Totals.merged(Totals.of(part.scores) for part in parts)
+        totals = Totals.merged(part.totals for part in parts)
         found |= dict(zip(parts[0].names, totals.pooled.tolist(), strict=True))
     return found
 
@@ -230,8 +235,8 @@ def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: FoldPlan) ->
     """Return the value of every measure, NaN of those that nothing was ranked for."""
     means = {
         name: mean
-        for names, scores in ranked
-        for name, mean in zip(names, Totals.of(scores).mean.tolist(), strict=True)
+        for names, totals, _ in ranked
+        for name, mean in zip(names, totals.mean.tolist(), strict=True)
     }
     return {
         one.name: one.of(predictions) if one.metric is None else means.get(one.name, np.nan)
@@ -252,4 +257,6 @@ def _catalogue(algo: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
     names = plan.names(protocol)
-    return Ranked([names.get(name, name) for name in own.names], settled_scores(lists, own))
+    scores = settled_scores(lists, own)
+    kept = scores if plan.per_user else None
+    return Ranked([names.get(name, name) for name in own.names], Totals.of(scores), kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -120,29 +120,46 @@ def make_measure(
     return Measure(name.strip().lower(), bool(greater_is_better), fn, keywords=keywords)
 
 
-def resolved(measures: Any) -> list[Measure]:
+def resolved(measures: Any, known: Mapping[str, Measure] | None = None) -> list[Measure]:
     """Return the measures, once each, before anything is trained.
+
+    Parameters
+    ----------
+    measures : names, functions of predictions, or what `make_measure` returns
+        One or several; none at all is time alone, as in Surprise.
+    known : mapping, optional
+        Of names to measures that need not be made anew.
 
     Raises
     ------
     UnknownMetricError
         There is none of that name; the nearest is given.
     InvalidInputError
-        There are none, two have one name, or a metric lacks its cutoff.
+        Different ones have one name, or a metric lacks its cutoff.
     """
     if isinstance(measures, str | Measure | Metric) or callable(measures):
         measures = [measures]
     if not isinstance(measures, Iterable):
         msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {shown(measures)}."
         raise InvalidInputError(msg)
-    found = [_resolved(one) for one in measures]
-    names = [one.name for one in found]
-    twice = [name for name in names if names.count(name) > 1]
-    if not found or twice:
-        why = f"has {twice[0]!r} twice" if twice else "is empty"
-        msg = f"measures {why}. Give each once, such as ['rmse', 'ndcg@10', 'recall@10:catalogue']."
-        raise InvalidInputError(msg)
-    return found
+    found: dict[str, Measure] = {}
+    for given in measures:
+        name = given.strip().lower() if isinstance(given, str) else ""
+        one = known[name] if known and name in known else _resolved(given)
+        if not _is_same(found.setdefault(one.name, one), one):
+            msg = (
+                f"measures has two that are called {one.name!r}. Name one of them otherwise: "
+                "make_measure(function, 'another name')."
+            )
+            raise InvalidInputError(msg)
+    return list(found.values())
+
+
+def _is_same(one: Measure, other: Measure) -> bool:
+    try:
+        return bool(one == other)
+    except ValueError:  # keywords that are arrays, which have no one truth
+        return False
 
 
 def _resolved(one: Any) -> Measure:

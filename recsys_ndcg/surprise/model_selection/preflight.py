@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
+from inspect import getattr_static, isfunction
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any
 
 from surprise import Trainset
 from surprise.dataset import DatasetUserFolds
 from surprise.model_selection import KFold
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input.rows import Rows, check_finite, floats, objects
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -21,24 +23,44 @@ from recsys_ndcg.surprise.trainsets import Ratings
 from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from recsys_ndcg.surprise.model_selection.folds import FoldPlan
 
 
-def iterator_of(cv: Any) -> Any:
-    """Return what splits the data, as Surprise understands it."""
-    if cv is None:
-        return KFold(n_splits=5)
-    if isinstance(cv, numbers.Integral):
-        return KFold(n_splits=cv)
-    if hasattr(cv, "split") and not isinstance(cv, str | type):
+def iterator_of(cv: Any, data: Any) -> Any:
+    """Return what splits the data, as Surprise understands it.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot split, or not this data into so many folds.
+    """
+    if cv is None or isinstance(cv, numbers.Integral):
+        n_splits = 5 if cv is None else int(cv)
+        most = len(ratings_of(data))
+        if isinstance(cv, bool) or not 2 <= n_splits <= most:
+            msg = f"cv={cv}, but {most} ratings make between 2 and {most} folds."
+            raise InvalidInputError(msg)
+        return KFold(n_splits=n_splits)
+    bound = not isinstance(cv, type) or not isfunction(getattr_static(cv, "split", None))
+    if callable(getattr(cv, "split", None)) and bound and not isinstance(cv, str | bytes):
         return cv
-    msg = f"cv must be None, a number of folds, or have a method split, not {shown(cv)}."
+    msg = (
+        f"cv must be None, a number of folds, or have a method split, not {shown(cv)}. Folds that "
+        "there are already are given by an object whose split(data) returns them."
+    )
     raise InvalidInputError(msg)
 
 
-def checked_splits(splits: Iterable[Any], kind: type) -> Iterator[Any]:
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of jobs that joblib has no meaning for."""
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
+        raise InvalidInputError(msg)
+
+
+def checked_splits(iterator: Any, data: Any, kind: Any) -> Iterator[tuple[Any, list[Any]]]:
     """Give splits on, after a look at each, and at what the first one is to be trained on.
 
     Raises
@@ -46,27 +68,54 @@ def checked_splits(splits: Iterable[Any], kind: type) -> Iterator[Any]:
     InvalidInputError
         There are none, or one is not a trainset and a testset with something in them.
     """
-    looked = _looked_at(splits)
+    looked = starmap(_looked_at, enumerate(_splits_of(iterator, data), 1))
     first = next(looked, None)
     if first is None:
         msg = "cv gives no split of the data."
         raise InvalidInputError(msg)
     trainset, _ = first
-    warn_of_training(kind, Ratings.by_user(trainset), trainset.rating_scale)
+    if isinstance(kind, type):  # a search may be given a function that makes algorithms
+        warn_of_training(kind, Ratings.by_user(trainset), trainset.rating_scale)
     return chain([first], looked)
 
 
-def _looked_at(splits: Iterable[Any]) -> Iterator[Any]:
-    for place, split in enumerate(splits, 1):
-        if not isinstance(split, tuple) or len(split) != 2 or not isinstance(split[0], Trainset):
-            msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
+def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:
+    try:
+        splits = iterator.split(data)
+        if not isinstance(splits, Iterable):
+            msg = f"cv.split(data) gives {shown(splits)}, not pairs of trainset and testset."
             raise InvalidInputError(msg)
-        trainset, testset = split
-        if not trainset.n_ratings or not testset:
-            which = "testset" if trainset.n_ratings else "trainset"
-            msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
+        yield from splits
+    except RecsysNdcgError:
+        raise
+    except ValueError as error:  # as Surprise's splits refuse data
+        msg = f"cv cannot split the data: {error}"
+        raise InvalidInputError(msg) from error
+
+
+def _looked_at(place: int, split: Any) -> tuple[Any, list[Any]]:
+    """Return a trainset and a testset, given as any pair of a trainset and rows."""
+    pair = list(split) if isinstance(split, Iterable) and not isinstance(split, Trainset) else []
+    if len(pair) != 2 or not isinstance(pair[0], Trainset) or not isinstance(pair[1], Iterable):
+        msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
+        raise InvalidInputError(msg)
+    trainset, testset = pair[0], list(pair[1])  # a generator could be gone through but once
+    if not trainset.n_ratings or not testset:
+        which = "testset" if trainset.n_ratings else "trainset"
+        msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
+        raise InvalidInputError(msg)
+    for row, given in enumerate(testset):
+        if not isinstance(given, tuple | list) and isinstance(given, Iterable):
+            testset[row] = tuple(given)
+        if not isinstance(given, Iterable) or len(testset[row]) != 3:
+            msg = (
+                f"Split {place} of cv has {shown(given)} in its testset, not (user, item, rating). "
+                "Make it with data.construct_testset(raw_ratings)."
+            )
             raise InvalidInputError(msg)
-        yield split
+    grades = floats([row[2] for row in testset], "rating")
+    check_finite(grades, "rating", f"correct the testset of split {place} of cv")
+    return trainset, testset
 
 
 def settled_plan(plan: FoldPlan, data: Any, cv: Any) -> FoldPlan:
@@ -93,7 +142,7 @@ def settled_plan(plan: FoldPlan, data: Any, cv: Any) -> FoldPlan:
 
 def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
-    if isinstance(data, DatasetUserFolds) and not isinstance(cv, numbers.Integral | None):
+    if _is_known_to_cv(data, cv):
         return None
     user, item, rating, _ = (list(column) for column in zip(*ratings_of(data), strict=True))
     grades = floats(rating, "rating")
@@ -104,3 +153,11 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
     lists = group(columns, first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
+
+
+def _is_known_to_cv(data: Any, cv: Any) -> bool:
+    """Tell data that only `cv` can read: folds in files, or what a splitter of one's own takes."""
+    if cv is None or isinstance(cv, numbers.Integral):
+        return False
+    ours = type(cv).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
+    return isinstance(data, DatasetUserFolds) or not (ours or hasattr(data, "raw_ratings"))

@@ -2,155 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 from surprise import model_selection
-from surprise.dataset import DatasetUserFolds
 from surprise.utils import get_rng
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.surprise.model_selection.fitted import Fitted, refit_by
 from recsys_ndcg.surprise.model_selection.measures import resolved
-from recsys_ndcg.surprise.model_selection.preflight import checked_splits, iterator_of, settled_plan
-from recsys_ndcg.surprise.model_selection.tabulation import tabulated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.surprise.model_selection.folds import Fold
+
+_NESTED = ("sim_options", "bsl_options")
 
 
-class _Search:
-    """What both searches do in place of Surprise's `fit`."""
-
-    algo_class: Any
-    param_combinations: Sequence[dict[str, Any]]
-    cv: Any
-    refit: Any
-    n_jobs: int
-    pre_dispatch: int | str
-    joblib_verbose: int
-    _plan: FoldPlan
-    _folds: list[list[Fold]]
-
-    def fit(self, data: Any) -> None:
-        """Cross-validate all combinations of parameters.
-
-        Parameters
-        ----------
-        data : surprise.Dataset
-            The ratings.
-
-        Raises
-        ------
-        InvalidInputError
-            Before anything is trained, as for `cross_validate`, or where `refit` is asked for and
-            the data has no whole to fit on; and in the end, if no combination has a score to refit
-            by.
-        """
-        if self.refit and isinstance(data, DatasetUserFolds):
-            msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
-            raise InvalidInputError(msg)
-        if not len(self.param_combinations):
-            msg = "There are no combinations of parameters to try: a list of values is empty."
-            raise InvalidInputError(msg)
-        plan = settled_plan(self._plan, data, self.cv)
-        # all at once, as Surprise has them: each combination sees the same
-        splits = list(checked_splits(iterator_of(self.cv).split(data), self.algo_class))
-        pairs = product(self.param_combinations, splits)
-        total = len(self.param_combinations) * len(splits)
-        folds = run(
-            ((self.algo_class(**chosen), *split) for chosen, split in pairs),
-            plan,
-            total,
-            n_jobs=self.n_jobs,
-            pre_dispatch=self.pre_dispatch,
-            verbose=self.joblib_verbose,
-        )
-        self._folds = [folds[i : i + len(splits)] for i in range(0, total, len(splits))]
-        self._choose()
-        if self.refit:
-            self._refit(data)
-
-    def predict(self, *args: Any, **kwargs: Any) -> Any:
-        """Call `predict` of the best estimator, which `refit` has fitted."""
-        if not self.refit:
-            msg = (
-                "refit is False, so no estimator is fitted: ask for refit='ndcg@10', for instance."
-            )
-            raise InvalidInputError(msg)
-        self._check_fitted()
-        return self.best_estimator[self.refit].predict(*args, **kwargs)
-
-    @property
-    def per_user(self) -> pd.DataFrame:
-        """The scores of every user, indexed by combination, fold and user."""
-        self._check_fitted()
-        tables = {
-            (place, number): fold.per_user
-            for place, folds in enumerate(self._folds)
-            for number, fold in enumerate(folds, 1)
-        }
-        return pd.concat(tables, names=["combination", "fold", "user"])
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `cv_results` as a table, a row per combination, pooled scores beside means."""
-        self._check_fitted()
-        table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
-        sums = pd.DataFrame([pooled(folds) for folds in self._folds])
-        users = [sum(fold.n_users for fold in folds) for folds in self._folds]
-        table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
-        return table.rename_axis("combination")
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_folds"):
-            msg = "Nothing has been searched yet. Call fit(data) first."
-            raise InvalidInputError(msg)
-
-    def _choose(self) -> None:
-        """Set `cv_results` and the best of each measure, in Surprise's names and order."""
-        self._warn_of_diverged()
-        results, best = tabulated(self._plan, self.param_combinations, self._folds)
-        self.cv_results, self.best_index = results, best
-        self.best_params = {
-            name: None if place is None else self.param_combinations[place]
-            for name, place in best.items()
-        }
-        self.best_score = {
-            name: np.nan if place is None else results[f"mean_test_{name}"][place]
-            for name, place in best.items()
-        }
-        self.best_estimator: dict[str, Any] = {
-            name: None if chosen is None else self.algo_class(**chosen)
-            for name, chosen in self.best_params.items()
-        }
-
-    def _refit(self, data: Any) -> None:
-        estimator = self.best_estimator[self.refit]
-        if estimator is None:
-            msg = f"No combination has a score in {self.refit}, so there is none to refit."
-            raise InvalidInputError(msg)
-        estimator.fit(data.build_full_trainset())
-
-    def _warn_of_diverged(self) -> None:
-        reasons = [[one.diverged for one in folds if one.diverged] for folds in self._folds]
-        bad = [place for place, found in enumerate(reasons) if found]
-        if bad:
-            msg = (
-                f"{len(bad)} of {len(reasons)} combinations diverged, the first "
-                f"{self.param_combinations[bad[0]]}; ranking measures rank them last. "
-                f"{reasons[bad[0]][0]}"
-            )
-            warn(msg)
-
-
-class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc] # no types there
+class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] # no types there
     """Search a grid of parameters, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
@@ -169,6 +39,9 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
         From which rating an item is relevant; binary metrics need it.
     convention : Convention, optional
         Every other choice that moves a number.
+    keep_per_user : bool
+        Whether to keep the scores of every user, for `per_user`: about 100 bytes for each user,
+        fold and combination.
 
     Attributes
     ----------
@@ -176,12 +49,17 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
         As in Surprise. The best has the greatest mean, or the least, as the measure says; one
         without a score is last.
     per_user : pandas.DataFrame
-        The scores of every user, indexed by combination, fold and user.
+        The scores of every user, indexed by combination, fold and user, where they are kept.
 
     Raises
     ------
     UnknownMetricError, InvalidInputError
         A measure is unknown, or `refit` is none of them.
+
+    Notes
+    -----
+    What is set after the search is made, such as ``search.measures = ["ndcg@5"]``, is heeded by
+    the next `fit`, as in Surprise.
 
     Examples
     --------
@@ -212,14 +90,17 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
         *,
         threshold: float | None = None,
         convention: Convention | str | None = None,
+        keep_per_user: bool = False,
     ) -> None:
-        self._plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
+        self._known = {one.name: one for one in resolved(measures)}
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user = keep_per_user
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_grid),
-            measures=[one.name for one in self._plan.measures],
+            measures=list(self._known),
             cv=cv,
-            refit=_refit_by(refit, self._plan),
+            refit=refit_by(refit, list(self._known.values())),
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
@@ -227,7 +108,7 @@ class GridSearchCV(_Search, model_selection.GridSearchCV):  # type: ignore[misc]
         )
 
 
-class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: ignore[misc]
+class RandomizedSearchCV(Fitted, model_selection.RandomizedSearchCV):  # type: ignore[misc]
     """Search parameters drawn at random, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
@@ -242,7 +123,7 @@ class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: 
         For drawing them. Surprise 1.1.5 does not heed it where all are lists; this does.
     measures, cv, refit, return_train_measures, n_jobs, pre_dispatch, joblib_verbose
         As for `GridSearchCV`.
-    threshold, convention
+    threshold, convention, keep_per_user
         As for `GridSearchCV`.
 
     Raises
@@ -267,18 +148,21 @@ class RandomizedSearchCV(_Search, model_selection.RandomizedSearchCV):  # type: 
         *,
         threshold: float | None = None,
         convention: Convention | str | None = None,
+        keep_per_user: bool = False,
     ) -> None:
-        self._plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
+        self._known = {one.name: one for one in resolved(measures)}
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user = keep_per_user
         if not isinstance(n_iter, Integral) or n_iter < 1:
             msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
             raise InvalidInputError(msg)
         super().__init__(
             _checked_class(algo_class),
-            _checked_lists(param_distributions),
+            _checked_lists(param_distributions, drawn=True),
             n_iter=n_iter,
-            measures=[one.name for one in self._plan.measures],
+            measures=list(self._known),
             cv=cv,
-            refit=_refit_by(refit, self._plan),
+            refit=refit_by(refit, list(self._known.values())),
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
@@ -313,21 +197,16 @@ def _checked_class(algo_class: Any) -> Any:
     return algo_class
 
 
-def _checked_lists(parameters: Any) -> dict[str, Any]:
+def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
     if not isinstance(parameters, Mapping):
         msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
         raise InvalidInputError(msg)
+    for name, values in parameters.items():
+        if name in _NESTED:
+            _checked_lists(values)
+        elif not isinstance(values, Iterable) and not (drawn and hasattr(values, "rvs")):
+            msg = f"{name}={shown(values)} is no list of values to try. Write [{shown(values)}]."
+            if hasattr(values, "rvs"):
+                msg = f"{name} is a distribution, which only RandomizedSearchCV draws from."
+            raise InvalidInputError(msg)
     return dict(parameters)
-
-
-def _refit_by(refit: Any, plan: FoldPlan) -> bool | str:
-    """Return the name of the measure to refit by, as Surprise takes it."""
-    if isinstance(refit, bool) or refit is None:
-        return bool(refit)
-    names = [one.name for one in plan.measures]
-    own = isinstance(refit, str) and refit.strip().lower() in names
-    name = refit.strip().lower() if own else resolved(refit)[0].name
-    if name not in names:
-        msg = f"refit={shown(refit)} is none of the measures. {nearest(name, names)}"
-        raise InvalidInputError(msg)
-    return name

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import copy
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.surprise import printing
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
-from recsys_ndcg.surprise.model_selection.preflight import checked_splits, iterator_of, settled_plan
+from recsys_ndcg.surprise.model_selection.measures import resolved
+from recsys_ndcg.surprise.model_selection.preflight import (
+    check_jobs,
+    checked_splits,
+    iterator_of,
+    settled_plan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,9 +106,10 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     measures : names, functions of predictions, or what `make_measure` returns
         ``"rmse"``, ``"mae"``, ``"mse"`` and ``"fcp"`` are Surprise's own; ``"ndcg@10"`` ranks each
         user's test ratings, ``"recall@10:catalogue"`` all items that the user did not rate in
-        training.
-    cv : int or iterator, optional
-        As in Surprise; or `UserKFold`, `LeaveNOut`, `LeaveLastOut`, `TimeSplit`.
+        training. Without any, there are the times alone.
+    cv : int or splitter, optional
+        As in Surprise: an object has ``split(data)``, which gives trainsets and testsets; or
+        `UserKFold`, `LeaveNOut`, `LeaveLastOut`, `TimeSplit`.
     return_train_measures, n_jobs, pre_dispatch
         As in Surprise.
     verbose : bool
@@ -147,18 +155,23 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     std         0.001         0.000                   0.010
     pooled      0.877         0.771                   0.079
     """
-    plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
-    if isinstance(algo, type):
-        msg = f"algo is an algorithm, {algo.__name__}(), not its class."
-        raise InvalidInputError(msg)
+    plan = FoldPlan.of(resolved(measures), threshold, convention, train=return_train_measures)
+    _check_algorithm(algo)
+    check_jobs(n_jobs)
+    iterator = iterator_of(cv, data)
     plan = settled_plan(plan, data, cv)
     # one copy that every fold fits anew, as Surprise does with the original, or a copy for each
-    own = copy.deepcopy(algo) if n_jobs == 1 else None
-    iterator = iterator_of(cv)
-    splits = checked_splits(iterator.split(data), type(algo))
+    own = copy.deepcopy(algo) if n_jobs in (1, None) else None
+    splits = checked_splits(iterator, data, type(algo))
     tasks = ((copy.deepcopy(algo) if own is None else own, *split) for split in splits)
-    total = getattr(iterator, "n_splits", None)
-    folds = run(tasks, plan, total, n_jobs=n_jobs, pre_dispatch=pre_dispatch)
+    total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
+    folds = run(
+        tasks,
+        plan,
+        int(total) if isinstance(total, Integral) else None,
+        n_jobs=n_jobs,
+        pre_dispatch=pre_dispatch,
+    )
     for fold in folds:
         if fold.diverged:
             raise fold.diverged
@@ -166,3 +179,12 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     if verbose:
         printing.table(f"{type(algo).__name__}, {len(folds)} folds", found.to_frame())
     return found
+
+
+def _check_algorithm(algo: Any) -> None:
+    if isinstance(algo, type):
+        msg = f"algo is an algorithm, {algo.__name__}(), not its class."
+        raise InvalidInputError(msg)
+    if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
+        msg = f"algo is an algorithm of Surprise, which has fit and test, not {shown(algo)}."
+        raise InvalidInputError(msg)

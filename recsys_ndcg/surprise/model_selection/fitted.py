@@ -1,0 +1,203 @@
+"""What both searches do in place of Surprise's `fit`, and what can be read after it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from surprise.dataset import DatasetUserFolds
+
+from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
+from recsys_ndcg.surprise.model_selection.measures import resolved
+from recsys_ndcg.surprise.model_selection.preflight import (
+    check_jobs,
+    checked_splits,
+    iterator_of,
+    settled_plan,
+)
+from recsys_ndcg.surprise.model_selection.tabulation import tabulated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.surprise.model_selection.folds import Fold
+    from recsys_ndcg.surprise.model_selection.measures import Measure
+
+
+class Fitted:
+    """What both searches do in place of Surprise's `fit`."""
+
+    algo_class: Any
+    param_combinations: Sequence[dict[str, Any]]
+    cv: Any
+    refit: Any
+    n_jobs: int
+    pre_dispatch: int | str
+    joblib_verbose: int
+    measures: Any
+    return_train_measures: bool
+    threshold: float | None
+    convention: Convention | str | None
+    keep_per_user: bool
+    _known: dict[str, Measure]
+    _folds: list[list[Fold]]
+
+    def fit(self, data: Any) -> None:
+        """Cross-validate all combinations of parameters, as the attributes stand by now.
+
+        Parameters
+        ----------
+        data : surprise.Dataset
+            The ratings.
+
+        Raises
+        ------
+        InvalidInputError
+            Before anything is trained, as for `cross_validate`, or where `refit` is asked for and
+            the data has no whole to fit on; and in the end, if no combination has a score to refit
+            by.
+        """
+        plan = self._planned()
+        check_jobs(self.n_jobs)
+        if self.refit and isinstance(data, DatasetUserFolds):
+            msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
+            raise InvalidInputError(msg)
+        if not len(self.param_combinations):
+            msg = "There are no combinations of parameters to try: a list of values is empty."
+            raise InvalidInputError(msg)
+        iterator = iterator_of(self.cv, data)
+        plan = settled_plan(plan, data, self.cv)
+        # all at once, as Surprise has them: each combination sees the same
+        splits = list(checked_splits(iterator, data, self.algo_class))
+        pairs = product(self.param_combinations, splits)
+        total = len(self.param_combinations) * len(splits)
+        folds = run(
+            ((self.algo_class(**chosen), *split) for chosen, split in pairs),
+            plan,
+            total,
+            n_jobs=self.n_jobs,
+            pre_dispatch=self.pre_dispatch,
+            verbose=self.joblib_verbose,
+        )
+        self._folds = [folds[i : i + len(splits)] for i in range(0, total, len(splits))]
+        self._choose(plan)
+        if self.refit:
+            self._refit(data)
+
+    def predict(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `predict` of the best estimator, which `refit` has fitted."""
+        return self._refitted().predict(*args, **kwargs)
+
+    def test(self, testset: Any, verbose: bool = False) -> Any:  # noqa: FBT001, FBT002 - Surprise's
+        """Call `test` of the best estimator, which `refit` has fitted."""
+        return self._refitted().test(testset, verbose)
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user, indexed by combination, fold and user."""
+        self._check_fitted()
+        ranked = (part for folds in self._folds for fold in folds for part in fold.ranked)
+        if any(part.scores is None for part in ranked):
+            msg = (
+                "The scores of every user are not kept by a search unless asked for: pass "
+                "keep_per_user=True, and fit again."
+            )
+            raise InvalidInputError(msg)
+        tables = {
+            (place, number): fold.per_user
+            for place, folds in enumerate(self._folds)
+            for number, fold in enumerate(folds, 1)
+        }
+        return pd.concat(tables, names=["combination", "fold", "user"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `cv_results` as a table, a row per combination, pooled scores beside means."""
+        self._check_fitted()
+        table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
+        sums = pd.DataFrame([pooled(folds) for folds in self._folds])
+        users = [sum(fold.n_users for fold in folds) for folds in self._folds]
+        table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
+        return table.rename_axis("combination")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_folds"):
+            msg = "Nothing has been searched yet. Call fit(data) first."
+            raise InvalidInputError(msg)
+
+    def _planned(self) -> FoldPlan:
+        """Return what is to be measured, and set the names of the measures and of `refit`."""
+        measures = resolved(self.measures, self._known)
+        self.refit = refit_by(self.refit, measures)
+        self.measures = [one.name for one in measures]
+        self._known |= {one.name: one for one in measures}
+        return FoldPlan.of(
+            measures,
+            self.threshold,
+            self.convention,
+            train=self.return_train_measures,
+            per_user=self.keep_per_user,
+        )
+
+    def _refitted(self) -> Any:
+        if not self.refit:
+            msg = (
+                "refit is False, so no estimator is fitted: ask for refit='ndcg@10', for instance."
+            )
+            raise InvalidInputError(msg)
+        self._check_fitted()
+        return self.best_estimator[self.refit]
+
+    def _choose(self, plan: FoldPlan) -> None:
+        """Set `cv_results` and the best of each measure, in Surprise's names and order."""
+        self._warn_of_diverged()
+        results, best = tabulated(plan, self.param_combinations, self._folds)
+        self.cv_results, self.best_index = results, best
+        self.best_params = {
+            name: None if place is None else self.param_combinations[place]
+            for name, place in best.items()
+        }
+        self.best_score = {
+            name: np.nan if place is None else results[f"mean_test_{name}"][place]
+            for name, place in best.items()
+        }
+        self.best_estimator: dict[str, Any] = {
+            name: None if chosen is None else self.algo_class(**chosen)
+            for name, chosen in self.best_params.items()
+        }
+
+    def _refit(self, data: Any) -> None:
+        estimator = self.best_estimator[self.refit]
+        if estimator is None:
+            msg = f"No combination has a score in {self.refit}, so there is none to refit."
+            raise InvalidInputError(msg)
+        estimator.fit(data.build_full_trainset())
+
+    def _warn_of_diverged(self) -> None:
+        reasons = [[one.diverged for one in folds if one.diverged] for folds in self._folds]
+        bad = [place for place, found in enumerate(reasons) if found]
+        if bad:
+            msg = (
+                f"{len(bad)} of {len(reasons)} combinations diverged, the first "
+                f"{self.param_combinations[bad[0]]}; ranking measures rank them last. "
+                f"{reasons[bad[0]][0]}"
+            )
+            warn(msg)
+
+
+def refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
+    """Return the name of the measure to refit by; that of the first for True."""
+    if refit is None or refit is False:
+        return False
+    known = {one.name: one for one in measures}
+    if not known:
+        msg = f"refit={shown(refit)} chooses by a measure, and measures is empty."
+        raise InvalidInputError(msg)
+    name = measures[0].name if refit is True else resolved([refit], known)[0].name
+    if name not in known:
+        msg = f"refit={shown(refit)} is none of the measures. {nearest(name, known)}"
+        raise InvalidInputError(msg)
+    return name
