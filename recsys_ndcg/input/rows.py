@@ -138,6 +138,18 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     array[absent] = np.nan
     try:
         return array.astype(np.float64)
+    except OverflowError:
+        huge = np.array([_is_huge(value) for value in array], dtype=bool)
+        refuse_rows(huge, column, "a number beyond 1.8e308", "check where it comes from")
+        raise
     except (TypeError, ValueError) as error:
         msg = f"{column}: not a number ({error}); convert the column to numbers first."
         raise InvalidInputError(msg) from None
+
+
+def _is_huge(value: Any) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    return False
