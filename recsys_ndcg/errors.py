@@ -78,7 +78,10 @@ def is_number(value: object) -> bool:
     >>> is_number(3), is_number("3"), is_number(float("nan"))
     (True, False, False)
     """
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def shown(value: object) -> str:
@@ -93,7 +96,11 @@ def shown(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     plain = value.tolist() if hasattr(value, "tolist") else value
-    text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", repr(plain)).split())
+    try:
+        written = repr(plain)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return "a number of more than 4300 digits"
+    text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", written).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

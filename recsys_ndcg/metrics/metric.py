@@ -248,8 +248,10 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
         raise UnknownMetricError(_unknown(text, name))
     options = {} if found["options"] is None else _options(kind, found["options"], text)
     if found["k"] is not None:
-        if not re.fullmatch(r" *[-+]?[0-9_]+ *", found["k"]):
-            msg = f"{text!r}: {found['k']!r} is not a number; write a metric as 'ndcg@10'."
+        if not re.fullmatch(r" *[-+]?[0-9_]{1,999} *", found["k"]):
+            msg = (
+                f"{shown(text)}: {shown(found['k'])} is not a number; write a metric as 'ndcg@10'."
+            )
             raise InvalidInputError(msg)
         return [kind(k=int(found["k"]), **options)]
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
