@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 import sys
 import warnings
@@ -51,19 +52,51 @@ class MissingExtraError(RecsysNdcgError, ImportError):
 
 
 @contextmanager
+def reading(path: object) -> Iterator[None]:
+    """Turn what the system says against a file that is read into an error of ours.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no path, or the file cannot be read.
+    """
+    _check_path(path)
+    try:
+        yield
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error})."
+        raise InvalidInputError(msg) from None
+
+
+@contextmanager
 def writing(path: object) -> Iterator[None]:
     """Turn what the system says against a file that is written into an error of ours.
 
     Raises
     ------
     InvalidInputError
-        The file cannot be written.
+        It is no path, or the file cannot be written.
     """
+    _check_path(path)
     try:
         yield
     except OSError as error:
         msg = f"{path}: cannot be written ({error.strerror or error})."
         raise InvalidInputError(msg) from None
+
+
+def _check_path(path: object) -> None:
+    """Refuse what the system has no name for."""
+    if not isinstance(path, str | os.PathLike):
+        msg = f"Give the path of a file, not {shown(path)}."
+        raise InvalidInputError(msg)
+    try:
+        named = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        named = False
+    if not named:
+        msg = f"{str(path)!r}: cannot be the name of a file."
+        raise InvalidInputError(msg)
 
 
 class DataWarning(UserWarning):
