@@ -48,7 +48,12 @@ OPTIONAL = {
     "polars",
     "plotly",
 }
-MAY_USE_OPTIONAL = {"cli/main.py", "rendering/terminal.py", "surprise/printing.py"}
+MAY_USE_OPTIONAL = {
+    "cli/main.py",
+    "input/parquet.py",
+    "rendering/terminal.py",
+    "surprise/printing.py",
+}
 MAY_USE_SURPRISE = "surprise"  # the folder of the plug-in
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25

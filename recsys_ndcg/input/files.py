@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, MissingExtraError, shown
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.parquet import ParquetColumns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,9 @@ _SEPARATORS = ("\t", ",", ";", "|")
 RATINGS = ("user", "item", "rating", "timestamp")
 
 
-def read_file(path: str | Path, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
+def read_file(
+    path: str | Path, columns: Mapping[str, str] | None = None
+) -> pd.DataFrame | ParquetColumns:
     """Read a table from a CSV file with a heading, or from a Parquet file.
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
@@ -195,18 +198,8 @@ def _separator_of(line: str) -> str:
     return max(_SEPARATORS, key=line.count)
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path) -> ParquetColumns:
     if not path.is_file():
         msg = f"{path}: cannot be read ({'Is a directory' if path.is_dir() else 'No such file'})."
         raise InvalidInputError(msg)
-    try:
-        return pd.read_parquet(path)
-    except ImportError:
-        raise MissingExtraError(job="Reading Parquet", extra="scale") from None
-    except OSError as error:
-        reason = error.strerror or "not Parquet"
-        msg = f"{path}: cannot be read as Parquet ({reason})."
-        raise InvalidInputError(msg) from None
-    except ValueError as error:
-        msg = f"{path}: cannot be read as Parquet ({error})."
-        raise InvalidInputError(msg) from None
+    return ParquetColumns(path)
