@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.input.parquet import ParquetColumns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_MOST_COLUMNS = 1000
 _SEPARATORS = ("\t", ",", ";", "|")
 RATINGS = ("user", "item", "rating", "timestamp")
 
@@ -170,15 +172,13 @@ def _is_number(fields: Sequence[str]) -> bool:
 
 def _text_of(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with reading(path):
+            text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         msg = (
             f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8; the name of "
             "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
         )
-        raise InvalidInputError(msg) from None
-    except (OSError, ValueError) as error:
-        msg = f"{path}: cannot be read ({getattr(error, 'strerror', error)})."
         raise InvalidInputError(msg) from None
     if not text.strip():
         msg = f"{path}: the file is empty."
@@ -191,7 +191,20 @@ def _text_of(path: Path) -> str:
             "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
         )
         raise InvalidInputError(msg)
+    _check_width(path, text)
     return text
+
+
+def _check_width(path: Path, text: str) -> None:
+    """Refuse columns so many that reading them would take minutes."""
+    first = re.split(r"[\r\n]", text[: 1 << 20], maxsplit=1)[0]
+    width = first.count(_separator_of(first)) + 1
+    if width > _MOST_COLUMNS:
+        msg = (
+            f"{path}: more than {_MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
+            "user, item, estimated, true."
+        )
+        raise InvalidInputError(msg)
 
 
 def _separator_of(line: str) -> str:
