@@ -1,0 +1,1 @@
+"""Files damaged at random, against all that reads them: ``python -m tests.fuzz``."""
