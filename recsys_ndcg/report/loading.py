@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, reading, show
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import checked_k
+from recsys_ndcg.metrics.metric import checked_k, names_known
 from recsys_ndcg.metrics.recorded import Recorded
 from recsys_ndcg.report.audit import FROM_LISTS, Audit
 from recsys_ndcg.report.levels import NAMES, Orders
@@ -115,17 +116,16 @@ def _check_format(stored: Any) -> None:
 
 
 def _loaded(stored: Part, n_bytes: int) -> Loaded:
-    signatures = {
-        name: _signature(name, one) for name, one in stored["signatures"].entries().items()
-    }
+    signed = stored["signatures"]
+    signatures = {name: _signature(name, signed[name]) for name in signed.names()}
     names = list(signatures)
     if not names:
-        stored["signatures"].refuse("is empty")
+        signed.refuse("is empty")
     size = stored["n_users"].whole(least=1)
     if n_bytes < least_size(size, len(names)):
         stored["n_users"].refuse(f"is {size}, which is more than a file of this size holds")
     users = _ids(stored["users"], size)
-    lists = stored["lists"]
+    lists, known = stored["lists"], names_known()
     table = {
         name: np.column_stack(
             [stored[kind][name][metric].column(size, _kinds(name)) for metric in names]
@@ -134,7 +134,7 @@ def _loaded(stored: Part, n_bytes: int) -> Loaded:
         for name in kinds
     }
     scores = Scores(
-        tuple(_measurement(name, stored["metrics"][name]) for name in names),
+        tuple(_measurement(name, stored["metrics"][name], known) for name in names),
         users,
         counts=ListCounts(**{name: lists[name].column(size, _kinds(name)) for name in LISTS}),
         **{name: table[name] for name in PARTS},
@@ -198,7 +198,7 @@ def _ids(stored: Part, size: int) -> Ids:
     return users
 
 
-def _measurement(name: str, described: Part) -> Measurement:
+def _measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:
     """Return the measurement of that name; one whose metric is not known here shows its scores."""
     k = described["k"].value
     undefined = described["undefined"].number(0.0, 1.0)
@@ -207,21 +207,21 @@ def _measurement(name: str, described: Part) -> Measurement:
         rule = Convention(undefined="skip" if math.isnan(undefined) else undefined)
     except InvalidInputError as error:
         described.refuse(f"holds what no metric has: {error}".rstrip("."))
-    metric = _metric(name, k, described)
+    metric = _metric(name, k, described, known)
     if (str(metric), metric.k) != (name, k):
         described.refuse(f"has k={k}, but the name stands for {metric}")
     return Measurement(metric, rule)
 
 
-def _metric(name: str, k: int | None, described: Part) -> Metric:
+def _metric(name: str, k: int | None, described: Part, known: frozenset[str]) -> Metric:
     bounded, ranks, is_ratio = (described[one].flag() for one in ("bounded", "orders", "a_ratio"))
-    try:
-        return parse(name)[0]
-    except RecsysNdcgError:
-        if not is_ratio:
-            msg = f"{name} makes its score in a way that is not known here: import its module first"
-            raise InvalidInputError(msg) from None
-        return Recorded(k, text=name, is_bounded=bounded, ranks=ranks)
+    if re.split(r"\W", name, maxsplit=1)[0].lower() in known:
+        with suppress(RecsysNdcgError):
+            return parse(name)[0]
+    if not is_ratio:
+        msg = f"{name} makes its score in a way that is not known here: import its module first"
+        raise InvalidInputError(msg)
+    return Recorded(k, text=name, is_bounded=bounded, ranks=ranks)
 
 
 def _from_lists(stored: Part, names: list[str]) -> pd.DataFrame:
@@ -236,7 +236,7 @@ def _from_lists(stored: Part, names: list[str]) -> pd.DataFrame:
 
 
 def _baselines(stored: Part, names: list[str]) -> pd.DataFrame | None:
-    models = [one for one in stored[names[0]].entries() if one != "chance"]
+    models = [one for one in stored[names[0]].names() if one != "chance"]
     rows = {}
     for model in models:
         if not model.isprintable() or not 0 < len(model) <= _LONGEST_NAME:

@@ -10,6 +10,8 @@ from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.report.packing import unpack
 
 if TYPE_CHECKING:
+    from collections.abc import KeysView
+
     from numpy.typing import NDArray
 
 _LONGEST = 100
@@ -38,16 +40,15 @@ class Part:
 
     def __getitem__(self, name: str) -> Part:
         """Return the part of that name."""
-        entries = self.entries()
-        if name not in entries:
+        if name not in self.names():
             self._inside(name, None).refuse("is missing")
-        return entries[name]
+        return self._inside(name, self.value[name])
 
-    def entries(self) -> dict[str, Part]:
-        """Return all parts by their names."""
+    def names(self) -> KeysView[str]:
+        """Return the names of all parts."""
         if not isinstance(self.value, dict):
             self.refuse(f"is {shown(self.value)}, which has no parts")
-        return {name: self._inside(name, value) for name, value in self.value.items()}
+        return self.value.keys()
 
     def refuse(self, what: str) -> NoReturn:
         """Raise the error that says what is wrong here."""

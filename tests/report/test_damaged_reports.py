@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -273,6 +274,22 @@ def test_a_report_of_users_who_are_all_alike_is_loaded_again(tmp_path: Path) -> 
     (tmp_path / "r.json").write_bytes(short)
     with refused("n_users is 20000, which is more than a file of this size holds", whole=False):
         rn.Report.load(tmp_path / "r.json")
+
+
+def test_a_report_of_very_many_metrics_that_are_not_known_is_loaded_at_once(path: Path) -> None:
+    """Installed packages are asked once for the metrics that they offer, not for each name."""
+    stored = json.loads(path.read_text())
+    by_metric = [stored[name] for name in ("signatures", "audit", "baselines", "metrics")]
+    for own in [*by_metric, *stored["scores"].values(), *stored["orders"].values()]:
+        one = own["precision@2"]
+        own.clear()
+        for place in range(800):
+            name = f"homemade{place}@2"
+            own[name] = one.replace("precision@2", name) if isinstance(one, str) else one
+    path.write_text(json.dumps(stored))
+    start = time.process_time()
+    assert len(rn.Report.load(path)) == 800
+    assert time.process_time() - start < 2
 
 
 class Negative(rn.Metric):
