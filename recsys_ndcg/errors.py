@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 import sys
 import warnings
@@ -117,6 +118,37 @@ def needing(*libraries: str, job: str, extra: str) -> Iterator[None]:
         raise MissingExtraError(job=job, extra=extra, library=library, said=error) from error
 
 
+@contextmanager
+def reading(path: object) -> Iterator[None]:
+    """Turn what the system says against a file that is read into an error of ours.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no path, or the file cannot be read.
+    """
+    check_path(path)
+    try:
+        yield
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error})."
+        raise InvalidInputError(msg) from None
+
+
+def check_path(path: object) -> None:
+    """Refuse what the system has no name for."""
+    if not isinstance(path, str | os.PathLike):
+        msg = f"Give the path of a file, not {shown(path)}."
+        raise InvalidInputError(msg)
+    try:
+        named = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        named = False
+    if not named:
+        msg = f"{str(path)!r}: cannot be the name of a file."
+        raise InvalidInputError(msg)
+
+
 class DataWarning(UserWarning):
     """The data is legal, but its scores are likely to mislead."""
 
@@ -129,7 +161,10 @@ def is_number(value: object) -> bool:
     >>> is_number(3), is_number("3"), is_number(float("nan"))
     (True, False, False)
     """
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def shown(value: object) -> str:
@@ -144,7 +179,11 @@ def shown(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     plain = value.tolist() if hasattr(value, "tolist") else value
-    text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", repr(plain)).split())
+    try:
+        written = repr(plain)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return "a number of more than 4300 digits"
+    text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", written).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

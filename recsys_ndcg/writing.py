@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from stat import S_IMODE
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, check_path
 
 #: No files to be replaced, whatever they lead to.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -35,6 +35,7 @@ def write_whole(path: str | Path, text: str) -> None:
     InvalidInputError
         The file cannot be written.
     """
+    check_path(path)
     try:
         content = text.encode()
         if _is_stream(path):
@@ -42,7 +43,7 @@ def write_whole(path: str | Path, text: str) -> None:
                 stream.write(content)
         else:
             _replace(Path(os.path.realpath(path)), content)
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         msg = f"{path}: cannot be written ({reason})."
         raise InvalidInputError(msg) from None

@@ -53,6 +53,7 @@ OPTIONAL = {
 MAY_USE_OPTIONAL = {
     "cli/main.py",
     "cli/process.py",
+    "input/parquet.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }

@@ -321,7 +321,7 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     try:
         # adding 0.0 makes -0.0 the same as 0.0, in the signature too
         clean = {float(grade) + 0.0: float(gains[grade]) + 0.0 for grade in sorted(gains)}
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         msg = (
             f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; "
             f"got {shown(gains)}."
@@ -350,6 +350,8 @@ def _finite(name: str, value: float | str | None) -> float | str | None:
 def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:
     known = ", ".join(repr(choice) for choice in choices)
     more = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
-    close = nearest(str(value), [str(choice) for choice in choices])
+    close = nearest(
+        value if isinstance(value, str) else shown(value), [str(choice) for choice in choices]
+    )
     hint = f" {close}" if close.startswith("Did") else ""
     return f"{name} must be one of {known}{more.get(name, '')}; got {shown(value)}.{hint}"

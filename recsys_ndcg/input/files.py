@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, needing, shown
+from recsys_ndcg.errors import InvalidInputError, reading, shown
+from recsys_ndcg.input.parquet import ParquetColumns
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats
 
+_MOST_COLUMNS = 1000
 _SEPARATORS = ("\t", ",", ";", "|")
 RATINGS = ("user", "item", "rating", "timestamp")
 
 
-def read_file(path: str | Path, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
+def read_file(
+    path: str | Path, columns: Mapping[str, str] | None = None
+) -> pd.DataFrame | ParquetColumns:
     """Read a table from a CSV file with a heading, or from a Parquet file.
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
@@ -194,16 +198,14 @@ def _is_number(fields: Sequence[str]) -> bool:
 
 def _text_of(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:  # an id may hold a line end
+        # an id may hold a line end
+        with reading(path), path.open(encoding="utf-8-sig", newline="") as file:
             text = file.read()
     except UnicodeDecodeError as error:
         msg = (
             f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8; the name of "
             "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
         )
-        raise InvalidInputError(msg) from None
-    except (OSError, ValueError) as error:
-        msg = f"{path}: cannot be read ({getattr(error, 'strerror', error)})."
         raise InvalidInputError(msg) from None
     if not text.strip():
         msg = f"{path}: the file is empty."
@@ -216,6 +218,7 @@ def _text_of(path: Path) -> str:
             "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
         )
         raise InvalidInputError(msg)
+    _check_width(path, text)
     return text
 
 
@@ -223,22 +226,24 @@ def _first_line(text: str) -> str:
     return re.split(r"[\r\n]", text, maxsplit=1)[0]
 
 
+def _check_width(path: Path, text: str) -> None:
+    """Refuse columns so many that reading them would take minutes."""
+    first = _first_line(text[: 1 << 20])
+    width = first.count(_separator_of(first)) + 1
+    if width > _MOST_COLUMNS:
+        msg = (
+            f"{path}: more than {_MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
+            "user, item, estimated, true."
+        )
+        raise InvalidInputError(msg)
+
+
 def _separator_of(line: str) -> str:
     return max(_SEPARATORS, key=line.count)
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path) -> ParquetColumns:
     if not path.is_file():
         msg = f"{path}: cannot be read ({'Is a directory' if path.is_dir() else 'No such file'})."
         raise InvalidInputError(msg)
-    with needing("pyarrow", job="Reading Parquet", extra="scale"):
-        try:
-            table = pd.read_parquet(path, engine="pyarrow")
-        except OSError as error:
-            reason = error.strerror or "not Parquet"
-            msg = f"{path}: cannot be read as Parquet ({reason})."
-            raise InvalidInputError(msg) from None
-        except ValueError as error:
-            msg = f"{path}: cannot be read as Parquet ({error})."
-            raise InvalidInputError(msg) from None
-    return table
+    return ParquetColumns(path)

@@ -162,9 +162,8 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        bad = np.array([not _is_float(value) for value in array], dtype=bool)
-        fault = f"{shown(array[bad][0])}, which is not a number that fits 64 bits,"
-        refuse_rows(bad, column, fault, "convert the column to numbers first")
+        bad = np.array([bool(_fault(value)) for value in array], dtype=bool)
+        refuse_rows(bad, column, _fault(array[bad][0]), "convert the column to numbers first")
         raise
 
 
@@ -173,11 +172,15 @@ def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     return masked | np.asarray(pd.isna(values))
 
 
-def _is_float(value: Any) -> bool:
+def _fault(value: Any) -> str:
+    """Return why a value is no float; nothing if it is one."""
     try:
-        return isinstance(float(value), float)
-    except (TypeError, ValueError, OverflowError):
-        return False
+        float(value)
+    except OverflowError:
+        return "a number beyond 1.8e308"
+    except (TypeError, ValueError):
+        return f"{shown(value)}, which is not a number,"
+    return ""
 
 
 def _as_written(numbers: NDArray[Any]) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.input.labels import Labels, Results
 from recsys_ndcg.input.rows import floats, objects
 
@@ -53,7 +53,7 @@ def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[A
 def _lines(path: Path, fields: tuple[str, ...], place: int) -> list[tuple[str, str, float]]:
     rows = []
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with reading(path), path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 parts = line.split()
                 if not parts:
@@ -64,9 +64,9 @@ def _lines(path: Path, fields: tuple[str, ...], place: int) -> list[tuple[str, s
                     rows.append((parts[0], parts[2], float(parts[place])))
                 except ValueError:
                     form = " ".join(fields)
-                    msg = f"{path}, line {number}: {line.strip()!r} is not '{form}'."
+                    msg = f"{path}, line {number}: {shown(line.strip())} is not '{form}'."
                     raise InvalidInputError(msg) from None
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read ({getattr(error, 'strerror', error)})."
+    except UnicodeDecodeError as error:
+        msg = f"{path}: cannot be read (no text in UTF-8: {error.reason})."
         raise InvalidInputError(msg) from None
     return rows

@@ -52,7 +52,7 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
         true, estimated = _numbers(rows, 2), _numbers(rows, -2)
     except InvalidInputError:
         raise
-    except (IndexError, KeyError, TypeError, ValueError, OverflowError):
+    except (IndexError, KeyError, OverflowError, TypeError, ValueError):
         _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
         user = coded(map(itemgetter(0), rows), "uid", size)
         true = floats(map(itemgetter(2), rows), "true (r_ui)")

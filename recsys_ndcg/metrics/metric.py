@@ -324,5 +324,12 @@ def _unknown(text: str, name: str) -> str:
     for metric in METRICS.values():
         if name in metric.also_called:
             return f"No metric is named {text!r} here; that is {metric.name!r}."
-    offered = {point.name for point in entry_points(group=_ENTRY_POINTS)}
-    return f"No metric is named {text!r}. {nearest(name, {*METRICS, *offered})}"
+    return f"No metric is named {text!r}. {nearest(name, names_known())}"
+
+
+def names_known() -> frozenset[str]:
+    """Return the names of all metrics, those that installed packages offer among them.
+
+    To look for those takes a while: who has many names to look up asks once.
+    """
+    return frozenset({*METRICS, *(one.name.lower() for one in entry_points(group=_ENTRY_POINTS))})

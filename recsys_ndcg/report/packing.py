@@ -91,9 +91,16 @@ def _restored(packed: Packed, size: int) -> NDArray[Any]:
             data = inflate.decompress(data, wanted + 1)
         except zlib.error as error:
             raise ValueError(size) from error
+        if not inflate.eof or inflate.unused_data:  # the sum of all bytes was never compared
+            raise ValueError(size)
     if len(data) != size * kind.itemsize:
         raise ValueError(size)
-    return np.frombuffer(data, dtype=kind).astype(_type(packed.get("as", packed["type"])))
+    column, wide = np.frombuffer(data, dtype=kind), _type(packed.get("as", packed["type"]))
+    if kind.kind == "b" and (column.view(np.uint8) > 1).any():
+        raise ValueError(size)
+    if kind != wide and (kind.kind not in "iu" or wide.kind not in "iu"):
+        raise ValueError(size)
+    return column.astype(wide)
 
 
 def _stored(column: NDArray[Any], *, kind: str = "", compress: bool = True) -> Packed:

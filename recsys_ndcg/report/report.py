@@ -15,7 +15,7 @@ from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
-from recsys_ndcg.report import storage
+from recsys_ndcg.report import loading, storage
 from recsys_ndcg.report.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
@@ -423,7 +423,7 @@ class Report(Mapping[str, float]):
         InvalidInputError
             The file is not a report, or one of an older or newer version.
         """
-        return cls(*storage.read(path))
+        return cls(*loading.read(path))
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""

@@ -1,1 +1,1 @@
-"""Random input of every kind, to be run for as long as one likes."""
+"""Files damaged at random, against all that reads them: ``python -m tests.fuzz``."""

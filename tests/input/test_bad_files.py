@@ -63,6 +63,33 @@ def test_a_csv_file_that_is_not_a_table_of_predictions_is_refused(
         rn.evaluate(str(path))
 
 
+@pytest.mark.parametrize("separator", [",", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", ""])
+def test_a_file_of_very_many_columns_is_refused_at_once(
+    tmp_path: Path, separator: str, end: str
+) -> None:
+    """Each would take its time."""
+    with refused("p.csv: more than 1000 columns in line 1. Keep"):
+        rn.evaluate(written(tmp_path, separator * 100_000 + end + GOOD))
+
+
+def test_a_long_file_whose_lines_end_as_on_an_old_macintosh_is_no_line(tmp_path: Path) -> None:
+    """A carriage return ends a line, too."""
+    rows = "".join(f"a,{item},{item},{item % 3}\r" for item in range(2000))
+    assert (
+        rn.evaluate(written(tmp_path, HEADING.replace("\n", "\r") + rows)).counts["ratings"] == 2000
+    )
+
+
+@pytest.mark.parametrize("name", ["a\0b.csv", "a\ud800b.csv", "a\0b.txt"])
+def test_a_name_that_no_file_has_is_refused(name: str) -> None:
+    """Such as a path joined from bytes that are none."""
+    with refused("cannot be the name of a file"):
+        rn.evaluate(name)
+    with refused("cannot be the name of a file"):
+        rn.RankedLists.from_trec(name, RUN)
+
+
 @pytest.mark.parametrize("name", ["no.csv", "no.parquet", ""])
 def test_a_file_that_does_not_exist_is_refused_by_name(tmp_path: Path, name: str) -> None:
     """An empty name gives the folder itself."""
@@ -88,6 +115,8 @@ def test_bytes_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
         ("", "q.txt: there are no entries"),
         ("1 0 d1 2\n1 0 d2\n", "q.txt, line 2: '1 0 d2' is not 'topic iteration document grade'"),
         ("1 0 d1 good\n", "q.txt, line 1: "),
+        ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"),
+        ("x" * 10**6, "q.txt, line 1: 'x{50,99}… is not 'topic"),
         ("1 0 d1 2\n1 0 d1 3\n", "labels: the same user and item"),
         (bytes(range(256)), "q.txt: cannot be read"),
     ],

@@ -51,6 +51,57 @@ def test_an_estimate_that_cannot_be_ranked_is_refused_with_its_row(
         rn.evaluate([OK[0], ("a", "y", estimate, 1), *OK[2:]])
 
 
+HUGE = 10**400
+FORMS: dict[str, Any] = {
+    "rows": lambda x: [("a", "x", 3.0, 4), ("a", "y", 2.0, x)],
+    "estimates": lambda x: [("a", "x", 3.0, 4), ("a", "y", x, 1)],
+    "pairs": lambda x: {"a": [(3.0, 4), (2.0, x)]},
+    "grades": lambda x: {"a": [4, x]},
+    "columns": lambda x: {"user": ["a", "a"], "item": [1, 2], "estimated": [3, 2], "true": [1, x]},
+    "predictions": lambda x: [("a", "x", 4, 3.0, {}), ("a", "y", x, 2.0, {})],
+    "estimates of predictions": lambda x: [("a", "x", 4, 3.0, {}), ("a", "y", 1, x, {})],
+}
+
+
+@pytest.mark.parametrize("huge", [HUGE, -HUGE, 10**5000], ids=["10^400", "-10^400", "10^5000"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_number_beyond_all_floats_is_refused_with_its_row(form: str, huge: int) -> None:
+    """Python counts further than 64 bits, and writes no number of 4301 digits."""
+    with refused("(true|estimated).*: a number beyond 1.8e308 in row 1 "):
+        rn.evaluate(FORMS[form](huge))
+
+
+def test_a_number_beyond_all_floats_is_refused_in_trec_data_and_labels_too() -> None:
+    """As a grade, a score and a rank."""
+    with refused("qrels: a number beyond 1.8e308 in row 0"):
+        rn.RankedLists.from_trec({"1": {"d": HUGE}}, {"1": {"d": 1}})
+    with refused("run: a number beyond 1.8e308 in row 0"):
+        rn.RankedLists.from_trec({"1": {"d": 1}}, {"1": {"d": HUGE}})
+    with refused("rank: a number beyond 1.8e308 in row 2"):
+        join(results={"user": [1, 1, 2], "item": [10, 12, 11], "rank": [1, 2, HUGE]})
+
+
+@pytest.mark.parametrize("huge", [HUGE, 10**5000], ids=["10^400", "10^5000"])
+@pytest.mark.parametrize(
+    ("act", "match"),
+    [
+        (lambda x: rn.evaluate(OK, threshold=x), "threshold must be a finite number"),
+        (lambda x: rn.evaluate(OK, k=x), "k must be a whole number"),
+        (lambda x: rn.evaluate(OK, metrics=f"ndcg@{'9' * x.bit_length()}"), "k must be|not a num"),
+        (lambda x: rn.evaluate(OK).intervals(x), "level must be between 0 and 1"),
+        (lambda x: rn.Convention(tie_tolerance=x), "tie_tolerance must be a finite number"),
+        (lambda x: rn.Convention(gain={0: 0, 1: x}), "gain must map"),
+        (lambda x: rn.Convention(undefined=x), "undefined must be one of"),
+    ],
+)
+def test_an_option_beyond_all_floats_is_refused(
+    act: Callable[[int], Any], match: str, huge: int
+) -> None:
+    """Whether or not Python can write it."""
+    with refused(match):
+        act(huge)
+
+
 def test_the_first_rows_of_many_are_named_and_the_rest_counted() -> None:
     """A diverged model gives NaN everywhere; the message stays short."""
     with refused(r"estimated: NaN in rows? 0, 1, 2 and 1 more"):

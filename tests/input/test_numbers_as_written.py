@@ -51,7 +51,7 @@ def test_a_long_file_gives_back_every_number(tmp_path: Path) -> None:
     pd.DataFrame({"user": 1, "item": range(20_000), "estimated": numbers, "true": 1}).to_csv(
         path, index=False
     )
-    assert (read_file(path)["estimated"].to_numpy() == numbers).all()
+    assert (np.asarray(read_file(path)["estimated"]) == numbers).all()
 
 
 @pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "1e", "--1", "nan5"])
@@ -134,7 +134,7 @@ def test_a_masked_estimate_or_id_is_missing() -> None:
 @pytest.mark.parametrize("number", [10**400, -(10**400)])
 def test_a_number_that_fits_no_float_is_refused_with_its_row(number: int) -> None:
     """In rows, predictions, lists and columns."""
-    fault = r"true.*: -?1000.*not a number that fits 64 bits, in row 1 .*convert"
+    fault = r"true.*: a number beyond 1.8e308 in row 1 .*convert"
     with refused(fault):
         rn.evaluate([(1, 1, 3.0, 4), (1, 2, 2.0, number)])
     with refused(fault):

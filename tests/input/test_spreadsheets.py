@@ -114,7 +114,7 @@ def test_files_of_others_are_not_changed(tmp_path: Path, heading: str) -> None:
     """An apostrophe there belongs to the id, or to the heading."""
     path = tmp_path / "p.csv"
     path.write_text(f"{heading},'=x\n'=1,'=a,1,1,1\n''-b,c,2,2,2\n")
-    frame = read_file(path)
+    frame: Any = read_file(path)
     assert frame.iloc[:, 0].tolist() == ["'=1", "''-b"]
     assert frame.columns[-1] == "'=x"
     path.write_text("user,item,estimated,true\n'=1,a,1,5\n'=1,b,2,3\n")
@@ -127,7 +127,7 @@ def test_lines_end_as_they_may(tmp_path: Path, end: str) -> None:
     path = tmp_path / "p.csv"
     rows = ["user,item,estimated,true", '"a\r\nb",x,1,5', '"a\r\nb",y,2,3', '"c\rd",y,2,3', ""]
     path.write_bytes(end.join(rows).encode())
-    frame = read_file(path)
+    frame: Any = read_file(path)
     assert frame["user"].tolist() == ["a\r\nb", "a\r\nb", "c\rd"]
     assert frame["true"].tolist() == [5, 3, 3]
 

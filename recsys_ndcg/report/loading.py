@@ -1,0 +1,247 @@
+"""Reports from files: everything is checked while it is read, nothing when it is looked at."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, reading, shown
+from recsys_ndcg.input.ids import as_numbers
+from recsys_ndcg.input.rows import objects
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.metrics.metric import checked_k, names_known
+from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.report.audit import FROM_LISTS, Audit
+from recsys_ndcg.report.levels import NAMES, Orders
+from recsys_ndcg.report.parts import Part
+from recsys_ndcg.report.possible import objection
+from recsys_ndcg.report.signatures import Signature
+from recsys_ndcg.report.storage import FORMAT, LISTS, least_size
+from recsys_ndcg.report.stored_audit import StoredAudit
+from recsys_ndcg.scoring.measurement import Measurement
+from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
+from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Ids
+
+_FLAGS = ("tied", "missing", "left_out")
+_FLOATS = ("n_relevant", "unlabelled", "impossible")
+_SHARES = ("decided_by_ties", "judged")
+_LONGEST_NAME = 1000
+_NO_IDS = (math.inf, -math.inf)
+
+Loaded = tuple[Audit, pd.DataFrame | None]
+
+
+def read(path: str | Path) -> Loaded:
+    """Return the parts of the report in a file, as `Report` takes them.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read, is no report, of another format, or was changed: the part that
+        is wrong is named.
+    """
+    with reading(path):
+        content = Path(path).read_bytes()
+    try:
+        stored = _parsed(content)
+        _check_format(stored)
+        try:
+            return _loaded(Part(stored), len(content))
+        except InvalidInputError as error:
+            msg = f"{error}. The file was changed after it was saved: save the report again."
+            raise InvalidInputError(msg) from None
+    except InvalidInputError as error:
+        msg = f"{path}: {error}"
+        raise InvalidInputError(msg) from None
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content.decode(), object_pairs_hook=_named_once)
+    except UnicodeDecodeError as error:
+        msg = f"not JSON (no text in UTF-8 from byte {error.start} on)."
+    except RecursionError:
+        msg = "not JSON that a report has: it is nested too deep."
+    except json.JSONDecodeError as error:
+        msg = f"not JSON ({error})."
+    except InvalidInputError:
+        raise
+    except ValueError:  # Python reads no whole number of thousands of digits
+        msg = "not JSON that a report has: it holds a number of more than 4300 digits."
+    raise InvalidInputError(msg)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        msg = f"{shown(name)} stands in one place twice. Save the report again."
+        raise InvalidInputError(msg)
+    return found
+
+
+def _check_format(stored: Any) -> None:
+    text = stored.get("format") if isinstance(stored, dict) else None
+    found = (
+        re.fullmatch(r"recsys_ndcg report ([0-9]{1,18})", text) if isinstance(text, str) else None
+    )
+    if found is None:
+        msg = "not a report that recsys_ndcg saved."
+        raise InvalidInputError(msg)
+    number = int(found[1])
+    if number == FORMAT:
+        return
+    what, to_do = (
+        ("an older", "Evaluate the data again, and save that.")
+        if number < FORMAT
+        else ("a newer", "Install it: pip install -U recsys-ndcg.")
+    )
+    msg = (
+        f"a report of format {number}, which {what} recsys_ndcg saved; version "
+        f"{__version__} reads format {FORMAT}. {to_do}"
+    )
+    raise InvalidInputError(msg)
+
+
+def _loaded(stored: Part, n_bytes: int) -> Loaded:
+    signed = stored["signatures"]
+    signatures = {name: _signature(name, signed[name]) for name in signed.names()}
+    names = list(signatures)
+    if not names:
+        signed.refuse("is empty")
+    size = stored["n_users"].whole(least=1)
+    if n_bytes < least_size(size, len(names)):
+        stored["n_users"].refuse(f"is {size}, which is more than a file of this size holds")
+    users = _ids(stored["users"], size)
+    lists, known = stored["lists"], names_known()
+    table = {
+        name: np.column_stack(
+            [stored[kind][name][metric].column(size, _kinds(name)) for metric in names]
+        )
+        for kind, kinds in (("scores", PARTS), ("orders", NAMES))
+        for name in kinds
+    }
+    scores = Scores(
+        tuple(_measurement(name, stored["metrics"][name], known) for name in names),
+        users,
+        counts=ListCounts(**{name: lists[name].column(size, _kinds(name)) for name in LISTS}),
+        **{name: table[name] for name in PARTS},
+    )
+    truth = lists["truth"].column(size, "u")
+    if truth.dtype != np.uint32:
+        lists["truth"].refuse(f"is packed as {truth.dtype.name}, not uint32")
+    audit = StoredAudit(
+        scores,
+        Orders(*(table[name] for name in NAMES)),
+        _from_lists(stored["audit"], names),
+        signatures,
+        truth,
+    )
+    wrong = objection(audit.levels, signatures)
+    if wrong:
+        raise InvalidInputError(wrong)
+    return audit, _baselines(stored["baselines"], names)
+
+
+def _signature(name: str, part: Part) -> Signature:
+    """Return the signature of a metric; half a character could be shown nowhere."""
+    text = part.value
+    if not isinstance(text, str) or not name.isprintable() or len(name) > _LONGEST_NAME:
+        part.refuse(f"is {shown(text)}, not the signature of a metric")
+    try:
+        text.encode()
+        signature = Signature(text)
+        told = signature.fields
+    except (InvalidInputError, UnicodeEncodeError) as error:
+        part.refuse(f"is none: {error}".rstrip("."))
+    threshold = told.get("threshold")
+    whole = "".join(name.split()) == signature.metric
+    if not whole or not (threshold is None or math.isfinite(threshold)):
+        part.refuse(f"is {shown(text)}, which is that of another metric or threshold")
+    return signature
+
+
+def _kinds(name: str) -> str:
+    """Return which of NumPy's kinds of number a column holds."""
+    if name in _FLAGS:
+        return "b"
+    if name in LISTS:
+        return "iuf" if name in _FLOATS else "iu"
+    return "f"
+
+
+def _ids(stored: Part, size: int) -> Ids:
+    ids = stored.value
+    if not isinstance(ids, list):
+        users = stored.column(size, "iu")
+    else:
+        odd = [one for one in ids if not isinstance(one, str | int | float) or one in _NO_IDS]
+        if odd:
+            stored.refuse(f"holds {shown(odd[0])}, which is no id")
+        if len(ids) != size:
+            stored.refuse(f"holds {len(ids)} ids, but n_users is {size}")
+        users = as_numbers(objects(ids, "users"))
+    if len(set(users.tolist())) != size:
+        stored.refuse("holds an id twice")
+    return users
+
+
+def _measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:
+    """Return the measurement of that name; one whose metric is not known here shows its scores."""
+    k = described["k"].value
+    undefined = described["undefined"].number(0.0, 1.0)
+    try:
+        k = checked_k(k)
+        rule = Convention(undefined="skip" if math.isnan(undefined) else undefined)
+    except InvalidInputError as error:
+        described.refuse(f"holds what no metric has: {error}".rstrip("."))
+    metric = _metric(name, k, described, known)
+    if (str(metric), metric.k) != (name, k):
+        described.refuse(f"has k={k}, but the name stands for {metric}")
+    return Measurement(metric, rule)
+
+
+def _metric(name: str, k: int | None, described: Part, known: frozenset[str]) -> Metric:
+    bounded, ranks, is_ratio = (described[one].flag() for one in ("bounded", "orders", "a_ratio"))
+    if re.split(r"\W", name, maxsplit=1)[0].lower() in known:
+        with suppress(RecsysNdcgError):
+            return parse(name)[0]
+    if not is_ratio:
+        msg = f"{name} makes its score in a way that is not known here: import its module first"
+        raise InvalidInputError(msg)
+    return Recorded(k, text=name, is_bounded=bounded, ranks=ranks)
+
+
+def _from_lists(stored: Part, names: list[str]) -> pd.DataFrame:
+    columns = {
+        column: [
+            stored[name][column].number(*((0, 1 + 1e-9) if column in _SHARES else ()))
+            for name in names
+        ]
+        for column in FROM_LISTS
+    }
+    return pd.DataFrame(columns, index=names, dtype=np.float64)
+
+
+def _baselines(stored: Part, names: list[str]) -> pd.DataFrame | None:
+    models = [one for one in stored[names[0]].names() if one != "chance"]
+    rows = {}
+    for model in models:
+        if not model.isprintable() or not 0 < len(model) <= _LONGEST_NAME:
+            stored.refuse(f"holds {shown(model)}, which is no name of a model")
+        rows[model] = [stored[name][model].number() for name in names]
+    if not rows:
+        return None
+    return pd.DataFrame.from_dict(rows, orient="index", columns=names, dtype=np.float64)

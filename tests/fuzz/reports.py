@@ -1,0 +1,211 @@
+"""Saved reports, damaged: `Report.load` refuses them, or all that a report has can be asked for."""
+
+from __future__ import annotations
+
+import base64
+import json
+import tempfile
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import recsys_ndcg as rn
+from recsys_ndcg.report.packing import pack, unpack
+
+if TYPE_CHECKING:
+    import random
+
+ROWS = [
+    ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
+    ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
+]  # fmt: skip
+NUMBERS: list[Any] = [
+    0, -0.0, 1, -1, 2, 3, 0.5, 1e-320, 1e300, 1e308, -1e308, 2**31, 2**63, 2**64, -(2**63) - 1,
+    10**30, 10**400, 10**4000, float("inf"), float("-inf"), float("nan"),
+]  # fmt: skip
+WORDS: list[Any] = [
+    None, True, False, "", "x", "\ud800", "\x00", "é\n", "9" * 5000, "rr", "ndcg@2", "ndcg@0",
+    "<f8", "|b1", "<i8", "a" * 20_000, "rbp(p=9)@2", "callable(x)", "none", "nan", "map(1=2)",
+    [], {}, [[]], [None], {"": {}}, [1, "a"], {"codes": {}, "values": {}}, {"steps": {}},
+]  # fmt: skip
+FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-320, 1e308, -1e308, np.inf, -np.inf, np.nan, 2.0**53, 3.0]
+HIGH = [0, 1, -1, 2, 5, 2**31, 2**53, 2**62, 2**63 - 1, -(2**63)]
+
+
+@cache
+def _samples() -> list[bytes]:
+    """Return real reports: of text and of numbers, of few and of many users, with all metrics."""
+    chance = np.random.default_rng(0)
+    many = [
+        (user, item, float(chance.integers(9)), int(chance.integers(6)))
+        for user in range(60)
+        for item in range(int(chance.integers(2, 9)))
+    ]
+    reports = [
+        rn.evaluate(ROWS, metrics=["ndcg@2", "precision@2", "rr", "rmse"], threshold=2),
+        rn.evaluate(ROWS, metrics="ndcg@5"),
+        rn.evaluate(many, threshold=3, k=3, convention=rn.Convention(short_list="drop")),
+        rn.evaluate(many, metrics=["ap@3", "auc", "mae", "dcg@3", "hit@2"], threshold=3),
+        rn.evaluate({2**70 + x: [(2, 1), (1, x)] for x in range(3)}, threshold=1),
+    ]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.json"
+        for report in reports:
+            report.save(path)
+            found.append(path.read_bytes())
+    # a metric that is not known where the file is read
+    return [*found, found[0].replace(b"precision@2", b"homemade@2")]
+
+
+def case(chance: random.Random) -> bytes:
+    """Change a report here and there: in its structure, in its columns or in its bytes."""
+    content = chance.choice(_samples())
+    if chance.random() < 0.15:
+        return _other_bytes(chance, content)
+    stored = json.loads(content)
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        _change(chance, stored)
+    text = json.dumps(stored)
+    if chance.random() < 0.1:
+        name = chance.choice([*stored])
+        text = text.replace(f'"{name}":', f'"{name}": {chance.choice(("0", "{}"))}, "{name}":', 1)
+    if chance.random() < 0.03:
+        text = text.replace("{}", '{"a":' * 40_000 + "1" + "}" * 40_000, 1)
+    return text.encode()
+
+
+def _other_bytes(chance: random.Random, content: bytes) -> bytes:
+    changed = bytearray(content)
+    for _ in range(chance.choice((1, 2, 9))):
+        place = chance.randrange(len(changed))
+        change = chance.randrange(3)
+        if change == 0:
+            changed[place] = chance.randrange(256)
+        elif change == 1:
+            del changed[place : place + chance.randrange(1, 200)]
+        else:
+            changed[place:place] = changed[: chance.randrange(1, 200)]
+        changed = changed or bytearray(b"{")
+    return bytes(changed)
+
+
+def _change(chance: random.Random, stored: Any) -> None:
+    """Change one part in place."""
+    where = _somewhere(chance, stored)
+    if not where:
+        return
+    parent, last = _at(stored, where[:-1]), where[-1]
+    way = chance.randrange(9)
+    if isinstance(parent[last], dict) and "data" in parent[last] and way:
+        parent[last] = _other_column(chance, parent[last])
+    elif way == 0:
+        del parent[last]
+    elif way == 1:
+        other = _at(stored, _somewhere(chance, stored))
+        parent[last] = json.loads(json.dumps(other))  # a copy: nothing is a part of itself
+    elif way == 2 and isinstance(parent, dict):
+        parent[chance.choice([*map(str, WORDS)])] = parent.pop(last)
+    elif way < 5 and isinstance(parent[last], str):
+        parent[last] = _other_text(chance, parent[last])
+    else:
+        parent[last] = chance.choice(chance.choice((NUMBERS, WORDS)))
+
+
+def _somewhere(chance: random.Random, stored: Any) -> tuple[Any, ...]:
+    """Return where a part stands, at any level: of packed columns mostly the whole."""
+    where: tuple[Any, ...] = ()
+    while isinstance(stored, dict | list) and stored:
+        key = (
+            chance.choice([*stored]) if isinstance(stored, dict) else chance.randrange(len(stored))
+        )
+        where, stored = (*where, key), stored[key]
+        packed = isinstance(stored, dict) and "data" in stored
+        if chance.random() < (0.8 if packed else 0.15):
+            break
+    return where
+
+
+def _other_text(chance: random.Random, text: str) -> str:
+    """Change a signature, or another text, a little."""
+    parts = text.split("|")
+    place = chance.randrange(len(parts))
+    name, colon, _ = parts[place].partition(":")
+    parts[place] = chance.choice(("", name, f"{name}{colon}{chance.choice(WORDS + NUMBERS[:19])}"))
+    return "|".join(parts)
+
+
+def _at(stored: Any, where: tuple[Any, ...]) -> Any:
+    for key in where:
+        stored = stored[key]
+    return stored
+
+
+def _other_column(chance: random.Random, packed: Any) -> Any:
+    """Return a column with some of its values changed, or one that inflates to very much."""
+    if chance.random() < 0.1:
+        bomb = base64.b64encode(zlib.compress(bytes(chance.choice((10**5, 10**8))), 9)).decode()
+        return (
+            packed | {"data": bomb, "packed": True} | ({"size": 10**8} if chance.random() else {})
+        )
+    try:
+        column = unpack(packed, packed["size"]).copy()
+    except Exception:  # noqa: BLE001 - changed before
+        return packed
+    if not len(column):
+        return packed
+    place = chance.randrange(len(column))
+    if column.dtype.kind == "f":
+        column[place] = chance.choice(FLOATS)
+    elif column.dtype.kind == "b":
+        column = column.view(np.uint8)
+        column[place] = chance.randrange(256)
+        column = column.view(bool)
+    else:
+        column = column.astype(np.int64)
+        column[place] = chance.choice(HIGH)
+    if chance.random() < 0.2:
+        kind = chance.choice(("<f8", "<i8", "<u8", "|u1", "|b1"))
+        with np.errstate(all="ignore"):
+            column = column.astype(kind)
+    return pack(column)
+
+
+def run(case: bytes, folder: Path) -> None:
+    """Load it, and ask for all that it has."""
+    path = folder / "r.json"
+    path.write_bytes(case)
+    report = rn.Report.load(path)
+    try:
+        _look_at(report, folder)
+    except rn.RecsysNdcgError as error:
+        msg = "a report that was loaded refuses to be looked at"
+        raise AssertionError(msg) from error
+
+
+def _look_at(report: rn.Report, folder: Path) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        shown = [report.summary, report.audit, report.per_user, report.intervals(0.9)]
+        said = [str(report), report.to_markdown(), report.to_html(folder / "r.html")]
+        said += [report.to_latex(), report._repr_html_(), json.dumps(report.to_dict())]
+    assert all(said)
+    for table in shown:
+        assert not np.isinf(table.to_numpy(dtype=np.float64)).any(), table
+    for name, count in report.counts.items():
+        assert isinstance(count, int), name
+        assert 0 <= count < 2**53, (name, count)
+    assert report.take(report.users.tolist()) == report
+    assert hash(report) == hash(report)
+    assert report.same_ratings(report)
+    assert len(report.truth) == len(report.users) == report.counts["users"]
+    report.take(report.users[:1].tolist()).summary  # noqa: B018 - worked out when asked for
+    for name in report:
+        assert rn.Signature(report.signature(name).text) == report.signature(name)
+        assert np.isnan(report[name]) or abs(report[name]) < np.inf
+        report.per_user_audit(name)
+        report.leaderboard(name)
+    report.save(folder / "again.json")
+    assert rn.Report.load(folder / "again.json") == report

@@ -1,0 +1,62 @@
+"""The fuzzer notices whatever a case does that it must not, and makes the same case again."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import unruly
+from tests.fuzz.__main__ import main
+from tests.fuzz.running import Limits, fuzz, targets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it asks /proc for the memory")
+UNRULY = "tests.unruly"
+
+
+def _seed_of(way: bytes) -> int:
+    chances = (random.Random(f"{UNRULY} {seed}") for seed in range(100))  # noqa: S311
+    return next(seed for seed, one in enumerate(chances) if unruly.case(one) == way)
+
+
+def test_what_a_case_must_not_do_is_noticed_and_the_next_one_runs(tmp_path: Path) -> None:
+    """Another error, no end, too much memory and death; an error of ours is none of them."""
+    seeds = [_seed_of(way) for way in unruly.WAYS]
+    outcome = fuzz(UNRULY, iter(seeds), kept=tmp_path, limits=Limits(seconds=0.5))
+    assert outcome.cases == len(unruly.WAYS)
+    assert [seed for seed, _ in outcome.failures] == seeds[2:]
+    for (_, what), told in zip(
+        outcome.failures,
+        ["KeyError", "more than 0.5 s", "MemoryError", "killed by SIGKILL"],
+        strict=True,
+    ):
+        assert told in what
+    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert kept == {
+        f"{UNRULY}-{seed}.case": way for seed, way in zip(seeds[2:], unruly.WAYS[2:], strict=True)
+    }
+
+
+def test_the_command_says_how_to_see_a_failure_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And exits with 1."""
+    seed = _seed_of(b"escapes")
+    asked = [UNRULY, "--cases", "1", "--kept", str(tmp_path)]
+    assert main([*asked, "--seed", str(seed)]) == 1
+    told = capsys.readouterr().out
+    assert f"python -m tests.fuzz {UNRULY} --seed {seed} --cases 1\n" in told
+    assert f"{UNRULY}: 1 cases from seed {seed} on, 1 failures" in told
+    assert main([*asked, "--seed", str(_seed_of(b"refuses"))]) == 0
+
+
+@pytest.mark.parametrize("target", targets())
+def test_the_first_cases_of_every_target_pass(target: str, tmp_path: Path) -> None:
+    """The rest is the command's."""
+    outcome = fuzz(target, iter(range(1, 11)), kept=tmp_path)
+    assert (outcome.cases, outcome.failures) == (10, [])
