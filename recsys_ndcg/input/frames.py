@@ -78,10 +78,9 @@ class Table:
         values = self._data[name]
         if isinstance(self._data, Mapping):
             return values
-        try:
-            return values.to_numpy()
-        except Exception:  # noqa: BLE001 - of a type that NumPy lacks, such as 128-bit numbers
-            return values.to_list()
+        # NumPy has no numbers of 128 bits
+        wide = str(values.dtype) in ("Int128", "UInt128")
+        return values.to_list() if wide else values.to_numpy()
 
     def _missing(self, name: str) -> str:
         there = ", ".join(map(str, self.names)) or "none"
