@@ -41,8 +41,8 @@ def set_entry(target: object, key: object, value: object) -> None:
 class Machine:
     """The stack, those below it (one for each mark), and the memory.
 
-    Each byte of the file makes a few dozen bytes here at most. Values are never compared, shown or
-    hashed, apart from text as the key of a dict, whose hash nobody can foresee.
+    Each byte of the file makes a few dozen bytes here at most. Values are never shown, and hashed
+    only if they are text, whose hash nobody can foresee, or numbers of a bounded length.
     """
 
     def __init__(self, data: bytes) -> None:
