@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input.pickles import read_pickle
 from recsys_ndcg.input.unpickling import load
+from recsys_ndcg.input.unpickling.machine import UnfitError
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ ATTACKS: dict[str, bytes] = {
     "rows of several widths with details nested deep": b"\x80\x04((K\x01K\x01K\x01K\x01t"
     b"(K\x01K\x01K\x01K\x01}U\x01a" + b"(" * 100_000 + b"l" * 100_000 + b"stl.",
     "a prediction in itself": b"\x80\x04]q\x00(K\x01K\x01K\x01K\x01}U\x01ah\x00sta.",
-    "a far place in memory": b"\x80\x04Nr\xff\xff\xff\x7f.",
-    "a far place in memory, written out": b"Np2147483647\n.",
+    "a far place in memory": b"\x80\x04Nr\xff\xff\xff\x03.",
+    "a far place in memory, written out": b"Np67108863\n.",
     "a negative place": b"Np-1\n.",
     "many marks": b"\x80\x04" + b"(" * 600_000 + b".",
     "many lists": b"\x80\x04(" + b"]" * 600_000 + b"l.",
@@ -285,9 +286,12 @@ def test_what_is_shared_stays_shared() -> None:
 
 
 def test_a_memory_with_gaps_is_read() -> None:
-    """As Python 2 optimized its pickles."""
+    """As Python 2 wrote them, from place 1 on; what nobody kept is not recalled."""
     assert load(b"(K\x01q\x05K\x02p9\nh\x05g9\nl.") == [1, 2, 1, 2]
     assert load(b"(K\x01q\x02K\x02q\x02h\x02l.") == [1, 2, 2]
+    for code in (b"h\x01", b"j\x01\0\0\0", b"g1\n"):
+        with pytest.raises(UnfitError):
+            load(b"(K\x01q\x02" + code + b"l.")
 
 
 @pytest.mark.parametrize(

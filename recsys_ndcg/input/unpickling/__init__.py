@@ -9,13 +9,12 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from recsys_ndcg.input.unpickling.machine import Machine, UnfitError, set_entry
+from recsys_ndcg.input.unpickling.machine import MISSING, Machine, UnfitError, set_entry
 from recsys_ndcg.input.unpickling.opcodes import STEPS
 
 (
-    _MARK, _STOP, _BINFLOAT, _BINGET, _LONG_BINGET, _MEMOIZE, _SHORT_BINUNICODE, _TUPLE, _TUPLE2,
-    _SETITEM,
-) = b"(.Ghj\x94\x8ct\x86s"  # fmt: skip
+    _MARK, _STOP, _BINFLOAT, _BINGET, _LONG_BINGET, _MEMOIZE, _SHORT_BINUNICODE, _TUPLE, _SETITEM,
+) = b"(.Ghj\x94\x8cts"  # fmt: skip
 _double = struct.Struct(">d").unpack_from
 _place = struct.Struct("<I").unpack_from
 
@@ -39,7 +38,7 @@ def load(data: bytes) -> Any:
     raise UnfitError(msg)
 
 
-def _run(machine: Machine) -> Any:  # noqa: C901 - a call for each would take twice as long
+def _run(machine: Machine) -> Any:  # noqa: C901, PLR0912 - a call for each would take twice as long
     """Do one instruction after the other, those that a prediction is full of right here.
 
     None looks whether the file ends within its argument: then the next instruction is missing.
@@ -54,9 +53,13 @@ def _run(machine: Machine) -> Any:  # noqa: C901 - a call for each would take tw
         elif opcode == _BINGET:
             stack.append(memory[data[at]])
             at += 1
+            if stack[-1] is MISSING:
+                raise IndexError
         elif opcode == _LONG_BINGET:
             stack.append(memory[_place(data, at)[0]])
             at += 4
+            if stack[-1] is MISSING:
+                raise IndexError
         elif opcode == _BINFLOAT:
             stack.append(_double(data, at)[0])
             at += 8
@@ -69,9 +72,6 @@ def _run(machine: Machine) -> Any:  # noqa: C901 - a call for each would take tw
         elif opcode == _TUPLE:
             entries, stack = tuple(stack), below.pop()
             stack.append(entries)
-        elif opcode == _TUPLE2:
-            second = stack.pop()
-            stack[-1] = (stack[-1], second)
         elif opcode == _SETITEM:
             value, key = stack.pop(), stack.pop()
             set_entry(stack[-1], key, value)

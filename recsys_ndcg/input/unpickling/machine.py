@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from recsys_ndcg.input.unpickling.collisions import Collisions
-from recsys_ndcg.input.unpickling.stand_ins import INERT, TOO_LONG, Inert, Kind, Name, named
+from recsys_ndcg.input.unpickling.stand_ins import TOO_LONG, Inert, Kind, Name, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 class UnfitError(Exception):
     """A pickle that is not whole, or made to do harm; says why."""
+
+
+#: At the places in the memory that a pickle has left out.
+MISSING = Inert()
 
 
 def refuse(reason: str) -> NoReturn:
@@ -37,8 +41,8 @@ def set_entry(target: object, key: object, value: object) -> None:
 class Machine:
     """The stack, those below it (one for each mark), and the memory.
 
-    Each byte of the file makes a few dozen bytes here at most. Values are never compared, shown or
-    hashed, apart from text as the key of a dict, whose hash nobody can foresee.
+    Each byte of the file makes a few dozen bytes here at most. Values are never shown, and hashed
+    only if they are text, whose hash nobody can foresee, or numbers of a bounded length.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -77,12 +81,12 @@ class Machine:
             self.memory[place] = top
             return
         if gap:
-            self.memory += [INERT] * gap
+            self.memory += [MISSING] * gap
         self.memory.append(top)
 
     def recall(self, place: int) -> None:
         """Put what was kept on the stack."""
-        if place < 0:
+        if place < 0 or self.memory[place] is MISSING:
             refuse(f"it recalls a value from place {place}")
         self.stack.append(self.memory[place])
 

@@ -61,6 +61,12 @@ def _tuple_of(size: int) -> Step:
     return alone(join)
 
 
+def _pair(machine: Machine, at: int) -> int:
+    second = machine.stack.pop()
+    machine.stack[-1] = (machine.stack[-1], second)
+    return at
+
+
 def _dict(machine: Machine) -> None:
     entries = machine.since_mark()
     machine.push({})
@@ -169,6 +175,7 @@ _STEP_OF: dict[bytes, Step] = {
     pickle.GET: words(1, _recall_from),
     pickle.EMPTY_TUPLE: value(()),
     pickle.TUPLE1: _tuple_of(1),
+    pickle.TUPLE2: _pair,
     pickle.TUPLE3: _tuple_of(3),
     pickle.EMPTY_DICT: alone(lambda machine: machine.push({})),
     pickle.EMPTY_LIST: alone(lambda machine: machine.push([])),
