@@ -227,13 +227,20 @@ def _first_line(text: str) -> str:
 
 
 def _check_width(path: Path, text: str) -> None:
-    """Refuse columns so many that reading them would take minutes."""
+    """Refuse columns so many that reading them takes minutes, and lines without them."""
     first = _first_line(text[: 1 << 20])
     width = first.count(_separator_of(first)) + 1
     if width > _MOST_COLUMNS:
         msg = (
             f"{path}: more than {_MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
             "user, item, estimated, true."
+        )
+        raise InvalidInputError(msg)
+    lines = text.count("\n") + text.count("\r")
+    if lines * width > 1_000_000 + 2 * len(text):  # cells that are not there would fill the memory
+        msg = (
+            f"{path}: most lines are blank, or have far fewer columns than the {width} of line 1. "
+            "Take out what is not of the table."
         )
         raise InvalidInputError(msg)
 

@@ -25,7 +25,7 @@ from recsys_ndcg.report.levels import NAMES, Orders
 from recsys_ndcg.report.parts import Part
 from recsys_ndcg.report.possible import objection
 from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.report.storage import FORMAT, LISTS, least_size
+from recsys_ndcg.report.storage import FORMAT, LISTS, is_id, least_size
 from recsys_ndcg.report.stored_audit import StoredAudit
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
@@ -38,7 +38,6 @@ _FLAGS = ("tied", "missing", "left_out")
 _FLOATS = ("n_relevant", "unlabelled", "impossible")
 _SHARES = ("decided_by_ties", "judged")
 _LONGEST_NAME = 1000
-_NO_IDS = (math.inf, -math.inf)
 
 Loaded = tuple[Audit, pd.DataFrame | None]
 
@@ -187,7 +186,7 @@ def _ids(stored: Part, size: int) -> Ids:
     if not isinstance(ids, list):
         users = stored.column(size, "iu")
     else:
-        odd = [one for one in ids if not isinstance(one, str | int | float) or one in _NO_IDS]
+        odd = [one for one in ids if not is_id(one)]
         if odd:
             stored.refuse(f"holds {shown(odd[0])}, which is no id")
         if len(ids) != size:

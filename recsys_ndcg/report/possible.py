@@ -23,7 +23,6 @@ _AT_MOST = {
     "n_items": ("ratings",),
     "n_relevant": ("ratings", "unlisted"),
     "unlabelled": ("ratings",),
-    "impossible": ("ratings",),
 }
 _WHOLE = ("n_items", "n_relevant", "ratings", "unlabelled", "unlisted", "impossible", "repeats")
 _ROOM = 16.0  # times a sum: what is worked out from it stays a number, too

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +41,7 @@ def least_size(n_users: int, n_metrics: int) -> int:
     Examples
     --------
     >>> least_size(1000, 3), least_size(1_000_000, 20)
-    (0, 21050356)
+    (0, 21112856)
     """
     columns = len(LISTS) + 2 + n_metrics * (len(PARTS) + len(NAMES))
     return max(0, 8 * n_users * columns - _ANYWAY) // _PER_BYTE
@@ -105,10 +107,25 @@ def _packed_ids(users: Ids) -> Any:
         return pack(users)
     ids = users.tolist()
     for user in ids:
-        if not isinstance(user, str | int | float):
+        if not is_id(user):
             msg = f"A report with the user id {shown(user)} cannot be saved; use text or numbers."
             raise InvalidInputError(msg)
     return ids
+
+
+def is_id(value: object) -> bool:
+    r"""Tell what a file can hold as an id, and a table can show: finite numbers and whole text.
+
+    Examples
+    --------
+    >>> is_id("ann"), is_id(7), is_id(float("inf")), is_id("\ud800")
+    (True, True, False, False)
+    """
+    if isinstance(value, str) and not value.isascii():
+        with suppress(UnicodeEncodeError):  # half a character
+            return bool(value.encode())
+        return False
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _described(one: Measurement) -> dict[str, Any]:

@@ -73,6 +73,17 @@ def test_a_file_of_very_many_columns_is_refused_at_once(
         rn.evaluate(written(tmp_path, separator * 100_000 + end + GOOD))
 
 
+@pytest.mark.parametrize("line", ["\n", "\r\n", "a\n"])
+def test_a_file_of_hardly_more_than_blank_lines_is_refused_before_it_is_a_table(
+    tmp_path: Path, line: str
+) -> None:
+    """Each would be a row of missing cells."""
+    heading = HEADING if line != "a\n" else HEADING.strip() + ",x" * 900 + "\n"
+    with refused("p.csv: most lines are blank, or have far fewer columns than the"):
+        rn.evaluate(written(tmp_path, heading + GOOD + line * 1_000_000))
+    assert rn.evaluate(written(tmp_path, HEADING + GOOD + "\n" * 1000)).counts["ratings"] == 2
+
+
 def test_a_long_file_whose_lines_end_as_on_an_old_macintosh_is_no_line(tmp_path: Path) -> None:
     """A carriage return ends a line, too."""
     rows = "".join(f"a,{item},{item},{item % 3}\r" for item in range(2000))

@@ -283,6 +283,27 @@ def test_baselines_stand_in_every_catalogue_report(split: tuple[Any, Any], tmp_p
     assert rated.baselines.index.tolist() == ["chance"]
 
 
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_report_without_the_impossible_predictions_is_kept_in_a_file(
+    split: tuple[Any, Any], tmp_path: Path
+) -> None:
+    """They are counted, but not among the rows."""
+    trainset, test = split
+    table = {
+        (trainset.to_raw_uid(user), trainset.to_raw_iid(item)): None if item % 4 else user + item
+        for user in trainset.all_users()
+        for item in trainset.all_items()
+    }
+    algo = Tabled(table).fit(trainset)
+    report = evaluate_catalogue(
+        algo, trainset, test, metrics="ndcg@5", convention=rn.Convention(impossible="drop")
+    )
+    counts = report.scores.counts
+    assert (counts.impossible > counts.ratings).any()
+    report.save(tmp_path / "r.json")
+    assert rn.Report.load(tmp_path / "r.json") == report
+
+
 def test_popularity_is_the_number_of_ratings(split: tuple[Any, Any]) -> None:
     """Scaled so that clipping leaves its order alone."""
     trainset, _ = split
