@@ -142,9 +142,9 @@ def test_a_pipe_and_a_device_are_written_into(tmp_path: Path) -> None:
         (".", "Is a directory"),
         ("old.txt/below", "Not a directory"),
         ("n" * 300, "File name too long"),
-        ("a\0b", "null"),
-        ("\ud800", "surrogates"),
-        (None, "NoneType"),
+        ("a\0b", "cannot be the name of a file"),
+        ("\ud800", "cannot be the name of a file"),
+        (None, "Give the path of a file, not None"),
     ],
 )
 def test_what_cannot_be_written_is_told_with_the_reason(

@@ -207,12 +207,16 @@ class GroupedLists(Record):
         """The place of each row's item among all items, compared as text."""
         places = self.text_order
         if places is None:
-            places = text_places(np.asarray(self.item_ids))
+            places = self._text_order
         return places[self.item_codes]
 
     def with_text_order(self) -> Self:
         """Return the lists with the order of their items as text, found once for all parts."""
-        return replace(self, text_order=text_places(np.asarray(self.item_ids)))
+        return self if self.item_ids is None else replace(self, text_order=self._text_order)
+
+    @property
+    def _text_order(self) -> Positions:
+        return text_places(np.asarray(self.item_ids))
 
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
         """Return item, estimate and grade at the first ranks of the first user's list.

@@ -114,7 +114,7 @@ def test_numbers_of_every_type_are_read_and_what_is_null_is_unlabelled(
         ("item", pa.array(["x", None, "x", "y"]).dictionary_encode(), "item: a missing id in row"),
         ("true", pa.array(["1", "2", "3", "4"]), "true: text such as '1' in row 0"),
         ("true", pa.array([b"1", b"2", b"3", b"4"]), "true: text such as b'1' in row 0"),
-        ("true", pa.array([dt.date(2020, 1, 1)] * 4), "true: not a number"),
+        ("true", pa.array([dt.date(2020, 1, 1)] * 4), "true: .*not a number"),
         ("true", pa.array([dt.timedelta(1)] * 4), "true: timedelta64.* is not a number"),
     ],
 )

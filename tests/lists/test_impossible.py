@@ -162,6 +162,7 @@ def test_flags_survive_the_join_with_the_test_ratings(
     for (user, item), true in test.items():
         if (user, item) not in listed:
             outside.setdefault(user, []).append(true)
+    chosen = replace(chosen, recommend_from=None)  # what is joined may be no ratings
     convention = drawn.convention_of(chosen).replace(impossible=rule)
     ranked = rn.RankedLists.from_labels(labels, rows)
     names, threshold = asked(chosen, k), chosen.threshold

@@ -63,6 +63,7 @@ def _with_unlabelled_as(users: dict[int, list[Row]], grade: float) -> dict[int, 
 def test_every_column_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: int) -> None:
     """By trying every order of every list."""
     assume(drawn.usable(data))
+    chosen = drawn.rated(chosen, data)
     names = [f"{name}@{k}" for name in METRICS]
     report = rn.evaluate(
         data.lists, metrics=names, threshold=chosen.threshold,

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.visible import visible
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,12 +149,19 @@ def test_any_name_is_read_back_from_every_format(name: str) -> None:
 
 
 def test_a_file_cannot_name_what_acts(tmp_path: Path) -> None:
-    """A report that somebody else wrote."""
+    """A report that somebody else wrote: refused without acting, or shown as it stands."""
     path = tmp_path / "r.json"
     rn.evaluate(ROWS, metrics="ndcg@2").save(path)
-    text = path.read_text().replace("ndcg@2", "x\x1b[2J<b>_\u202e")
-    path.write_text(json.dumps(json.loads(text, strict=False)))
-    loaded = rn.Report.load(path)
-    for shown in (str(loaded), loaded.to_markdown(), loaded.to_html(), loaded.to_latex()):
-        assert "\x1b" not in shown
-        assert "\u202e" not in shown
+    plain = path.read_text()
+
+    def named(name: str) -> Report:
+        path.write_text(json.dumps(json.loads(plain.replace("ndcg@2", name), strict=False)))
+        return rn.Report.load(path)
+
+    with refused(r"x\\x1b\[2J\\u202e", whole=False):
+        named("x\x1b[2J\u202e")
+    loaded = named("x<b>_")
+    assert loaded.metrics == ["x<b>_"]
+    for shown in (loaded.to_html(), loaded._repr_html_()):
+        assert "<b>" not in shown
+    assert r"\textless{}b\textgreater{}\_" in loaded.to_latex()

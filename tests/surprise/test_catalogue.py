@@ -6,6 +6,7 @@ import copy
 import gc
 import tracemalloc
 import weakref
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +96,11 @@ def ranked_the_long_way(
     return rn.RankedLists.from_labels(labels, rows)
 
 
+def estimated(lists: rn.RankedLists) -> rn.RankedLists:
+    """Return joined lists as ones of which it is known that the estimates are ratings."""
+    return replace(lists, protocol="rated")
+
+
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @settings(max_examples=150, deadline=None)
 @given(
@@ -122,7 +128,7 @@ def test_the_report_is_that_of_all_candidates_ranked(
     how = {"metrics": names, "k": None, "threshold": chosen.threshold, "convention": convention}
     known = {trainset.to_raw_uid(inner) for inner in trainset.all_users()}
     assume(trainset.n_items >= 3 and known & {user for user, _, _ in test})
-    lists = ranked_the_long_way(algo, trainset, test, clip=clip)
+    lists = estimated(ranked_the_long_way(algo, trainset, test, clip=clip))
     # the catalogue refuses an anti-testset: every candidate labelled, all alike
     assume(lists.n_unlabelled or len({grade for _, _, grade in test}) > 1)
     try:
