@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.ids import text_places
+from recsys_ndcg.input.ids import as_text, text_places
 from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -104,6 +104,13 @@ def test_ids_without_an_order_stand_in_one_whatever_the_order_of_the_rows(ids: l
         ]
         found.add((*map(str, map(sorted, map(str, lists.item_ids))), *scores))
     assert len(found) == 1
+
+
+def test_a_set_is_written_in_one_way() -> None:
+    """Equal sets can go through their members in different orders."""
+    forth, back = frozenset([0, 8]), frozenset([8, 0])
+    assert list(forth) != list(back)
+    assert as_text(np.array([forth], dtype=object)) == as_text(np.array([back], dtype=object))
 
 
 def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:

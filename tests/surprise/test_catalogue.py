@@ -151,6 +151,22 @@ def test_the_report_is_that_of_all_candidates_ranked(
     assert report.counts == counts
 
 
+def test_what_could_not_be_predicted_is_not_recommended_from_any_limit() -> None:
+    """Last of all, by an estimate that nobody made."""
+    pairs = [(1, 7), (1, 8), (2, 9), (2, 10)]
+    frame = pd.DataFrame([(*pair, 3.0) for pair in pairs])
+    data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(0, 5)))
+    trainset = data.build_full_trainset()
+    algo = Tabled({(1, 9): 4.0, (1, 10): None, (2, 7): None, (2, 8): 2.0}).fit(trainset)
+    convention = rn.Convention(impossible="last", recommend_from=-1000.0, tie_tolerance=1e-9)
+    report = evaluate_catalogue(
+        algo, trainset, [(1, 9, 4.0), (2, 7, 4.0), (2, 8, 1.0)],
+        metrics=["precision", "recall"], k=None, threshold=4, convention=convention,
+    )  # fmt: skip
+    assert report.per_user["precision"].tolist() == [1.0, 0.0]
+    assert report.per_user["recall"].tolist() == [1.0, 0.0]
+
+
 ALGORITHMS: dict[str, Callable[[], Any]] = {
     "SVD": lambda: surprise.SVD(n_factors=5, random_state=0),
     "SVD unbiased": lambda: surprise.SVD(n_factors=5, biased=False, random_state=0),
