@@ -115,7 +115,8 @@ def needing(*libraries: str, job: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:  # such as pandas', of a version that is too old for it
-        raise MissingExtraError(job=job, extra=extra, library=library, said=error) from error
+        name = (error.name or libraries[-1]).partition(".")[0]
+        raise MissingExtraError(job=job, extra=extra, library=name, said=error) from error
 
 
 @contextmanager

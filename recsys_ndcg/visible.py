@@ -7,7 +7,7 @@ import sys
 from unicodedata import category
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-_JOINER = "\u200d"
+_JOINERS = "\u200c\u200d"
 _INSTEAD = {"±": "+-", "–": "-", "…": "...", "×": "x"}
 
 
@@ -38,12 +38,10 @@ def printable(text: str) -> str:
 
 
 def _joins(text: str, place: int) -> bool:
-    """Tell the mark between two emoji that makes one of them."""
-    before, after = text[place - 1 : place], text[place + 1 : place + 2]
-    return (
-        text[place] == _JOINER
-        and (before == "\ufe0f" or category(before or " ") in {"So", "Sk"})
-        and category(after or " ") == "So"
+    """Tell a joiner, or its opposite, between two letters or emoji that need one."""
+    beside = text[place - 1 : place], text[place + 1 : place + 2]
+    return text[place] in _JOINERS and all(
+        one and not one.isascii() and category(one) not in _HIDDEN for one in beside
     )
 
 

@@ -111,7 +111,7 @@ def _failed(error: Exception) -> int:
 
 def _silence() -> None:
     """Let what was not printed go nowhere, lest Python tries again when it exits."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()
         except OSError:

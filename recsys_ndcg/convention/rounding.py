@@ -41,16 +41,3 @@ def least_recommended(convention: Convention, threshold: float | None) -> float:
         return float(np.float32(least))
     # the limit on the grid of the rounded estimates, whatever the division's last digit
     return float(np.ceil(least / float(step) - 1e-6)) if step else least
-
-
-def below_all(lowest: Floats, convention: Convention) -> Floats:
-    """Return estimates below the lowest ones of some lists, that no tolerance rounds up to them.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention
-    >>> below_all(np.array([1.0, -2.0]), Convention(tie_tolerance=0.5))
-    array([-2., -6.])
-    """
-    step = convention.tie_tolerance
-    return lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)

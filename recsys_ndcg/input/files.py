@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from pathlib import Path
@@ -10,17 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, reading, shown
+from recsys_ndcg.errors import InvalidInputError, check_path, reading, shown
+from recsys_ndcg.input.frames import COLUMNS
 from recsys_ndcg.input.parquet import ParquetColumns
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from recsys_ndcg.arrays import Floats
 
 _MOST_COLUMNS = 1000
 _SEPARATORS = ("\t", ",", ";", "|")
+_NO_TEXT = (
+    "Save it as CSV in UTF-8; the name of a Parquet file ends in .parquet, that of pickled "
+    "predictions in .pickle."
+)
 RATINGS = ("user", "item", "rating", "timestamp")
 
 
@@ -53,9 +59,8 @@ def read_file(
 
 def _roles(columns: Mapping[str, str]) -> dict[str, str]:
     """Return which column is read as which of ours: one that is named, only as that."""
-    usual = {ours: ours for ours in ("user", "item", "estimated", "rank", "true")}
-    free = {ours: name for ours, name in usual.items() if name not in columns.values()}
-    return {ours: {**free, **columns}[ours] for ours in usual if ours in {*free, *columns}}
+    free = {ours: ours for ours in (*COLUMNS, "rank") if ours not in columns.values()}
+    return free | dict(columns)
 
 
 def read_ratings(path: str | Path) -> pd.DataFrame:
@@ -76,7 +81,8 @@ def read_ratings(path: str | Path) -> pd.DataFrame:
     if "::" in _first_line(text):
         text = text.replace("::", "\t")
     first = _first_line(text)
-    lines = _Lines(path, text, headed=not _is_number(first.split(_separator_of(first))[2:3]))
+    third = "".join(next(csv.reader([first], delimiter=_separator_of(first)), [])[2:3]).strip()
+    lines = _Lines(path, text, headed=third != "" and np.isnan(_number(third)))
     count = len(lines.frame.columns)
     if count not in (3, 4):
         msg = f"{path}: {count} columns; ratings are user, item, rating[, timestamp]."
@@ -189,23 +195,13 @@ def _is_plain_number(text: str) -> bool:
     return short and str(int(text)) == text
 
 
-def _is_number(fields: Sequence[str]) -> bool:
-    try:
-        return bool([float(field) for field in fields])
-    except ValueError:
-        return False
-
-
 def _text_of(path: Path) -> str:
     try:
         # an id may hold a line end
         with reading(path), path.open(encoding="utf-8-sig", newline="") as file:
             text = file.read()
     except UnicodeDecodeError as error:
-        msg = (
-            f"{path}: not text in UTF-8 (byte {error.start}). Save it as CSV in UTF-8; the name of "
-            "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
-        )
+        msg = f"{path}: not text in UTF-8 (byte {error.start}). {_NO_TEXT}"
         raise InvalidInputError(msg) from None
     if not text.strip():
         msg = f"{path}: the file is empty."
@@ -213,10 +209,7 @@ def _text_of(path: Path) -> str:
     before, nul, _ = text.partition("\0")
     if nul:
         line = before.count("\n") + 1
-        msg = (
-            f"{path}: not text (a zero byte in line {line}). Save it as CSV in UTF-8; the name of "
-            "a Parquet file ends in .parquet, that of pickled predictions in .pickle."
-        )
+        msg = f"{path}: not text (a zero byte in line {line}). {_NO_TEXT}"
         raise InvalidInputError(msg)
     _check_width(path, text)
     return text
@@ -250,7 +243,9 @@ def _separator_of(line: str) -> str:
 
 
 def _read_parquet(path: Path) -> ParquetColumns:
+    check_path(path)
     if not path.is_file():
-        msg = f"{path}: cannot be read ({'Is a directory' if path.is_dir() else 'No such file'})."
+        there = "Is a directory" if path.is_dir() else "Is no file"
+        msg = f"{path}: cannot be read ({there if path.exists() else 'No such file'})."
         raise InvalidInputError(msg)
     return ParquetColumns(path)

@@ -212,7 +212,7 @@ def refuse_alike(ids: Ids, column: str) -> None:
     seen: dict[str, Any] = {}
     for text, one in zip(as_text(ids), ids.tolist(), strict=True):
         other = seen.setdefault(text, one)
-        if other is not one and other != one:
+        if other is not one:
             kinds = " and ".join(type(each).__name__ for each in (other, one))
             msg = (
                 f"{column}: {shown(other)} and {shown(one)} are written alike, but are different "
@@ -225,15 +225,15 @@ def _ascending(ids: Ids) -> Positions:
     """Return the order of distinct ids, whatever order they come in."""
     if ids.dtype != object:
         return np.argsort(ids, kind="stable")
-    plain, text = ids.tolist(), as_text(ids)
-    named = [type(one).__name__ for one in plain]
-    for keys in (plain, [*zip(named, plain, strict=True)]):  # of one type, and of several
+    plain = ids.tolist()
+    named = [(type(one).__name__, one) for one in plain]
+    for keys in (plain, named):  # of one type, and of several
         with suppress(TypeError):  # raised by what cannot be compared
             order = sorted(range(len(keys)), key=keys.__getitem__)
             # sets can be compared, and yet have no order
             if all(keys[one] < keys[next_one] for one, next_one in pairwise(order)):
                 return np.array(order, dtype=np.int64)
-    return np.argsort(np.array(text, dtype=object), kind="stable")
+    return np.argsort(text_places(ids))
 
 
 def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:

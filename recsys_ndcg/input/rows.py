@@ -142,8 +142,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         msg = f"{column}: {values.dtype.name} is not a number; name the right column."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
-        absent, values = np.ma.getmaskarray(values), values.data.astype(object)
-        values[absent] = None
+        return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
     array = objects(values, column)
     if array.dtype in _PLACES:
         return _as_written(array)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
 
 _ROW, _PREDICTION = 4, 5
+_EXACT = {int, float, bool, np.float64, np.int64}
 
 
 def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
@@ -63,10 +64,10 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
 
 def _numbers(rows: Sequence[Any], place: int) -> Floats:
     """Return a column of numbers; a TypeError tells of what fromiter would convert in its way."""
-    # a look at each would take as long as the rest
-    if rows and isinstance(rows[0][place], str | np.float16 | np.float32 | np.ma.MaskedArray):
+    column = [row[place] for row in rows]
+    if not set(map(type, column)) <= _EXACT:
         raise TypeError
-    return np.fromiter(map(itemgetter(place), rows), np.float64, len(rows))
+    return np.fromiter(column, np.float64, len(rows))
 
 
 def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:

@@ -52,8 +52,8 @@ def _impossible_settled(
     """Return the lists with the impossible predictions below all others, tied, or without them."""
     if convention.impossible == "drop":
         return without_impossible(lists, impossible)
-    below_all = np.where(impossible, -np.inf, lists.estimated)
-    return replace(lists, estimated=below_all, impossible=None)
+    estimated = np.where(impossible, -np.inf, lists.estimated)
+    return replace(lists, estimated=estimated, impossible=None)
 
 
 def without_impossible(lists: GroupedLists, impossible: Flags) -> GroupedLists:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.files import read_file
+from recsys_ndcg.input.files import read_file, read_ratings
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -63,6 +63,19 @@ def test_what_is_no_number_in_a_file_is_refused_with_its_line(tmp_path: Path, te
         rn.evaluate(path)
 
 
+@pytest.mark.parametrize("first", ['"u1","i1","4.0"', "u1,i1,4.0", '"u1", "i1", 4.0'])
+def test_ratings_in_quotes_are_no_heading(tmp_path: Path, first: str) -> None:
+    """The first rating was left out."""
+    path = tmp_path / "r.csv"
+    path.write_text(first + "\n" + '"u2","i2","3.0"\n')
+    assert read_ratings(path)["rating"].tolist() == [4.0, 3.0]
+    path.write_text("user,item,rating\n" + first + "\n")
+    assert read_ratings(path)["rating"].tolist() == [4.0]
+    path.write_text("u1,i1,\nu2,i2,3.0\n")
+    with refused("line 1: rating is missing", whole=False):
+        read_ratings(path)
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 @pytest.mark.parametrize("form", ["array", "frame", "polars", "rows", "predictions", "mapping"])
 def test_short_floats_are_the_decimals_that_they_stand_for(kind: Any, form: str) -> None:
@@ -91,6 +104,20 @@ def test_short_floats_are_the_decimals_that_they_stand_for(kind: Any, form: str)
     assert recommended["precision@10"] == 0
 
 
+@pytest.mark.parametrize("other", [np.float32(0.7), "0.7", None])
+def test_every_prediction_is_looked_at(other: Any) -> None:
+    """Not the first alone: the order of the rows would decide how the others are read."""
+    rows: list[Any] = [("a", 1, 0.7, 0.9, {}), ("a", 2, other, 0.5, {}), ("a", 3, 0.1, 0.2, {})]
+    found = set()
+    for order in (rows, rows[::-1]):
+        try:
+            report = rn.evaluate(order, metrics=["precision@2"], threshold=0.7)
+            found.add(report["precision@2"])
+        except rn.InvalidInputError as error:
+            found.add("text" in str(error))
+    assert found == {{str: True, type(None): 0.5}.get(type(other), 1.0)}
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=2))
 def test_short_floats_keep_their_places(numbers: list[float]) -> None:
@@ -110,6 +137,8 @@ def test_a_masked_grade_is_unlabelled() -> None:
     for true in (MASKED, MASKED.astype(np.float32), MASKED.astype(object)):
         assert math.isnan(_lists(true).true[0])
         assert _lists(true).true[1:].tolist() == [1, 5]
+    short = np.ma.array([0.7, 0.2, 0.7], mask=[True, False, False], dtype=np.float32)
+    assert _lists(short).true[1:].tolist() == [0.2, 0.7]
     columns = {"user": [1, 1, 1], "item": [1, 2, 3], "estimated": [3, 2, 1], "true": MASKED}
     assert rn.RankedLists.of(columns).n_unlabelled == 1
     for lists in ({1: PAIRS}, {1: MASKED}):

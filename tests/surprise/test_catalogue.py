@@ -157,7 +157,7 @@ def test_what_could_not_be_predicted_is_not_recommended_from_any_limit() -> None
     frame = pd.DataFrame([(*pair, 3.0) for pair in pairs])
     data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(0, 5)))
     trainset = data.build_full_trainset()
-    found = {(1, 9): 4.0, (1, 10): None, (2, 7): None, (2, 8): 2.0}
+    found: dict[Any, Any] = {(1, 9): 4.0, (1, 10): None, (2, 7): None, (2, 8): 2.0}
     algo = Tabled(dict.fromkeys(pairs, 3.0) | found).fit(trainset)
     convention = rn.Convention(impossible="last", recommend_from=-1000.0, tie_tolerance=1e-9)
     report = evaluate_catalogue(

@@ -9,7 +9,6 @@ from surprise import Trainset
 
 from recsys_ndcg.arrays import ranges
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.rounding import below_all
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import encode
 from recsys_ndcg.input.labels import in_common
@@ -171,7 +170,7 @@ class Candidates:
             return values, np.zeros(len(users), dtype=np.int64)
         impossible[excluded] = False
         if self.convention.impossible == "last":
-            lowest = below_all(values.min(axis=1, keepdims=True), self.convention)
+            lowest = _below_all(values.min(axis=1, keepdims=True), self.convention)
             values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
         elif self.convention.impossible == "drop":
             values[impossible] = -np.inf
@@ -240,3 +239,16 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
             f"this one ({trainset.n_ratings} ratings). Give the one it was fitted on."
         )
         raise InvalidInputError(msg)
+
+
+def _below_all(lowest: Floats, convention: Convention) -> Floats:
+    """Return estimates below the lowest ones of some lists, that no tolerance rounds up to them.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention
+    >>> _below_all(np.array([1.0, -2.0]), Convention(tie_tolerance=0.5))
+    array([-2., -6.])
+    """
+    step = convention.tie_tolerance
+    return lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
