@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.visible import visible
 
@@ -166,6 +166,19 @@ def is_number(value: object) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a float, a short one as the decimal that it stands for; -0.0 as 0.0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_float(np.float32(0.1)), as_float(-0.0)
+    (0.1, 0.0)
+    """
+    short = type(value).__name__ in ("float16", "float32")
+    return float(str(value) if short else value) + 0.0
 
 
 def shown(value: object) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.rows import listed
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan, settled_scores
@@ -157,6 +156,6 @@ def _score(  # noqa: PLR0913, PLR0917 - what every shortcut takes
     if isinstance(x, str | bytes | Mapping) or hasattr(x, "columns") or not isinstance(x, Iterable):
         msg = f"Give one list: pairs (estimated, true), or grades in ranked order, not {shown(x)}."
         raise InvalidInputError(msg)
-    lists = RankedLists.from_tuples({"the list": x.tolist() if isinstance(x, np.ndarray) else x})
+    lists = RankedLists.from_tuples({"the list": listed(x)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     return float(settled_scores(lists, plan.under(**choices)).per_user[0, 0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -212,4 +213,6 @@ def _show(report: Report) -> None:
 def _id_as_in(report: Report, user: str) -> Any:
     """Return the id that is written like this; the command line knows only text."""
     ids = {str(one): one for one in report.users.tolist()}
-    return ids.get(user, user)
+    # where the locale knows ASCII alone, Python could not read what was typed
+    typed = os.fsencode(user).decode(errors="surrogateescape")
+    return ids.get(user, ids.get(typed, user))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, notation, presets
-from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, is_number, nearest, shown
 
 Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
 Discount = str | Callable[[Floats], Floats]
@@ -155,7 +155,7 @@ class Convention:
             elif not (isinstance(value, str) or is_number(value)) or value not in choices:
                 raise InvalidInputError(_unknown_value(name, value, choices))
         if not isinstance(self.undefined, str):
-            object.__setattr__(self, "undefined", float(self.undefined) + 0.0)  # -0.0 is 0.0
+            object.__setattr__(self, "undefined", as_float(self.undefined))
         for name in ("tie_tolerance", "recommend_from", "max_grade"):
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
         if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
@@ -319,8 +319,7 @@ def _names() -> tuple[str, ...]:
 def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     """Return the mapping with float keys in ascending order."""
     try:
-        # adding 0.0 makes -0.0 the same as 0.0, in the signature too
-        clean = {float(grade) + 0.0: float(gains[grade]) + 0.0 for grade in sorted(gains)}
+        clean = {as_float(grade): as_float(gains[grade]) for grade in sorted(gains)}
     except (OverflowError, TypeError, ValueError):
         msg = (
             f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; "
@@ -344,7 +343,7 @@ def _finite(name: str, value: float | str | None) -> float | str | None:
         other = f" or {word!r}" if word else ""
         msg = f"{name} must be a finite number{other}, not {shown(value)}."
         raise InvalidInputError(msg)
-    return float(value) + 0.0  # -0.0 is 0.0, in the signature too
+    return as_float(value)
 
 
 def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:

@@ -78,7 +78,10 @@ class Table:
         values = self._data[name]
         if isinstance(self._data, Mapping):
             return values
-        # NumPy has no numbers of 128 bits
+        if str(values.dtype) == "Time":  # NumPy has none
+            msg = f"{name}: times of day cannot be read; write them as text."
+            raise InvalidInputError(msg)
+        # nor numbers of 128 bits
         wide = str(values.dtype) in ("Int128", "UInt128")
         return values.to_list() if wide else values.to_numpy()
 

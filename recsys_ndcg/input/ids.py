@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.written_ids import ascending_order, refuse_alike
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from recsys_ndcg.arrays import Codes, Flags, Ids, Positions
+    from recsys_ndcg.arrays import Codes, Flags, Ids
 
 _SIXTEEN_BITS = 1 << 16
 
@@ -91,9 +91,8 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
-    ids = ids + 0.0 if ids.dtype.kind == "f" else ids  # -0.0 is 0.0
     refuse_alike(ids, column)
-    ascending = _ascending(ids)
+    ascending = ascending_order(ids)
     place = np.empty(len(ids), dtype=np.int32)
     place[ascending] = np.arange(len(ids), dtype=np.int32)
     return ids[ascending], place[codes]
@@ -155,85 +154,31 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
 
 
 def as_numbers(ids: Ids) -> Ids:
-    """Return Python numbers of one kind as an array of numbers, if that loses nothing."""
+    """Return Python numbers of one kind as an array of numbers, if that loses nothing.
+
+    Where other ids stand beside, numbers are written in one way, whichever came first: 2.0 as 2.
+    """
     if ids.dtype == object and any(isinstance(one, np.generic) for one in ids):
-        plain = [one.item() if isinstance(one, np.generic) else one for one in ids]
-        ids = np.fromiter(plain, dtype=object, count=len(plain))
-    kind = {int: "iu", float: "f"}.get(type(ids[0])) if ids.dtype == object and len(ids) else None
-    if kind is None or len(set(map(type, ids))) > 1:
-        return ids
-    numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become something else
-    return numbers if numbers.dtype.kind in kind else ids
+        ids = np.fromiter(map(_plain, ids), dtype=object, count=len(ids))
+    kinds = set(map(type, ids)) if ids.dtype == object else set()
+    kind = {frozenset({int}): "iu", frozenset({float}): "f"}.get(frozenset(kinds))
+    if kind is not None:
+        numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become others
+        ids = numbers if numbers.dtype.kind in kind else ids
+    elif kinds & {float, bool}:
+        ids = np.fromiter(map(_whole, ids), dtype=object, count=len(ids))
+    return ids + 0.0 if ids.dtype.kind == "f" else ids  # -0.0 is 0.0
 
 
-def as_text(ids: Ids) -> list[str]:
-    """Return each id as it is written, a set by its members in order.
-
-    Examples
-    --------
-    >>> as_text(np.array([7, b"b", frozenset("ba")], dtype=object))
-    ['7', 'b', "{'a', 'b'}"]
-    """
-    return [one if isinstance(one, str) else _written(one) for one in ids.tolist()]
+def _plain(one: Any) -> Any:
+    if isinstance(one, np.datetime64 | np.timedelta64):  # item() would give nanoseconds as a number
+        return pd.Series([one]).iloc[0]
+    return one.item() if isinstance(one, np.generic) else one
 
 
-def text_places(ids: Ids) -> Positions:
-    """Return the place of each id among all, compared as text.
-
-    Examples
-    --------
-    >>> text_places(np.array([9, 10]))
-    array([1, 0])
-    """
-    text = as_text(ids)
-    place = np.empty(len(text), dtype=np.int64)
-    place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
-    return place
-
-
-def _written(one: Any) -> str:
-    if isinstance(one, bytes):
-        return one.decode("utf-8", "surrogateescape")
-    if isinstance(one, frozenset):
-        return f"{{{', '.join(sorted(map(repr, one)))}}}"
-    return str(one)
-
-
-def refuse_alike(ids: Ids, column: str) -> None:
-    """Refuse different ids that are written alike, such as 7 and "7".
-
-    Raises
-    ------
-    InvalidInputError
-        There are such; the first two are named.
-    """
-    if ids.dtype != object or set(map(type, ids)) <= {str}:
-        return
-    seen: dict[str, Any] = {}
-    for text, one in zip(as_text(ids), ids.tolist(), strict=True):
-        other = seen.setdefault(text, one)
-        if other is not one:
-            kinds = " and ".join(type(each).__name__ for each in (other, one))
-            msg = (
-                f"{column}: {shown(other)} and {shown(one)} are written alike, but are different "
-                f"ids ({kinds}). Make all ids of one type, numbers or text."
-            )
-            raise InvalidInputError(msg)
-
-
-def _ascending(ids: Ids) -> Positions:
-    """Return the order of distinct ids, whatever order they come in."""
-    if ids.dtype != object:
-        return np.argsort(ids, kind="stable")
-    plain = ids.tolist()
-    named = [(type(one).__name__, one) for one in plain]
-    for keys in (plain, named):  # of one type, and of several
-        with suppress(TypeError):  # raised by what cannot be compared
-            order = sorted(range(len(keys)), key=keys.__getitem__)
-            # sets can be compared, and yet have no order
-            if all(keys[one] < keys[next_one] for one, next_one in pairwise(order)):
-                return np.array(order, dtype=np.int64)
-    return np.argsort(text_places(ids))
+def _whole(one: Any) -> Any:
+    whole = isinstance(one, bool) or (isinstance(one, float) and one.is_integer())
+    return int(one) if whole else one
 
 
 def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.input.ids import refuse_alike, type_names
+from recsys_ndcg.input.ids import type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
+from recsys_ndcg.input.written_ids import refuse_alike
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +107,7 @@ def in_common(known: Ids, found: Ids, column: str, names: tuple[str, str]) -> in
             f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
         )
         raise InvalidInputError(msg)
-    if kinds != other:
+    if len(kinds | other) > 1:
         refuse_alike(np.fromiter(sorted(ours | theirs, key=str), dtype=object), column)
     return len(ours & theirs)
 

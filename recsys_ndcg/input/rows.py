@@ -12,8 +12,9 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded, refuse_rows
 
-#: How many decimal places a number below 10 keeps in so few bits.
-_PLACES = {np.dtype(np.float16): 2, np.dtype(np.float32): 5}
+#: How many digits of a decimal so few bits keep.
+_DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
+_TENS = 10.0 ** np.arange(23)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,8 +145,8 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
     array = objects(values, column)
-    if array.dtype in _PLACES:
-        return _as_written(array)
+    if array.dtype.newbyteorder("=") in _DIGITS:
+        return as_written(array)
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
     array = array.astype(object)
@@ -156,7 +157,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         refuse_rows(textual, column, fault, "convert the column to numbers first")
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
-        array[short] = _as_written(array[short].astype(kind))
+        array[short] = as_written(array[short].astype(kind))
     array[_absent(array)] = np.nan
     try:
         return array.astype(np.float64)
@@ -182,18 +183,37 @@ def _fault(value: Any) -> str:
     return ""
 
 
-def _as_written(numbers: NDArray[Any]) -> Floats:
+def as_written(numbers: NDArray[Any]) -> Floats:
     """Return short floats as the decimals that they stand for, where there are such.
 
     A grade of 0.7 in 32 bits is 0.699999988079071 in 64, and would miss a threshold of 0.7. No
     two numbers become one, and none changes its place among the others.
 
+    Parameters
+    ----------
+    numbers : float16 or float32 array
+        A decimal of up to 3 or 6 digits comes back as it was.
+
     Examples
     --------
-    >>> _as_written(np.array([0.7, 1 / 3], dtype=np.float32))
+    >>> as_written(np.array([0.7, 1 / 3], dtype=np.float32))
     array([0.7       , 0.33333334])
     """
+    numbers = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
     exact = numbers.astype(np.float64)
-    scale = 10.0 ** _PLACES[numbers.dtype]
-    decimal = np.rint(exact * scale) / scale
-    return np.where(decimal.astype(numbers.dtype) == numbers, decimal, exact)
+    usual = (np.abs(exact) > 1e-16) & (np.abs(exact) < 1e22)  # powers of ten up to 1e22 are exact
+    size = np.log10(np.abs(exact), where=usual, out=np.zeros(exact.shape))
+    places = _DIGITS[numbers.dtype] - 1 - np.floor(size).astype(np.int64)
+    up, down = _TENS[np.maximum(places, 0)], _TENS[np.maximum(-places, 0)]
+    decimal = np.rint(exact * up / down) / up * down
+    return np.where(usual & (decimal.astype(numbers.dtype) == numbers), decimal, exact)
+
+
+def listed(values: Iterable[Any]) -> list[Any]:
+    """Return the entries of one list as Python values, None for what is masked."""
+    if not isinstance(values, np.ndarray):
+        return list(values)
+    data = np.ma.getdata(values)
+    data = as_written(data) if data.dtype.newbyteorder("=") in _DIGITS else data
+    entries: list[Any] = np.ma.array(data, mask=np.ma.getmaskarray(values)).tolist()
+    return entries

@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import coded
-from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.rows import Rows, floats, listed, objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,10 +100,7 @@ def _is_prediction(row: Any) -> bool:
 def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
     try:
-        entries = {
-            user: one.tolist() if isinstance(one, np.ma.MaskedArray) else list(one)
-            for user, one in lists.items()
-        }
+        entries = {user: listed(one) for user, one in lists.items()}
     except TypeError:
         user = next(user for user, one in lists.items() if not isinstance(one, Iterable))
         msg = f"User {user!r} has no list; give {{user: [(estimated, true), ...]}}."

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges
 from recsys_ndcg.convention.rounding import least_recommended, rounded
-from recsys_ndcg.input.ids import text_places
+from recsys_ndcg.input.written_ids import text_places
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib.metadata import entry_points
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, as_float, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +39,7 @@ ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
 #: And what an item is worth in DCG and its kin.
 GAINS = ORDER | {"gain"}
 
+_WORDS = {"None": None, "True": True, "False": False}
 _PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
 
 
@@ -99,10 +98,10 @@ class Metric:
                 msg = f"{self.name}: {one.name} may hold letters, digits and _.+- , not {value!r}."
                 raise InvalidInputError(msg)
             # so that a name reads back, and equal ones are equal
-            if isinstance(value, np.generic):
+            if isinstance(value, Real) and not isinstance(value, int | np.integer):
+                value = as_float(value)
+            elif isinstance(value, np.generic):
                 value = value.item()
-            if isinstance(value, Real) and not isinstance(value, int):
-                value = float(value) + 0.0  # -0.0 is 0.0
             object.__setattr__(self, one.name, value)
         if self.k is not None and self.cutoff == "none":
             msg = f"{self.name} has no cutoff; ask for {self.name!r}, not '{self.name}@{self.k}'."
@@ -289,15 +288,15 @@ def _cutoff(text: str, where: str) -> int:
 
 
 def _value(text: str, where: str) -> Any:
-    for read in (ast.literal_eval, float):
-        with (
-            suppress(ValueError, SyntaxError, MemoryError, RecursionError),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("error", SyntaxWarning)  # Python's own word on "1or 2"
-            value = read(text)
-            if value is None or isinstance(value, int | float | str):
-                return value
+    """Return what Python wrote as None, True, False, a number or a text in quotes."""
+    if text in _WORDS:
+        return _WORDS[text]
+    quoted = re.fullmatch(rf"(['\"])({_PLAIN.pattern})\1", text)
+    if quoted:
+        return quoted[2]
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
     msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
     raise InvalidInputError(msg)
 

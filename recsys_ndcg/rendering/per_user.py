@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.spreadsheets import guarded
 
 if TYPE_CHECKING:
@@ -24,7 +25,16 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
     `recsys_ndcg.input.spreadsheets.guarded` writes them. Our own reader takes it away; with
     pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
     ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is blank, or holds a zero byte: no reader would take it for an id.
     """
+    for one in per_user.index:
+        if isinstance(one, str) and ("\0" in one or not one.strip()):
+            msg = f"The user id {one!r} would be no id in a CSV file. Save the report as JSON."
+            raise InvalidInputError(msg)
     users = pd.Index(_guarded(per_user.index), name=per_user.index.name, dtype=object)
     table = per_user.set_axis(users, axis=0).set_axis(_guarded(per_user.columns), axis=1)
     odd = any(_SEPARATES.search(str(one)) for one in [*users, *table])

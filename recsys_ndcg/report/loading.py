@@ -17,6 +17,7 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, reading, shown
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import objects
+from recsys_ndcg.input.unpickling.collisions import Collisions
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import checked_k, names_known
 from recsys_ndcg.metrics.recorded import Recorded
@@ -192,6 +193,10 @@ def _ids(stored: Part, size: int) -> Ids:
         if len(ids) != size:
             stored.refuse(f"holds {len(ids)} ids, but n_users is {size}")
         users = as_numbers(objects(ids, "users"))
+    long_numbers = Collisions()
+    longer = [one for one in users.tolist() if isinstance(one, int) and one.bit_length() > 64]
+    if any(map(long_numbers.crowded, longer)):
+        stored.refuse("holds whole numbers that are chosen to have the same hash")
     if len(set(users.tolist())) != size:
         stored.refuse("holds an id twice")
     return users

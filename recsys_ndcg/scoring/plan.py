@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.convention.presets import misleading
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import check_free
@@ -66,7 +66,7 @@ class Plan:
             if not is_number(threshold):
                 msg = f"threshold must be a finite number, not {shown(threshold)}."
                 raise InvalidInputError(msg)
-            threshold = float(threshold) + 0.0  # -0.0 is 0.0, in the signature too
+            threshold = as_float(threshold)
         chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
         return cls(
             tuple(

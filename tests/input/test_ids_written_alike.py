@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.ids import as_text, text_places
+from recsys_ndcg.input.written_ids import text_places, written
+from recsys_ndcg.rendering.per_user import per_user_csv
 from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -110,7 +111,8 @@ def test_a_set_is_written_in_one_way() -> None:
     """Equal sets can go through their members in different orders."""
     forth, back = frozenset([0, 8]), frozenset([8, 0])
     assert list(forth) != list(back)
-    assert as_text(np.array([forth], dtype=object)) == as_text(np.array([back], dtype=object))
+    assert written(forth) == written(back)
+    assert written((1, frozenset([forth, 2]))) == written((1, frozenset([2, back])))
 
 
 def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
@@ -137,3 +139,75 @@ def test_ids_with_half_a_character_are_shown() -> None:
     assert all(len(one) for one in tables)
     assert report.per_user.index.tolist() == ["a\ud800"]
     assert report.explain("a\ud800")["item"].tolist() == ["y\udc80", "x"]
+
+
+OTHERS: list[list[Any]] = [
+    [frozenset("ab"), frozenset("cd")],
+    ["a", "b"],
+    [(1, 2), (1, "b")],
+    [2.0, "c"],
+    [True, "c"],
+    [Decimal("10.50"), dt.date(2020, 1, 1)],
+    [-0.0, b"x"],
+]
+OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)], ["9", "10"]]
+
+
+@pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
+@pytest.mark.parametrize("own", OWN, ids=repr)
+@pytest.mark.parametrize("ties", ["item_asc", "item_desc", "text_asc", "text_desc"])
+def test_the_order_of_a_users_items_hangs_on_no_other_ids(
+    own: list[Any], others: list[Any], ties: str
+) -> None:
+    """What stands beside them, and what comes first."""
+    ann = [("ann", one, 3.0, 5 - 4 * place) for place, one in enumerate(own)]
+    bob = [("bob", one, 3.0, 1 + place) for place, one in enumerate(others)]
+    convention = rn.Convention(ties=ties)
+    tables: list[Any] = [
+        rn.evaluate(rows, k=1, convention=convention).per_user
+        for rows in (ann, ann + bob, bob + ann, ann[::-1] + bob)
+    ]
+    alone, *beside = (one.loc["ann", "ndcg@1"] for one in tables)
+    assert beside == [alone] * 3
+
+
+@pytest.mark.parametrize("ids", [[1, 1.0], [True, 1], [Decimal("1.10"), Decimal("1.1")]])
+def test_equal_ids_are_written_in_one_way(ids: list[Any]) -> None:
+    """Whichever stands first, where text stands beside."""
+    found = set()
+    for order in (ids, ids[::-1]):
+        rows = [(user, one, 1.0, 2) for user, one in enumerate(order)]
+        lists = rn.RankedLists.from_tuples([*rows, (9, "x", 1.0, 2)])
+        assert lists.item_ids is not None
+        found.add(written(lists.item_ids[0]))
+    assert len(found) == 1
+
+
+def test_lists_that_both_mix_types_are_compared_or_refused() -> None:
+    """7 in one and "7" in the other: nothing was shared, without a word."""
+    first = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)]
+    second = [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
+    with refused("item: .*7.* written alike"):
+        rn.jaccard_at_k(first, second, 2)
+    with refused("item: .*7.* written alike"):
+        rn.rbo(first, second)
+
+
+def test_times_in_a_list_are_those_in_an_array() -> None:
+    """Not the number of nanoseconds."""
+    users = rn.RankedLists.from_arrays([*TIMES], [1, 2], [2.0, 1.0], [1, 2]).users
+    assert users.tolist() == pd.Index(TIMES).tolist()
+
+
+def test_times_of_day_are_refused() -> None:
+    """NumPy has none, and those of the standard library end at microseconds."""
+    day = pl.DataFrame({"user": [dt.time(1), dt.time(2)], "item": [1, 2], "estimated": [1, 2]})
+    with refused("user: times of day cannot be read"):
+        rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
+
+
+@pytest.mark.parametrize("user", ["", " ", "\t", "\u3000", "a\0b"])
+def test_ids_that_no_reader_takes_for_ids_are_not_written_to_csv(user: str) -> None:
+    """Blank, or with a zero byte: they come from Parquet."""
+    with refused("would be no id in a CSV file", whole=False):
+        per_user_csv(rn.evaluate({user: [(3.0, 4), (2.0, 1)]}).per_user)

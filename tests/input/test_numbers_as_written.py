@@ -104,6 +104,49 @@ def test_short_floats_are_the_decimals_that_they_stand_for(kind: Any, form: str)
     assert recommended["precision@10"] == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        *(("f4", one) for one in (0.7, 1000.3, 0.0001234, 0.123457, 123456e10)),
+        *(("f2", one) for one in (17.1, 0.007)),
+        *((kind, 0.1) for kind in (">f4", ">f2")),
+    ],
+)
+def test_a_short_float_reaches_the_threshold_that_it_was_written_as(
+    kind: str, number: float
+) -> None:
+    """In a column, a masked one, a list and a list of pairs; and as the threshold itself."""
+    true = np.array([number, number / 2], dtype=kind)
+    columns = {"user": [1, 1], "item": [1, 2], "estimated": [2.0, 1.0], "true": true}
+    how: dict[str, Any] = {"metrics": ["precision@1"], "threshold": number}
+    assert rn.evaluate(columns, **how)["precision@1"] == 1
+    masked = np.ma.array(true, mask=[False, True])
+    assert rn.evaluate(columns | {"true": masked}, **how)["precision@1"] == 1
+    assert rn.evaluate({1: masked}, **how)["precision@1"] == 1
+    assert rn.precision_at_k(true, 1, threshold=number) == 1
+    pairs = np.column_stack([np.array([2, 1], dtype=kind), true])
+    assert rn.precision_at_k(pairs, 1, threshold=number) == 1
+    how["threshold"] = true[0]
+    assert rn.evaluate(columns | {"true": [number, 0.0]}, **how)["precision@1"] == 1
+
+
+def test_short_floats_as_options_are_the_decimals_that_they_stand_for() -> None:
+    """A limit, the top grade, the grades of a mapping."""
+    rows = {"ann": [(0.7, 0.7), (0.1, 0.1)]}
+    short = np.float32(0.7)
+    for choices in (
+        {"recommend_from": short},
+        {"ideal": "max", "max_grade": short},
+        {"gain": {short: 1, np.float32(0.1): 0}},
+    ):
+        exact: Any = {"recommend_from": 0.7, "max_grade": 0.7, "gain": {0.7: 1, 0.1: 0}}
+        convention = rn.Convention().replace(**choices)
+        assert convention == convention.replace(
+            **{name: exact[name] for name in choices if name != "ideal"}
+        )
+        rn.evaluate(rows, metrics=["ndcg", "precision"], threshold=0.7, convention=convention)
+
+
 @pytest.mark.parametrize("other", [np.float32(0.7), "0.7", None])
 def test_every_prediction_is_looked_at(other: Any) -> None:
     """Not the first alone: the order of the rows would decide how the others are read."""

@@ -317,3 +317,14 @@ def test_a_report_that_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
     with refused("cannot be saved: scores.denominator.negative is negative for user 'ann'"):
         report.save(tmp_path / "r.json")
     assert not (tmp_path / "r.json").exists()
+
+
+def test_ids_that_are_chosen_to_have_one_hash_are_refused(tmp_path: Path) -> None:
+    """To tell them apart would take minutes."""
+    path, users = tmp_path / "r.json", 3000
+    rn.evaluate({user: [(2.0, 1), (1.0, 3)] for user in range(users)}).save(path)
+    stored = json.loads(path.read_text())
+    stored["users"] = [place * (2**61 - 1) for place in range(8, users + 8)]
+    path.write_text(json.dumps(stored))
+    with refused("users holds whole numbers that are chosen to have the same hash", whole=False):
+        rn.Report.load(path)
