@@ -6,32 +6,22 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse
-from tests import drawn, textbook
-from tests.drawn import Drawn
-from tests.textbook import Choices, Row
+from recsys_ndcg.scoring import Measurement, Plan, facts_for, measure
+from tests import drawn, made, textbook
+from tests.textbook import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tests.drawn import Drawn
+
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 CUTOFFS = (None, 1, 3)
-USERS = {
-    # between two others, three of equal estimates, two of them relevant, that the cutoffs split
-    1: [Row(4, 0.5, 8), Row(3, 5.0, 11), Row(1, 2.0, 9), Row(3, 1.0, 10), Row(3, 3.5, 12)],
-    2: [Row(2.0, 3.5, 10), Row(0.2, None, 9)],  # shorter than most cutoffs
-    4: [Row(1.0, 0.5, 9), Row(1.0, None, 10), Row(0.0, 0.0, 8)],  # nothing is relevant
-    # four of equal estimates, the relevant ones among them behind one that is not
-    5: [Row(2, 0.5, 11), Row(1, 5.0, 9), Row(1, 0.0, 10), Row(1, 5.0, 8), Row(1, 0.0, 12)],
-    # equal in single precision, or to a step
-    6: [Row(2.0, 1.0, 8), Row(2.0 + 1e-9, 5.0, 9), Row(2.2, None, 10), Row(0.25, 3.5, 11)],
-    7: [Row(3.0, None, 9), Row(2.0, None, 8)],  # nothing is labelled
-}
-#: Relevant items that no list has, of users who have one and of one who has none.
-UNLISTED = {2: [0.5, 5.0, 3.5], 3: [5.0, 1.0], 5: [1.0]}
 CHOICES: dict[str, tuple[Any, ...]] = {
     "gain": ("linear", "binary", "exponential_above", drawn.MAPPED, drawn.root),
     "discount": ("ln", "log2_max", "reciprocal", drawn.stairs),
@@ -95,21 +85,44 @@ def _agree(data: Drawn, chosen: Choices, names: list[str]) -> None:
 @pytest.mark.parametrize("chosen", ONE_CHANGED.values(), ids=ONE_CHANGED)
 def test_one_choice_agrees_with_the_textbook(chosen: Choices) -> None:
     """Of labels and results: with labels outside the lists, and users without one."""
-    rows = sum(map(len, USERS.values()))
-    data = Drawn(USERS, UNLISTED, [*range(rows)], joined=True)
     by_order = {name: kind for name, kind in METRICS.items() if kind.orders}
-    _agree(data, chosen, _names(chosen, by_order))
+    _agree(made.joined(), chosen, _names(chosen, by_order))
 
 
 @pytest.mark.parametrize("chosen", SEVERAL_CHANGED.values(), ids=SEVERAL_CHANGED)
 @pytest.mark.parametrize("threshold", [1.0, 3.0])
 def test_choices_that_meet_agree_with_the_textbook(chosen: Choices, threshold: float) -> None:
-    """Of predictions of ratings, the rows of the users mixed."""
-    rows = sum(map(len, USERS.values()))
-    mixed = sorted(range(rows), key=lambda place: place * 7 % rows)
-    data = Drawn(USERS, {}, mixed, joined=False)
+    """Of predictions of ratings."""
     chosen = replace(chosen, threshold=threshold)
-    _agree(data, chosen, _names(chosen, METRICS))
+    _agree(made.rated(), chosen, _names(chosen, METRICS))
+
+
+def _predictions() -> rn.RankedLists:
+    """Return the same lists as Surprise's predictions, some of which the model could not make."""
+    return rn.RankedLists.from_surprise(
+        [
+            (user, row.item, row.true, row.estimated, {"was_impossible": row.item == 9})
+            for user, rows in made.USERS.items()
+            for row in rows
+        ]
+    )
+
+
+@pytest.mark.parametrize("impossible", [None, "rank", "last", "drop"])
+def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> None:
+    """All of them measured of the same lists in one pass, or each by itself."""
+    lists = _predictions() if impossible else made.joined().lists
+    groups = []
+    for chosen in [*ONE_CHANGED.values(), *SEVERAL_CHANGED.values()]:
+        convention = drawn.convention_of(chosen).replace(impossible=impossible or "rank")
+        one = Measurement(rn.NDCG(2), convention, chosen.threshold, short_below=2)
+        kinds = [replace(one, metric=rn.CG(2)), replace(one, metric=rn.AP()), one.extreme("best")]
+        kinds += [replace(each, blind=True) for each in kinds]
+        kinds += [one, replace(one, unlabelled_as=5.0), replace(one, metric=rn.Judged(2))]
+        groups.append(Plan(tuple(kinds)).with_reasons(facts_for(lists, kinds)).measurements)
+    together = measure(lists, [one for group in groups for one in group]).per_user
+    alone = [measure(lists, group).per_user for group in groups]
+    np.testing.assert_array_equal(together, np.concatenate(alone, axis=1))
 
 
 def test_every_choice_is_among_them() -> None:

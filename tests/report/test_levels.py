@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from tests import drawn, textbook
+from tests import drawn, made, textbook
 from tests.refusal import refused
+from tests.textbook import Choices
 
 if TYPE_CHECKING:
     from tests.drawn import Drawn
-    from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 LINEAR = ["cg", "dcg", "ndcg", "precision", "recall", "f1", "rbp", "judged", "rprecision", "auc"]
@@ -76,6 +76,29 @@ def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | N
     assume(drawn.usable(data))
     if chosen.ap_over in {"hits", "k"}:  # without a number under ties, or without k
         chosen = replace(chosen, ap_over="capped")
+    _are_those_of_all_orders(data, chosen, k)
+
+
+USUAL = Choices(threshold=3.0, max_grade=5.0)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"ties": "best", "ideal": "max"},
+        {"ties": "worst", "unlabelled": "filter", "unlisted": "ignore"},
+        {"ties": "item_asc", "tie_tolerance": 0.5, "gain": "linear"},
+        {"ideal": "local", "recommend_from": 1.0, "undefined": 0.0},
+    ],
+)
+def test_levels_of_lists_made_to_show_them(changed: dict[str, Any], k: int | None) -> None:
+    """With a tie across the cutoff, and with users who have no list or no label."""
+    _are_those_of_all_orders(made.joined(), replace(USUAL, **changed), k)
+
+
+def _are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
     uncut = {"auc", "rprecision"}
     names = {
         name if k is None or name in uncut else f"{name}@{k}": name for name in [*LINEAR, *OTHERS]
