@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.drawn import Drawn
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-CUTOFFS = (None, 1, 3)
+CUTOFFS = (None, 2)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "gain": ("linear", "binary", "exponential_above", drawn.MAPPED, drawn.root),
     "discount": ("ln", "log2_max", "reciprocal", drawn.stairs),
@@ -78,8 +78,9 @@ def _agree(data: Drawn, chosen: Choices, names: list[str]) -> None:
         how = (metric.name, metric.k, data.users, data.unlisted, chosen)
         expected = textbook.table(*how)
         assert report.per_user[name].to_dict() == pytest.approx(expected, abs=1e-12, nan_ok=True)
-        for ours, theirs in ((report.mean, textbook.mean), (report.pooled, textbook.pooled)):
-            assert ours[name] == pytest.approx(theirs(*how), abs=1e-12, nan_ok=True)
+        scores = [score for score in expected.values() if not math.isnan(score)]
+        assert report.mean[name] == pytest.approx(math.fsum(scores) / len(scores), abs=1e-12)
+        assert report.pooled[name] == pytest.approx(textbook.pooled(*how), abs=1e-12)
 
 
 @pytest.mark.parametrize("chosen", ONE_CHANGED.values(), ids=ONE_CHANGED)
