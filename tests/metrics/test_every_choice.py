@@ -12,6 +12,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.scoring import Measurement, Plan, facts_for, measure
+from recsys_ndcg.scoring.measuring import in_blocks
 from tests import drawn, made, textbook
 from tests.textbook import Choices
 
@@ -52,6 +53,8 @@ SEVERAL_CHANGED = {
     "binary max": replace(USUAL, gain="binary", ideal="max"),
     "local without unlabelled": replace(USUAL, ideal="local", unlabelled="filter"),
     "capped by k": replace(USUAL, recall_over="capped", ap_over="capped", short_list="n"),
+    "binary of a lower threshold": replace(USUAL, gain="binary", threshold=1.0),
+    "above a lower threshold": replace(USUAL, gain="exponential_above", threshold=1.0),
     "in one order over hits": replace(USUAL, ap_over="hits", ties="text_desc"),
 }
 
@@ -119,11 +122,18 @@ def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> Non
         one = Measurement(rn.NDCG(2), convention, chosen.threshold, short_below=2)
         kinds = [replace(one, metric=rn.CG(2)), replace(one, metric=rn.AP()), one.extreme("best")]
         kinds += [replace(each, blind=True) for each in kinds]
-        kinds += [one, replace(one, unlabelled_as=5.0), replace(one, metric=rn.Judged(2))]
+        kinds += [one, replace(one, metric=rn.Judged(2)), replace(one, metric=rn.Recall(1))]
+        kinds += [replace(each, unlabelled_as=5.0) for each in kinds]
         groups.append(Plan(tuple(kinds)).with_reasons(facts_for(lists, kinds)).measurements)
-    together = measure(lists, [one for group in groups for one in group]).per_user
-    alone = [measure(lists, group).per_user for group in groups]
-    np.testing.assert_array_equal(together, np.concatenate(alone, axis=1))
+    together = _measured(lists, tuple(one for group in groups for one in group))
+    alone = [_measured(lists, group) for group in groups]
+    np.testing.assert_array_equal(together, np.concatenate(alone, axis=2))
+
+
+def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:
+    """Return scores, and standard deviations under random order."""
+    (deviations,) = in_blocks(lists, measurements, lambda block: block.deviations(measurements))
+    return np.stack([measure(lists, measurements).per_user, deviations])
 
 
 def test_every_choice_is_among_them() -> None:
