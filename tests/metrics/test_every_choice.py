@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.scoring import Measurement, Plan, facts_for, measure
 from recsys_ndcg.scoring.measuring import in_blocks
@@ -128,6 +130,23 @@ def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> Non
     together = _measured(lists, tuple(one for group in groups for one in group))
     alone = [_measured(lists, group) for group in groups]
     np.testing.assert_array_equal(together, np.concatenate(alone, axis=2))
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "text_asc"])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_users_in_blocks_of_their_own_score_the_same(
+    ties: str, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one without a list, and at a cutoff that no list reaches."""
+    lists, names = made.joined().lists, [name for name, kind in METRICS.items() if kind.orders]
+    how: dict[str, Any] = {"threshold": 3, "convention": rn.Convention(ties=ties), "metrics": names}
+    together = [rn.evaluate(lists, k=k, **how) for k in (1, 3, 99)]
+    monkeypatch.setattr(parallel, "_ROWS", rows)
+    monkeypatch.setattr(parallel, "_CELLS", rows)
+    for one, k in zip(together, (1, 3, 99), strict=True):
+        apart = rn.evaluate(lists, k=k, **how)
+        pd.testing.assert_frame_equal(apart.per_user, one.per_user, check_exact=True)
+        pd.testing.assert_frame_equal(apart.audit, one.audit, check_exact=True)
 
 
 def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:

@@ -33,9 +33,9 @@ CHANGES: list[dict[str, Any]] = [
 
 def _tables(rows: list[Row], chosen: Choices, depth: int) -> dict[str, list[float]]:
     """Return what stands at each rank, on average over the orders of equal estimates."""
-    found = []
+    found: list[dict[str, list[float]]] = []
     for order in textbook.orders(rows, chosen):
-        relevant = [textbook.relevant(row.true, chosen) for row in order]
+        relevant = [float(textbook.relevant(row.true, chosen)) for row in order]
         found.append(
             {
                 "gain": [textbook.gain(row.true, chosen) for row in order],
@@ -44,12 +44,12 @@ def _tables(rows: list[Row], chosen: Choices, depth: int) -> dict[str, list[floa
                 "relevance_so_far": [
                     one * sum(relevant[: r + 1]) for r, one in enumerate(relevant)
                 ],
-                "first_hit": [one and not sum(relevant[:r]) for r, one in enumerate(relevant)],
+                "first_hit": [one * (not sum(relevant[:r])) for r, one in enumerate(relevant)],
             }
         )
     return {
         name: [
-            math.fsum([*each[name], *[0] * depth][rank] for each in found) / len(found)
+            math.fsum((each[name] + [0.0] * depth)[rank] for each in found) / len(found)
             for rank in range(depth)
         ]
         for name in found[0]
