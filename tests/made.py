@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 from tests.drawn import Drawn
 from tests.textbook import Row
+
+if TYPE_CHECKING:
+    import recsys_ndcg as rn
 
 USERS = {
     # between two others, three of equal estimates, two of them relevant
@@ -21,12 +27,18 @@ UNLISTED = {2: [0.5, 5.0, 3.5], 3: [5.0, 1.0], 5: [1.0]}
 _ROWS = sum(map(len, USERS.values()))
 
 
-def joined() -> Drawn:
+def joined_data() -> Drawn:
     """Return labels and results."""
     return Drawn(USERS, UNLISTED, [*range(_ROWS)], joined=True)
 
 
-def rated() -> Drawn:
+def rated_data() -> Drawn:
     """Return predictions of ratings, the rows of the users mixed."""
     mixed = sorted(range(_ROWS), key=lambda place: place * 7 % _ROWS)
     return Drawn(USERS, {}, mixed, joined=False)
+
+
+@cache
+def lists(*, joined: bool) -> rn.RankedLists:
+    """Return the library's lists of either."""
+    return (joined_data() if joined else rated_data()).lists

@@ -62,7 +62,7 @@ def test_tables_are_means_over_the_orders_of_ties(
     changes: dict[str, Any], depth: int | None
 ) -> None:
     """A row per user, a column per rank, as many as the longest list with its labels has."""
-    chosen, data = replace(USUAL, **changes), made.joined()
+    chosen, data = replace(USUAL, **changes), made.joined_data()
     lists = data.lists
     ranking = rank(lists, drawn.convention_of(chosen), depth, threshold=chosen.threshold)
     kept = {user: textbook.kept(data.users.get(user, []), chosen) for user in lists.users.tolist()}

@@ -63,7 +63,7 @@ def test_a_weight_is_refused_where_it_is_needed() -> None:
 
 def test_without_a_cutoff_no_list_is_short() -> None:
     """Nobody is dropped, not even a user without a list."""
-    chosen, data = Choices(short_list="drop", threshold=3.0), made.joined()
+    chosen, data = Choices(short_list="drop", threshold=3.0), made.joined_data()
     report = rn.evaluate(
         data.lists, metrics=["rr", "ap"], k=None, threshold=3, convention=convention_of(chosen)
     )
