@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scoring import Plan, settled_scores
+from recsys_ndcg.scoring import Plan, facts_for, settled_scores
 from tests import made, textbook
 from tests.drawn import convention_of
 from tests.refusal import refused
@@ -57,8 +57,19 @@ def test_a_weight_is_refused_where_it_is_needed() -> None:
     for metric, convention in (("ndcg@5", short), ("ndcg@3", top), ("ndcg", top)):
         plan = Plan.of(metric, k=None, convention=convention)
         assert np.isfinite(settled_scores(lists, plan).per_user).all()
+    plan = Plan.of("ndcg@5", convention=top)
     with refused("discount gives .* at rank 4"):
-        settled_scores(lists, Plan.of("ndcg@5", convention=top))
+        plan.settled(facts_for(lists, plan.measurements))
+
+
+def test_a_top_grade_needs_a_gain_where_it_is_the_ideal() -> None:
+    """DCG has none to be compared with."""
+    how: dict[str, Any] = {
+        "convention": rn.Convention(gain={1: 0, 2: 1, 5: 3}, ideal="max", max_grade=4)
+    }
+    assert rn.evaluate(APART, metrics="dcg@1", **how).mean["dcg@1"] == 1.5
+    with refused(r"the grade 4\.0 .*has no gain"):
+        rn.evaluate(APART, metrics="ndcg@1", **how)
 
 
 def test_without_a_cutoff_no_list_is_short() -> None:
