@@ -45,9 +45,9 @@ TESTS = [
 ]
 QUICK = "not million and not searches and not process and not current_folder and not memory"
 EXAMPLES = 0.05  # of those that Hypothesis draws else
-#: For a mutant that none of them kills: all of these, and so many seconds of the others, as slow
-#: as they are when traced.
-WHOLE = ("test_every_choice", "test_tables", "made_to_show", "test_what_is_looked_at")
+#: For a mutant that none of them kills: all of these, the quick ones of its own room, and so many
+#: seconds of the others, as slow as they are when traced.
+WHOLE = ("test_every_choice", "test_tables", "made_to_show", "looked_at", "hold_places")
 SECONDS = 2.5
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
 TEXT = m.FormattedString() | m.ConcatenatedString() | m.SimpleString()
@@ -207,7 +207,11 @@ class Mutation:
             first -= 1
         order, spent = [], 0.0
         for one in sorted(tests, key=self.worth, reverse=True):
-            whole = any(name in self.items[one].nodeid for name in WHOLE)
+            name = self.items[one].nodeid
+            own = (
+                name.startswith(f"tests/{mutant['path'].parent.name}/") and self.seconds[one] < 0.2
+            )
+            whole = own or any(part in name for part in WHOLE)
             if whole or spent + self.seconds[one] < SECONDS:
                 order.append(one)
                 spent += 0 if whole else self.seconds[one]

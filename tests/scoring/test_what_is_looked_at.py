@@ -101,3 +101,19 @@ def test_unlabelled_items_leave_a_range_open() -> None:
             expected = rn.evaluate(given[grade], metrics="rr", threshold=4).mean["rr"]
             assert audit[name] == expected
     assert audit["unlabelled_zero"] < audit["unlabelled_top"]
+
+
+def test_equal_ratings_are_refused_where_they_must_be_a_mistake() -> None:
+    """Of several users, more than one each, and as ratings: not of two rows, nor of clicks."""
+    how: dict[str, Any] = {"metrics": "ndcg", "k": 2}
+    assert rn.evaluate({"ann": [(2, 3)], "bob": [(1, 3)]}, **how).mean["ndcg@2"] == 1
+    assert rn.evaluate({"ann": [(2, 3), (1, 3), (0, 3)]}, **how).mean["ndcg@2"] == 1
+    with refused("Every true value is 3.0"):
+        rn.evaluate({"ann": [(2, 3)], "bob": [(1, 3), (0, 3)]}, **how)
+    clicks = {"ann": {"a": 1, "b": 1}, "bob": {"a": 1}}
+    runs = {"ann": {"a": 2.0, "b": 1.0}, "bob": {"a": 1.0}}
+    lists = rn.RankedLists.from_trec(clicks, runs)
+    assert rn.evaluate(lists, **how).mean["ndcg@2"] == 1
+    unknown = {"ann": [(2, None), (1, None)], "bob": [(1, None)]}
+    with refused("No item has a true value"):
+        rn.evaluate(unknown, **how)
