@@ -19,6 +19,7 @@ def half_steps(ranks: Any) -> Any:
 FOLDER = Path(__file__).parent / "explained"
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "default": {},
+    "of_clicks": {"gain": "binary", "ideal": "max", "mean_over": "relevant"},
     "of_a_function_and_a_step": {
         "gain": drawn.root,
         "discount": half_steps,

@@ -553,6 +553,19 @@ def test_a_report_on_all_three_kinds_is_taken_apart(somebodys: ModuleType, tmp_p
     assert rn.Report.load(tmp_path / "own.json").take(["ann"]) == alone
 
 
+def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
+    """Of relevance a threshold, of gains the gain and the ideal, with its top grade."""
+    relevant, worth = (rn.metric(name=f"of_{of}", of=of)(halved) for of in ("relevance", "gain"))
+    with refused("of_relevance@2 needs to know which items are relevant"):
+        rn.evaluate(ROWS, metrics=relevant(2))
+    top = rn.Convention(ideal="max", max_grade=5, gain="linear")
+    report = rn.evaluate(ROWS, metrics=[worth(2)], convention=top)
+    for choice in ("gain:linear", "ideal:max", "max_grade:5.0"):
+        assert choice in report.signature("of_gain@2").short
+    signed = rn.evaluate(ROWS, metrics=[relevant(2)], threshold=4, convention=top).signature
+    assert "max_grade" not in signed("of_relevance@2").short
+
+
 def test_a_made_metric_is_documented_as_its_function() -> None:
     """For `help`, for pickles and for signatures."""
 
