@@ -296,3 +296,19 @@ def test_functions_that_differ_little_or_only_outside_the_list_are_told_apart() 
     signatures = [signature(gain=gain) for gain in gains]
     signatures += [signature(discount=weight) for weight in weights]
     assert len(set(signatures)) == len(signatures)
+
+
+@pytest.mark.parametrize("number", [1, 1.0, np.int64(1), np.float32(1)])
+def test_a_number_is_signed_as_the_same_number(number: Any) -> None:
+    """However it was given."""
+    names = ("undefined", "tie_tolerance", "recommend_from", "max_grade")
+    options: list[dict[str, Any]] = [dict.fromkeys(names, given) for given in (number, 1.0)]
+    one, other = (rn.Convention(**each) for each in options)
+    assert (one, hash(one), one.signature) == (other, hash(other), other.signature)
+
+
+def test_a_step_is_a_number() -> None:
+    """None is no step, where it is no limit and no top grade."""
+    assert rn.Convention(recommend_from=None, max_grade=None) == rn.Convention()
+    with refused("tie_tolerance must be a finite number or 'float32', not None"):
+        rn.Convention(tie_tolerance=None)  # type: ignore[arg-type]

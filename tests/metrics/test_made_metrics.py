@@ -26,9 +26,10 @@ from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
 from recsys_ndcg.metrics import metric as doors
 from recsys_ndcg.scoring import Measurement, measure
-from tests import drawn, textbook
+from tests import drawn, made, textbook
 from tests.commands import refusal, run
 from tests.refusal import refused
+from tests.textbook import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
     from tests.drawn import Drawn
-    from tests.textbook import Choices, Row
+    from tests.textbook import Row
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS: list[tuple[Any, Any, float, float | None]] = [
@@ -223,6 +224,24 @@ def test_a_function_of_ranks_equals_the_formula(
 ) -> None:
     """Every combination of `of` and `over`: per user, mean and pooled, over all orders of ties."""
     assume(drawn.usable(data))
+    _equals_the_formula(data, chosen, k, weight, rows)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize(
+    "changes", [{}, {"ideal": "max"}, {"ideal": "local", "ties": "best"}, {"mean_over": "labelled"}]
+)
+def test_a_function_of_ranks_on_lists_made_to_show_it(
+    changes: dict[str, Any], k: int | None
+) -> None:
+    """With ties across the cutoff, and with users who have no list or no label."""
+    chosen = replace(Choices(threshold=3.0, max_grade=5.0), **changes)
+    _equals_the_formula(made.joined_data(), chosen, k, WEIGHTS[0], 1 << 16)
+
+
+def _equals_the_formula(
+    data: Drawn, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
+) -> None:
     kinds = {
         (of, over): rn.metric(name=f"{weight.__name__}_{of}_{over}", of=of, over=over)(weight)
         for of in ("relevance", "gain")
@@ -532,6 +551,33 @@ def test_a_report_on_all_three_kinds_is_taken_apart(somebodys: ModuleType, tmp_p
     assert str(report.take(["ann"])) == str(alone)
     report.save(tmp_path / "own.json")
     assert rn.Report.load(tmp_path / "own.json").take(["ann"]) == alone
+
+
+def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
+    """Of relevance a threshold, of gains the gain and the ideal, with its top grade."""
+    relevant, worth = (rn.metric(name=f"of_{of}", of=of)(halved) for of in ("relevance", "gain"))
+    with refused("of_relevance@2 needs to know which items are relevant"):
+        rn.evaluate(ROWS, metrics=relevant(2))
+    top = rn.Convention(ideal="max", max_grade=5, gain="linear")
+    report = rn.evaluate(ROWS, metrics=[worth(2)], convention=top)
+    for choice in ("gain:linear", "ideal:max", "max_grade:5.0"):
+        assert choice in report.signature("of_gain@2").short
+    signed = rn.evaluate(ROWS, metrics=[relevant(2)], threshold=4, convention=top).signature
+    assert "max_grade" not in signed("of_relevance@2").short
+
+
+def test_a_made_metric_is_documented_as_its_function() -> None:
+    """For `help`, for pickles and for signatures."""
+
+    def early(rank: Any) -> Any:
+        """Prefer the first ranks."""
+        return 1 / rank
+
+    kind = rn.metric(early)
+    assert kind.__doc__ == "Prefer the first ranks."
+    assert (kind.__name__, kind.__qualname__) == ("early", early.__qualname__)
+    assert kind().origin == f"{__name__}:{early.__qualname__}"
+    assert rn.NDCG(3).origin == ""
 
 
 def test_a_fingerprint_is_of_the_function_and_not_of_the_data() -> None:

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from tests import drawn, textbook
+from tests import drawn, made, textbook
 from tests.refusal import refused
+from tests.textbook import Choices
 
 if TYPE_CHECKING:
     from tests.drawn import Drawn
-    from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 LINEAR = ["cg", "dcg", "ndcg", "precision", "recall", "f1", "rbp", "judged", "rprecision", "auc"]
@@ -77,6 +77,29 @@ def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | N
     chosen = drawn.rated(chosen, data)
     if chosen.ap_over in {"hits", "k"}:  # without a number under ties, or without k
         chosen = replace(chosen, ap_over="capped")
+    _are_those_of_all_orders(data, chosen, k)
+
+
+USUAL = Choices(threshold=3.0, max_grade=5.0)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"ties": "best", "ideal": "max"},
+        {"ties": "worst", "unlabelled": "filter", "unlisted": "ignore"},
+        {"ties": "item_asc", "tie_tolerance": 0.5, "gain": "linear"},
+        {"ideal": "local", "recommend_from": 1.0, "undefined": 0.0},
+    ],
+)
+def test_levels_of_lists_made_to_show_them(changed: dict[str, Any], k: int | None) -> None:
+    """With a tie across the cutoff, and with users who have no list or no label."""
+    _are_those_of_all_orders(made.joined_data(), replace(USUAL, **changed), k)
+
+
+def _are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
     uncut = {"auc", "rprecision"}
     names = {
         name if k is None or name in uncut else f"{name}@{k}": name for name in [*LINEAR, *OTHERS]
@@ -117,11 +140,11 @@ def _lists(n_items: dict[str, tuple[int, float]], seed: int = 0) -> pd.DataFrame
     return pd.concat([pd.DataFrame(part) for part in parts], ignore_index=True)
 
 
-@pytest.mark.parametrize("top", [None, 5e30])
+@pytest.mark.parametrize("top", [None, 5e200])
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "item_asc"])
 def test_gains_of_any_magnitude_stand_side_by_side(ties: str, top: float | None) -> None:
     """Each user's z and adjusted are those of the same list with grades from 1 to 5."""
-    scales = {"plain": 1.0, "large": 1e30, "small": 1e-30}
+    scales = {"plain": 1.0, "large": 1e200, "small": 1e-100}
     lengths = {user: (9 + place, 1.0) for place, user in enumerate(scales)}
     frame = _lists({**lengths, "single": (1, 1.0), "long": (400, 1.0)})
     options: dict[str, Any] = {"gain": "linear", "ties": ties}

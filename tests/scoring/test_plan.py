@@ -38,6 +38,23 @@ def test_a_plan_is_a_value() -> None:
     assert again.names == ["ndcg@5", "ndcg@10", "rbp(p=0.5)@3"]
 
 
+def test_what_is_measured_if_nothing_is_named() -> None:
+    """What is relevant is known by the threshold alone."""
+    assert Plan.of().names == ["ndcg@10"]
+    assert Plan.of(k=3, threshold=0).names == ["ndcg@3", "precision@3", "recall@3"]
+
+
+def test_metrics_are_added_under_the_choices_of_the_first() -> None:
+    """Those without a cutoff go with the smallest that is there."""
+    plan = Plan.of(["ndcg@5", "ap@3"], threshold=4, convention=rn.Convention(short_list="drop"))
+    more = plan.with_metrics([rn.RMSE(), rn.Recall(2)])
+    assert more == Plan.of(
+        ["ndcg@5", "ap@3", "rmse", "recall@2"],
+        threshold=4,
+        convention=plan.measurements[0].convention,
+    )
+
+
 @settings(max_examples=80, deadline=None)
 @given(data=drawn.data().filter(drawn.usable), cut=st.integers(0, 3))
 def test_facts_of_parts_merge_to_those_of_the_whole(data: Drawn, cut: int) -> None:

@@ -73,6 +73,28 @@ def test_parts_merge_to_the_whole_in_any_order_and_grouping(
     assert not differs.any()
 
 
+def test_a_part_in_which_nobody_has_a_score_adds_nothing() -> None:
+    """In either order: not to means, and not to their intervals."""
+    scores = _scores([[1.0], [3.0, 0.5], [4.5, 3.0], [0.0, 3.0]])
+    nobody = Totals.of(_scores([[0.0], [0.0, 0.0], [0.0, 0.5]]).take([0, 1]))
+    whole = Totals.of(scores)
+    place = NAMES.index("ndcg@3")
+    assert nobody.n_scored[place] == 0
+    for merged in (whole + nobody, nobody + whole):
+        assert merged.mean[place] == whole.mean[place]
+        assert merged.pooled[place] == whole.pooled[place]
+        ends, expected = (intervals(one).to_numpy()[place] for one in (merged, whole))
+        _same(ends, expected)
+
+
+def test_a_list_is_short_of_the_cutoffs_beyond_its_length() -> None:
+    """And not of its own length."""
+    lists = {"one": [(1, 2)], "two": [(2, 1), (1, 2)], "three": [(3, 1), (2, 2), (1, 3)]}
+    report = rn.evaluate(lists, metrics="ndcg", k=[1, 2, 3])
+    assert report.counts["short"] == 2
+    assert Totals.of(report.scores).short_of.tolist() == [0, 1, 2]
+
+
 def _exact_length(values: list[Fraction]) -> float:
     mean = sum(values, Fraction(0)) / len(values)
     most = max(abs(one - mean) for one in values) or Fraction(1)

@@ -1,0 +1,291 @@
+"""Mutation testing: mutmut's mutants of four rooms, each in a fork that runs the tests reaching it.
+
+mutmut itself leaves out decorated functions, so every `lazy` and every `property`, and starts
+pytest anew for each mutant. Here tests are collected once, and a mutant is the code of a function
+exchanged. docs/mutation.md says what came of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter, defaultdict
+from functools import partial
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+import coverage
+import hypothesis
+import libcst as cst
+import pytest
+from libcst import matchers as m
+from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
+from mutmut.mutation.file_mutation import MutationVisitor
+from mutmut.mutation.mutators import mutation_operators
+from mutmut.mutation.pragma_handling import IgnoredCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOMS = ("convention", "ranking", "metrics", "scoring")
+TESTS = [
+    *(f"tests/{one}" for one in (*ROOMS, "lists", "test_seeds.py")),
+    *(f"tests/report/test_{one}.py" for one in ("audit", "levels", "signature_values", "value")),
+    "tests/surprise/test_catalogue.py",
+    "tests/input/test_bad_input.py",
+    *(f"recsys_ndcg/{room}" for room in ROOMS),
+]
+QUICK = "not million and not searches and not process and not current_folder and not memory"
+EXAMPLES = 0.05  # of those that Hypothesis draws else
+#: For a mutant that none of them kills: all of these, the quick ones of its own room, and so many
+#: seconds of the others, as slow as they are when traced.
+WHOLE = ("test_every_choice", "test_tables", "made_to_show", "looked_at", "hold_places")
+SECONDS = 2.5
+MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
+TEXT = m.FormattedString() | m.ConcatenatedString() | m.SimpleString()
+ANSWER = Path(tempfile.mkdtemp()) / "answer.json"
+RESULT = Path("build", "mutants.jsonl")
+SURVIVED, NO_FUNCTION = -1, -2
+
+
+class Visitor(MutationVisitor):
+    """All that mutmut changes, in decorated functions too."""
+
+    def _skip_node_and_children(self, node: cst.CSTNode) -> bool:
+        return not isinstance(node, cst.FunctionDef) and super()._skip_node_and_children(node)
+
+
+def mutants(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the mutants of a file; the first one is a control, in which nothing is changed."""
+    wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
+    visitor = Visitor(mutation_operators, IgnoredCode(set(), set(), set()))
+    module = wrapper.visit(visitor)
+    where, above = wrapper.resolve(PositionProvider), wrapper.resolve(ParentNodeProvider)
+    lines = len(module.code.splitlines())
+    yield {"path": path, "lines": [1, lines], "was": "", "now": "", "wording": False}
+    for one in visitor.mutations:
+        at, chain = where[one.original_node], [one.original_node]
+        while chain[-1] in above:
+            chain.append(above[chain[-1]])
+        texts = (module.code_for_node(node) for node in chain if m.matches(node, TEXT))
+        yield {
+            "path": path,
+            "lines": [at.start.line, at.end.line],
+            "was": module.code_for_node(one.original_node),
+            "now": module.code_for_node(one.mutated_node) or "nothing",
+            "wording": any(" " in text for text in texts)
+            or any(m.matches(node, MESSAGE) for node in chain),
+            "function": any(m.matches(node, m.FunctionDef() | m.Lambda()) for node in chain),
+            "text": lambda one=one: module.deep_replace(one.original_node, one.mutated_node).code,
+        }
+
+
+def functions(code: CodeType) -> Iterator[CodeType]:
+    """Yield the outermost functions of a module: those in other functions are part of them."""
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from [one] if one.co_flags & 2 else functions(one)
+
+
+def exchanged(mutant: dict[str, Any]) -> dict[tuple[str, int], CodeType]:
+    """Return the functions that are others in a mutant, by name and line: none outside of them."""
+    texts = mutant["path"].read_text("utf-8"), mutant["text"]()
+    old, new = (functions(compile(text, "", "exec")) for text in texts)
+    pairs = zip(old, new, strict=False)
+    return {(one.co_qualname, one.co_firstlineno): other for one, other in pairs if one != other}
+
+
+def forked(run: Callable[[], Any], limit: float) -> Any:
+    """Return what a function returns in a process of its own: "time" if it comes to no end."""
+    child = os.fork()
+    if not child:
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        try:
+            answer = run()
+        except BaseException:  # noqa: BLE001 - the parent tells
+            answer = {"error": traceback.format_exc()}
+        ANSWER.write_text(json.dumps(answer), "utf-8")
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return "time" if os.WTERMSIG(status) == signal.SIGALRM else "crash"
+    answer = json.loads(ANSWER.read_text("utf-8"))
+    if isinstance(answer, dict) and "error" in answer:
+        raise RuntimeError(answer["error"])
+    return answer
+
+
+class Failed(BaseException):
+    """A test has failed."""
+
+
+class Mutation:
+    """A plugin of pytest: instead of one run, one for each mutant."""
+
+    def __init__(self, found: list[dict[str, Any]]) -> None:
+        self.mutants = found
+        self.kills: Counter[Any] = Counter()
+        self.tried: Counter[int] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Stop at the first failure."""
+        if report.failed:
+            raise Failed(report.nodeid, report.longreprtext)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run all tests once, then for each mutant those that reach it."""
+        self.items = session.items
+        for item in self.items:
+            test = getattr(item, "obj", None)
+            drawn = getattr(test, "_hypothesis_internal_use_settings", None)
+            if drawn is not None:
+                few = hypothesis.settings(
+                    drawn, max_examples=max(5, int(drawn.max_examples * EXAMPLES))
+                )
+                vars(test)["_hypothesis_internal_use_settings"] = few
+        living = defaultdict(list)
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType):
+                living[one.__code__.co_filename].append(one)
+        gc.freeze()
+        self.seconds, self.reached = forked(self.measured, 3600)
+        for number, mutant in enumerate(self.mutants):
+            changed = exchanged(mutant) if mutant.get("function") else {}
+            if "text" in mutant and not changed:
+                mutant["by"] = NO_FUNCTION
+                continue
+            path, tests = str(mutant["path"].resolve()), self.chosen(mutant)
+            limit = 20 + 20 * sum(self.seconds[one] for one in tests)  # the machine may be busy
+            by = forked(partial(self.killed_by, changed, tests, living[path]), limit)
+            failed = by in tests
+            mutant["by"] = self.items[by].nodeid if failed else by
+            self.tried.update(tests[: tests.index(by) + 1] if failed else tests)
+            self.kills[by] += 1
+            if number % 500 == 0:
+                print(f"{number} of {len(self.mutants)}", flush=True)
+        return True
+
+    def measured(self) -> tuple[list[float], dict[str, dict[int, list[int]]]]:
+        """Return how long each test takes, and the tests that reach each line."""
+        files = sorted({str(one["path"]) for one in self.mutants})
+        tracer, seconds = coverage.Coverage(data_file=None, include=files), []
+        tracer.start()
+        for number in range(len(self.items)):
+            tracer.switch_context(str(number))
+            start = time.process_time()
+            self.run(number)
+            seconds.append(time.process_time() - start)
+        tracer.stop()
+        data, reached = tracer.get_data(), {}
+        for path in data.measured_files():
+            lines = data.contexts_by_lineno(path).items()
+            reached[path] = {line: [int(one) for one in tests if one] for line, tests in lines}
+        return seconds, reached
+
+    def run(self, number: int) -> None:
+        """Run a test."""
+        item = self.items[number]
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+
+    def chosen(self, mutant: dict[str, Any]) -> list[int]:
+        """Return the tests that reach a mutant, the promising and quick ones first."""
+        lines = self.reached.get(str(mutant["path"].resolve()), {})
+        first, last = mutant["lines"]
+        tests: set[int] = set()
+        while not tests and first:  # of what is no code of its own, those of the line before
+            tests = {one for line in range(first, last + 1) for one in lines.get(str(line), ())}
+            first -= 1
+        order, spent = [], 0.0
+        for one in sorted(tests, key=self.worth, reverse=True):
+            name = self.items[one].nodeid
+            own = (
+                name.startswith(f"tests/{mutant['path'].parent.name}/") and self.seconds[one] < 0.2
+            )
+            whole = own or any(part in name for part in WHOLE)
+            if whole or spent + self.seconds[one] < SECONDS:
+                order.append(one)
+                spent += 0 if whole else self.seconds[one]
+        return order
+
+    def worth(self, test: int) -> float:
+        """Return how likely a test kills, as it did so far, by what it costs with the fork."""
+        return (1 + self.kills[test]) / (2 + self.tried[test]) / (0.1 + self.seconds[test])
+
+    def killed_by(self, changed: dict[Any, Any], tests: list[int], living: list[Any]) -> int:
+        """Return the first test that fails."""
+        for one in living:
+            code = one.__code__
+            one.__code__ = changed.get((code.co_qualname, code.co_firstlineno), code)
+        for number in tests:
+            try:
+                self.run(number)
+            except BaseException:  # noqa: BLE001 - whatever it is
+                return number
+        return SURVIVED
+
+
+def told(found: list[dict[str, Any]]) -> None:
+    """Print the figures, and write down every verdict."""
+    if any(one["by"] != SURVIVED for one in found if "text" not in one):
+        sys.exit("A test fails where nothing is changed: the run says nothing.")
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text("".join(f"{json.dumps(kept(one))}\n" for one in found), "utf-8")
+    of_functions = [one for one in found if "text" in one and one["by"] != NO_FUNCTION]
+    for title, wordings in (("behaviour", {False}), ("and wording", {False, True})):
+        for room in (*ROOMS, "recsys_ndcg"):
+            some = [
+                one["by"] == SURVIVED
+                for one in of_functions
+                if one["wording"] in wordings and room in one["path"].parts
+            ]
+            share = f"{1 - sum(some) / max(len(some), 1):8.1%}"
+            print(f"{title:12}{room:12}{len(some):6} mutants{sum(some):5} survived{share} killed")
+    print(f"{sum(one['by'] == NO_FUNCTION for one in found)} change no function: left out")
+
+
+def kept(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what is written down of a mutant."""
+    return {name: value for name, value in one.items() if name != "text"} | {
+        "path": str(one["path"])
+    }
+
+
+def main() -> None:
+    """Run the mutants of some rooms or files."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("names", nargs="*", default=ROOMS, help="such as metrics, metrics/ap.py")
+    parser.add_argument("--every", type=int, default=1, help="a sample: every so many mutants")
+    given = parser.parse_args()
+    hypothesis.settings.register_profile(
+        "mutation",
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=[*hypothesis.HealthCheck],
+        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+    )
+    hypothesis.settings.load_profile("mutation")
+    paths = [Path("recsys_ndcg", name) for name in given.names]
+    files = [
+        file for path in paths for file in sorted(path.glob("*.py") if path.is_dir() else [path])
+    ]
+    found = [one for file in files for one in mutants(file)]
+    began, plugin = time.time(), Mutation(found[:: given.every])
+    options = ["-n0", "-s", "-Wignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
+    pytest.main([*options, f"--basetemp={ANSWER.parent / 'tests'}", "-k", QUICK, *TESTS], [plugin])
+    told(plugin.mutants)
+    print(f"{time.time() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

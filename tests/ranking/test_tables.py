@@ -1,0 +1,142 @@
+"""The tables of a Ranking, which somebody's own metric may read, by trying every order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.ranking import Ranking, rank
+from tests import drawn, made, textbook
+from tests.refusal import refused
+from tests.textbook import Choices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.textbook import Row
+
+USUAL = Choices(threshold=3.0, max_grade=5.0)
+CHANGES: list[dict[str, Any]] = [
+    {},
+    {"ties": "item_desc", "gain": "linear"},
+    {"ties": "text_asc", "unlabelled": "filter", "gain": "binary"},
+    {"ties": "input", "tie_tolerance": 0.5, "unlisted": "ignore", "discount": "ln"},
+    {"tie_tolerance": "float32", "ideal": "local", "recommend_from": 2.0},
+    {"ideal": "max", "recommend_from": "threshold", "gain": "exponential_above"},
+]
+
+
+def _tables(rows: list[Row], chosen: Choices, depth: int) -> dict[str, list[float]]:
+    """Return what stands at each rank, on average over the orders of equal estimates."""
+    found: list[dict[str, list[float]]] = []
+    for order in textbook.orders(rows, chosen):
+        relevant = [float(textbook.relevant(row.true, chosen)) for row in order]
+        found.append(
+            {
+                "gain": [textbook.gain(row.true, chosen) for row in order],
+                "relevance": relevant,
+                "labelled": [row.true is not None for row in order],
+                "relevance_so_far": [
+                    one * sum(relevant[: r + 1]) for r, one in enumerate(relevant)
+                ],
+                "first_hit": [one * (not sum(relevant[:r])) for r, one in enumerate(relevant)],
+            }
+        )
+    return {
+        name: [
+            math.fsum((each[name] + [0.0] * depth)[rank] for each in found) / len(found)
+            for rank in range(depth)
+        ]
+        for name in found[0]
+    }
+
+
+@pytest.mark.parametrize("depth", [None, 3])
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_tables_are_means_over_the_orders_of_ties(
+    changes: dict[str, Any], depth: int | None
+) -> None:
+    """A row per user, a column per rank, as many as the longest list with its labels has."""
+    chosen, data = replace(USUAL, **changes), made.joined_data()
+    lists = data.lists
+    ranking = rank(lists, drawn.convention_of(chosen), depth, threshold=chosen.threshold)
+    kept = {user: textbook.kept(data.users.get(user, []), chosen) for user in lists.users.tolist()}
+    others = {user: textbook.known(data.unlisted.get(user, []), chosen) for user in kept}
+    width = depth or max(len(kept[user]) + len(others[user]) for user in kept)
+    for place, user in enumerate(kept):
+        expected = _tables(kept[user], chosen, width)
+        expected["ideal_gain"] = textbook.ideal_gains(width, kept[user], others[user], chosen)
+        for name, row in expected.items():
+            table = getattr(ranking, name)
+            assert table.shape == (len(lists), width)
+            padded = [*row, *[0.0] * width][:width]
+            assert table[place].tolist() == pytest.approx(padded, abs=1e-12), (name, user)
+    discounts = [textbook.discount(r, chosen) for r in range(1, width + 1)]
+    assert ranking.discount.tolist() == pytest.approx(discounts)
+    _counts_are_those_of_the_textbook(ranking, kept, others, chosen)
+
+
+def _counts_are_those_of_the_textbook(
+    ranking: Ranking, kept: dict[int, list[Row]], others: dict[int, list[float]], chosen: Choices
+) -> None:
+    def trues(user: int) -> list[float | None]:
+        return [*(row.true for row in kept[user]), *others[user]]
+
+    def recommended(user: int) -> int:
+        if chosen.recommend_from is None:
+            return len(kept[user])
+        least = chosen.threshold if chosen.recommend_from == "threshold" else chosen.recommend_from
+        return sum(textbook.ranked_by(row, chosen) >= least for row in kept[user])  # type: ignore[operator]
+
+    expected: dict[str, Callable[[int], int]] = {
+        "n_items": lambda user: len(kept[user]),
+        "n_labelled": lambda user: sum(true is not None for true in trues(user)),
+        "n_relevant": lambda user: sum(textbook.relevant(true, chosen) for true in trues(user)),
+        "n_recommended": recommended,
+    }
+    for name, count in expected.items():
+        assert getattr(ranking, name).tolist() == [count(user) for user in kept], name
+    top = 1.0 if chosen.max_grade is None else textbook.gain(chosen.max_grade, chosen)
+    assert ranking.top_gain == pytest.approx(top)
+
+
+def test_a_list_of_one_item_has_a_table_of_one_rank() -> None:
+    """And what does not exist at all has none of its own."""
+    lists = rn.RankedLists.from_tuples({"ann": [(1.0, 2.0)]})
+    ranking = rank(lists, rn.Convention(gain="linear"))
+    assert ranking.gain.tolist() == ranking.ideal_gain.tolist() == [[2.0]]
+    assert ranking.error.tolist() == [-1.0]
+    assert ranking.n_recommended.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"unlabelled": "raise"}, "unlabelled"),
+        ({"ties": "item_asc"}, "item"),
+        ({"gain": {5.0: 1.0}}, "the grade 1.0 .*has no gain"),
+    ],
+)
+def test_lists_that_cannot_be_ranked_are_refused(changes: dict[str, Any], why: str) -> None:
+    """Before anything is sorted."""
+    rows = {"ann": [(3.0, 5.0), (2.0, 1.0), (2.0, None)]}
+    lists = rn.RankedLists.from_tuples(rows)
+    with refused(why):
+        rank(lists, rn.Convention(**changes))
+
+
+def test_sums_by_user_leave_out_what_is_unlabelled() -> None:
+    """In whatever order the rows come, to the last bit."""
+    trues = [0.1, 0.2, 0.3, None, 1e16, -1e16]
+    pairs = [(0.0, true) for true in trues]
+    sums = []
+    for rows in (pairs, pairs[::-1], pairs[3:] + pairs[:3]):
+        ranking = rank(rn.RankedLists.from_tuples({"ann": rows}), rn.Convention(gain=np.abs))
+        sums.append(ranking.per_user(ranking.error).tolist())
+        assert ranking.per_user(np.isnan(ranking.error)).tolist() == [1.0]
+    assert sums[0] == sums[1] == sums[2]
