@@ -50,7 +50,6 @@ EXAMPLES = 0.05  # of those that Hypothesis draws else
 WHOLE = ("test_every_choice", "test_tables", "made_to_show", "looked_at", "hold_places")
 SECONDS = 2.5
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
-TEXT = m.FormattedString() | m.ConcatenatedString() | m.SimpleString()
 ANSWER = Path(tempfile.mkdtemp()) / "answer.json"
 RESULT = Path("build", "mutants.jsonl")
 SURVIVED, NO_FUNCTION = -1, -2
@@ -61,6 +60,17 @@ class Visitor(MutationVisitor):
 
     def _skip_node_and_children(self, node: cst.CSTNode) -> bool:
         return not isinstance(node, cst.FunctionDef) and super()._skip_node_and_children(node)
+
+
+def sentence(node: Any) -> bool:
+    """Tell a text with a space in it, which is for people."""
+    parts = getattr(node, "parts", [node])  # those of an f-string
+    texts = [
+        one.value for one in parts if m.matches(one, m.SimpleString() | m.FormattedStringText())
+    ]
+    if isinstance(node, cst.ConcatenatedString):
+        return sentence(node.left) or sentence(node.right)
+    return " " in "".join(texts)
 
 
 def mutants(path: Path) -> Iterator[dict[str, Any]]:
@@ -75,14 +85,12 @@ def mutants(path: Path) -> Iterator[dict[str, Any]]:
         at, chain = where[one.original_node], [one.original_node]
         while chain[-1] in above:
             chain.append(above[chain[-1]])
-        texts = (module.code_for_node(node) for node in chain if m.matches(node, TEXT))
         yield {
             "path": path,
             "lines": [at.start.line, at.end.line],
             "was": module.code_for_node(one.original_node),
             "now": module.code_for_node(one.mutated_node) or "nothing",
-            "wording": any(" " in text for text in texts)
-            or any(m.matches(node, MESSAGE) for node in chain),
+            "wording": any(sentence(node) or m.matches(node, MESSAGE) for node in chain),
             "function": any(m.matches(node, m.FunctionDef() | m.Lambda()) for node in chain),
             "text": lambda one=one: module.deep_replace(one.original_node, one.mutated_node).code,
         }

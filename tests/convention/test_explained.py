@@ -24,6 +24,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
         "gain": drawn.root,
         "discount": half_steps,
         "ideal": "local",
+        "max_grade": 5,  # of which a local ideal knows nothing
         "ties": "item_desc",
         "tie_tolerance": 0.5,
         "recommend_from": 2.5,

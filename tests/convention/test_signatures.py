@@ -305,10 +305,3 @@ def test_a_number_is_signed_as_the_same_number(number: Any) -> None:
     options: list[dict[str, Any]] = [dict.fromkeys(names, given) for given in (number, 1.0)]
     one, other = (rn.Convention(**each) for each in options)
     assert (one, hash(one), one.signature) == (other, hash(other), other.signature)
-
-
-def test_a_step_is_a_number() -> None:
-    """None is no step, where it is no limit and no top grade."""
-    assert rn.Convention(recommend_from=None, max_grade=None) == rn.Convention()
-    with refused("tie_tolerance must be a finite number or 'float32', not None"):
-        rn.Convention(tie_tolerance=None)  # type: ignore[arg-type]

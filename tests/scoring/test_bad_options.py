@@ -115,6 +115,8 @@ def test_a_metric_that_cannot_be_read_is_refused(metrics: Any, match: str) -> No
         ({"gain": 3}, "gain must be one of .*got 3"),
         ({"undefined": 2}, "undefined must be one of 'skip', 0.0, 1.0, 'raise'; got 2"),
         ({"undefined": True}, "undefined must be one of"),
+        ({"gain": np.sqrt, "duplicates": "frst"}, "duplicates must be one of.*mean 'first'"),
+        ({"tie_tolerance": None}, "tie_tolerance must be a finite number or 'float32', not None"),
         ({"gain": {}}, "gain is an empty mapping"),
         ({"gain": {"good": 1}}, "gain must map grades to gains"),
         ({"gain": {1: math.nan}}, "gain.*(finite|nan)"),
@@ -216,6 +218,14 @@ def test_gains_and_discounts_that_no_ndcg_can_have_are_refused(
     """Also what a function of the caller's returns."""
     with refused(match):
         rn.evaluate(OK, k=2, convention=rn.Convention(**convention))
+
+
+def test_a_weight_that_rises_below_the_first_is_refused() -> None:
+    """Each is held against the one before it."""
+    rows = [(1, place, -float(place), place % 3 + 1.0) for place in range(4)]
+    convention = rn.Convention(discount=lambda ranks: np.array([1, 0.2, 0.5, 0.1])[: len(ranks)])
+    with refused("discount gives 0.5 at rank 3"):
+        rn.evaluate(rows, k=4, convention=convention)
 
 
 def test_an_error_inside_a_function_of_the_caller_is_left_alone() -> None:
