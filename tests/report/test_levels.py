@@ -96,7 +96,8 @@ USUAL = Choices(threshold=3.0, max_grade=5.0)
 )
 def test_levels_of_lists_made_to_show_them(changed: dict[str, Any], k: int | None) -> None:
     """With a tie across the cutoff, and with users who have no list or no label."""
-    _are_those_of_all_orders(made.joined_data(), replace(USUAL, **changed), k)
+    data = made.rated_data() if "recommend_from" in changed else made.joined_data()
+    _are_those_of_all_orders(data, replace(USUAL, **changed), k)
 
 
 def _are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
