@@ -161,12 +161,12 @@ def as_numbers(ids: Ids) -> Ids:
     if ids.dtype == object and any(isinstance(one, np.generic) for one in ids):
         ids = np.fromiter(map(_plain, ids), dtype=object, count=len(ids))
     kinds = set(map(type, ids)) if ids.dtype == object else set()
-    kind = {frozenset({int}): "iu", frozenset({float}): "f"}.get(frozenset(kinds))
-    if kind is not None:
-        numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become others
-        ids = numbers if numbers.dtype.kind in kind else ids
-    elif kinds & {float, bool}:
+    if kinds != {float} and kinds & {float, bool}:
         ids = np.fromiter(map(_whole, ids), dtype=object, count=len(ids))
+        kinds = set(map(type, ids))
+    if kinds in ({int}, {float}):
+        numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become others
+        ids = numbers if numbers.dtype.kind in ("iu" if int in kinds else "f") else ids
     return ids + 0.0 if ids.dtype.kind == "f" else ids  # -0.0 is 0.0
 
 
