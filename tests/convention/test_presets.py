@@ -279,9 +279,11 @@ def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_made_for_a_metric_measures_another_only_where_it_is_the_same(name: str) -> None:
-    """Else the choices are named that would make it so."""
+    """Or has none like it; else the choices are named that would make it so."""
     metrics = [METRICS[one](None if METRICS[one].cutoff == "none" else 2) for one in METRICS]
     texts = [str(one) for one in metrics if PRESETS[name].has(str(one))]
+    for missing in {str(one) for one in metrics} - {*texts}:
+        Plan.of(missing, threshold=3, convention=rn.Convention.preset(name))
     for made_for, measured in permutations(texts, 2):
         own, other = (rn.Convention.preset(name, one) for one in (made_for, measured))
         changes = {
