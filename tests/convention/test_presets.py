@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.scoring import Plan
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -273,3 +275,24 @@ def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
     rn.evaluate(_sparse(), metrics=["ndcg@5", "precision@5"], threshold=3, convention=ndcg)
     with refused("No preset is named 'catbost'. Did you mean 'catboost'?"):
         rn.evaluate(_sparse(), convention="catbost", **how)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_made_for_a_metric_measures_another_only_where_it_is_the_same(name: str) -> None:
+    """Or has none like it; else the choices are named that would make it so."""
+    metrics = [METRICS[one](None if METRICS[one].cutoff == "none" else 2) for one in METRICS]
+    texts = [str(one) for one in metrics if PRESETS[name].has(str(one))]
+    for missing in {str(one) for one in metrics} - {*texts}:
+        Plan.of(missing, threshold=3, convention=rn.Convention.preset(name))
+    for made_for, measured in permutations(texts, 2):
+        own, other = (rn.Convention.preset(name, one) for one in (made_for, measured))
+        changes = {
+            field: getattr(other, field)
+            for field in rn.Convention.names()
+            if getattr(own, field) != getattr(other, field)
+        }
+        for field, value in changes.items():
+            with refused(f"{made_for}, but {name} measures {measured} under .*{field}={value!r}"):
+                Plan.of(measured, threshold=3, convention=own)
+        mended = own.replace(**changes)
+        assert Plan.of(measured, threshold=3, convention=mended).measurements[0].convention == other

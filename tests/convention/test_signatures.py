@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,6 +116,7 @@ FULL = rn.Convention().signature
         (FULL.replace("tie_tolerance:0.0", "tie_tolerance:x"), "tie_tolerance .*'x'"),
         (FULL.replace("gain:exponential", "gain:map(1=)"), r"form map\(0.0=0.0"),
         (FULL.replace("gain:exponential", "gain:map(1=2=3)"), r"form map\(0.0=0.0"),
+        (FULL.replace("gain:exponential", "gain:map(1=23"), r"form map\(0.0=0.0"),
         (FULL.replace("ideal:global", "ideal:max"), "needs the top grade"),
         (FULL.replace("|", ","), "lacks discount"),
         (f"ndcg@10|{FULL}|seed:3", "'seed:3' is not name:value"),
@@ -305,3 +307,15 @@ def test_a_number_is_signed_as_the_same_number(number: Any) -> None:
     options: list[dict[str, Any]] = [dict.fromkeys(names, given) for given in (number, 1.0)]
     one, other = (rn.Convention(**each) for each in options)
     assert (one, hash(one), one.signature) == (other, hash(other), other.signature)
+
+
+def test_a_function_without_a_name_is_signed_by_its_class() -> None:
+    """And one whose name would break a signature apart is renamed."""
+    nameless = rn.Convention(gain=partial(np.power, 2.0))
+    assert nameless.texts["gain"] == "callable(partial)"
+
+    def odd(grades: Any) -> Any:
+        return grades
+
+    odd.__name__ = "one|other"
+    assert rn.Convention(gain=odd).texts["gain"] == "callable(one_other)"

@@ -117,14 +117,14 @@ def test_a_list_of_one_item_has_a_table_of_one_rank() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"unlabelled": "raise"}, "unlabelled"),
+        ({"unlabelled": "raise"}, "user 'bob'.*unlabelled|unlabelled.*user 'bob'"),
         ({"ties": "item_asc"}, "item"),
-        ({"gain": {5.0: 1.0}}, "the grade 1.0 .*has no gain"),
+        ({"gain": {1.0: 0.0, 5.0: 1.0}}, "the grade 2.0 .*user 'ann'.* has no gain"),
     ],
 )
 def test_lists_that_cannot_be_ranked_are_refused(changes: dict[str, Any], why: str) -> None:
-    """Before anything is sorted."""
-    rows = {"ann": [(3.0, 5.0), (2.0, 1.0), (2.0, None)]}
+    """With the first row that is the reason."""
+    rows = {"ann": [(3.0, 5.0), (2.0, 1.0), (2.0, 2.0)], "bob": [(1.0, None)]}
     lists = rn.RankedLists.from_tuples(rows)
     with refused(why):
         rank(lists, rn.Convention(**changes))

@@ -145,7 +145,7 @@ def _lists(n_items: dict[str, tuple[int, float]], seed: int = 0) -> pd.DataFrame
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "item_asc"])
 def test_gains_of_any_magnitude_stand_side_by_side(ties: str, top: float | None) -> None:
     """Each user's z and adjusted are those of the same list with grades from 1 to 5."""
-    scales = {"plain": 1.0, "large": 1e200, "small": 1e-100}
+    scales = {"plain": 1.0, "large": 1e200, "small": 1e-100 if top else 1e-200}
     lengths = {user: (9 + place, 1.0) for place, user in enumerate(scales)}
     frame = _lists({**lengths, "single": (1, 1.0), "long": (400, 1.0)})
     options: dict[str, Any] = {"gain": "linear", "ties": ties}

@@ -62,6 +62,13 @@ def test_a_weight_is_refused_where_it_is_needed() -> None:
         plan.settled(facts_for(lists, plan.measurements))
 
 
+def test_the_first_row_that_is_the_reason_is_named() -> None:
+    """By whoever measures lists."""
+    lists = rn.RankedLists.from_tuples({**APART, "cy": [(1.0, None)]})
+    with refused("user 'cy'"):
+        settled_scores(lists, Plan.of("ndcg", convention=rn.Convention(unlabelled="raise")))
+
+
 def test_a_top_grade_needs_a_gain_where_it_is_the_ideal() -> None:
     """DCG has none to be compared with."""
     how: dict[str, Any] = {
