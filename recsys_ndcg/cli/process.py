@@ -122,7 +122,10 @@ def _silence() -> None:
 
 def prepared() -> None:
     """Make the streams able to take any text, and an end from outside clean up behind itself."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed; and some libraries write there as they are loaded
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=PLAINLY)
     for name in ("SIGTERM", "SIGHUP"):

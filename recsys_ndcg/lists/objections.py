@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import discounts, faulty_grades
+from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, faulty_grades
 from recsys_ndcg.convention.notation import written
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.placed_lists import other_places
@@ -67,6 +67,11 @@ def gain_objection(
     unlabelled_as: float | None = None,
 ) -> str:
     """Return why a grade of the lists has no usable gain."""
+    if convention.gain in BY_THRESHOLD and threshold is None:
+        return (
+            f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
+            "threshold=4.0, for instance."
+        )
     grades = facts.grades(convention).known
     if unlabelled_as is not None:
         grades = np.append(grades, unlabelled_as)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
+from recsys_ndcg.convention.gains import discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.lists.objections import refuse
@@ -81,13 +81,6 @@ def _refuse_what_evaluation_refuses(
     own: GroupedLists, measurement: Measurement, k: int | None
 ) -> None:
     """Refuse a list that has no NDCG, where the report is of metrics that read no gains."""
-    convention = measurement.convention
-    if convention.gain in BY_THRESHOLD and measurement.threshold is None:
-        msg = (
-            f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
-            "threshold=4.0, for instance."
-        )
-        raise InvalidInputError(msg)
     asked = replace(measurement, metric=NDCG(k))
     refuse(asked.objection(facts_for(own, [asked]), own))
 

@@ -90,7 +90,7 @@ COMMANDS = {
 }  # fmt: skip
 GLUE = [
     "--", "-", "--help", "=", ",", "|", ":", "@", "\x1b[2J", "\x9b", "\x7f", "\r", "\n", "\t",
-    "\u202e", "\u200b", "\ufeff", "\udc80", "\ud800", "\0", "[bold]", ":smile:", "é", "😀",
+    "\u202e", "\u200b", "\ufeff", "\udc80", "\udcff", "\0", "[bold]", ":smile:", "é", "😀",
 ]  # fmt: skip
 
 

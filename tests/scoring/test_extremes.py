@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.ranking import rank
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -258,3 +259,11 @@ def test_explain_needs_a_threshold_where_gains_do(gain: str, metric: str) -> Non
             report.explain("ann")
     else:
         assert report.explain("ann")["gain"].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("gain", ["binary", "exponential_above"])
+def test_ranking_needs_a_threshold_where_gains_do(gain: str) -> None:
+    """Said before anything is ranked."""
+    lists = rn.RankedLists.from_tuples(ROWS)
+    with refused("threshold=4.0, for instance"):
+        rank(lists, rn.Convention(gain=gain))
