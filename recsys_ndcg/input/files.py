@@ -81,7 +81,7 @@ def read_ratings(path: str | Path) -> pd.DataFrame:
     if "::" in _first_line(text):
         text = text.replace("::", "\t")
     first = _first_line(text)
-    third = "".join(next(csv.reader([first], delimiter=_separator_of(first)), [])[2:3]).strip()
+    third = "".join(_fields(first)[2:3]).strip()
     lines = _Lines(path, text, headed=third != "" and np.isnan(_number(third)))
     count = len(lines.frame.columns)
     if count not in (3, 4):
@@ -93,6 +93,13 @@ def read_ratings(path: str | Path) -> pd.DataFrame:
     for name in RATINGS[2:count]:
         lines.read_numbers(name)
     return lines.frame
+
+
+def _fields(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=_separator_of(line)), [])
+    except csv.Error:  # one is longer than any name
+        return []
 
 
 class _Lines:

@@ -94,7 +94,7 @@ def refuse_alike(ids: Ids, column: str) -> None:
 
 
 def _as_number(one: Any) -> str:
-    if math.isfinite(one) and one == int(one):
+    if isinstance(one, int) or (math.isfinite(one) and one == int(one)):
         whole = int(one)
         return str(whole) if whole.bit_length() < _LONGEST else hex(whole)
     exact = isinstance(one, Decimal) and one != float(one)

@@ -107,6 +107,12 @@ def test_ids_without_an_order_stand_in_one_whatever_the_order_of_the_rows(ids: l
     assert len(found) == 1
 
 
+def test_a_number_beyond_all_floats_is_an_id() -> None:
+    """Of hundreds of digits, beside text too."""
+    rows = [(10**400, "x", 2.0, 3), ("ann", "x", 1.0, 4), ((10**400, 1), "x", 1.0, 4)]
+    assert rn.RankedLists.from_tuples(rows).users.tolist() == [10**400, "ann", (10**400, 1)]
+
+
 def test_a_set_is_written_in_one_way() -> None:
     """Equal sets can go through their members in different orders."""
     forth, back = frozenset([0, 8]), frozenset([8, 0])

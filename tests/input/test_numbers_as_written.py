@@ -76,6 +76,13 @@ def test_ratings_in_quotes_are_no_heading(tmp_path: Path, first: str) -> None:
         read_ratings(path)
 
 
+def test_ratings_with_a_very_long_field_are_told(tmp_path: Path) -> None:
+    """Longer than Python's reader of CSV takes."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"u1,{'i' * 200_000},4.0\nu2,i2,3.0\n")
+    assert read_ratings(path)["rating"].tolist() == [4.0, 3.0]
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 @pytest.mark.parametrize("form", ["array", "frame", "polars", "rows", "predictions", "mapping"])
 def test_short_floats_are_the_decimals_that_they_stand_for(kind: Any, form: str) -> None:
