@@ -80,6 +80,7 @@ def read_ratings(path: str | Path) -> pd.DataFrame:
     text = _text_of(path)
     if "::" in _first_line(text):
         text = text.replace("::", "\t")
+        _check_width(path, text)
     first = _first_line(text)
     third = "".join(_fields(first)[2:3]).strip()
     lines = _Lines(path, text, headed=third != "" and np.isnan(_number(third)))

@@ -76,6 +76,15 @@ def test_ratings_in_quotes_are_no_heading(tmp_path: Path, first: str) -> None:
         read_ratings(path)
 
 
+def test_ratings_of_a_million_columns_are_refused(tmp_path: Path) -> None:
+    """Whatever separates them."""
+    path = tmp_path / "r.dat"
+    for separator in ("::", ",", "\t"):
+        path.write_text(separator.join(["1"] * 100_000))
+        with refused("more than 1000 columns", whole=False):
+            read_ratings(path)
+
+
 def test_ratings_with_a_very_long_field_are_told(tmp_path: Path) -> None:
     """Longer than Python's reader of CSV takes."""
     path = tmp_path / "r.csv"
