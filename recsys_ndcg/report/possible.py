@@ -13,7 +13,7 @@ from recsys_ndcg.metrics.recorded import Recorded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.arrays import Flags
     from recsys_ndcg.report.levels import Levels
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import ListCounts, Scores
@@ -48,8 +48,7 @@ def objection(levels: Levels, signatures: dict[str, Signature]) -> str:
         ):
             if bad.any():
                 return f"{what} for user {shown(levels.scores.users[int(bad.argmax())])}"
-    counted = (~np.isnan(levels.scores.per_user)).sum(axis=0).tolist()
-    for (name, signature), users in zip(signatures.items(), counted, strict=True):
+    for (name, signature), users in zip(signatures.items(), levels.scores.n_scored, strict=True):
         told = signature.fields.get("users")
         if told != users:
             return f"signatures.{name} tells of {told} users with a score, but there are {users}"
@@ -75,8 +74,8 @@ def _of_scores(scores: Scores) -> Iterator[Doubt]:
     for place, one in enumerate(scores.measurements):
         above, below = scores.numerator[:, place], scores.denominator[:, place]
         top, bottom = f"scores.numerator.{one}", f"scores.denominator.{one}"
-        yield _infinite(above), f"{top} is infinite"
-        yield _infinite(below), f"{bottom} is infinite"
+        yield np.isinf(above), f"{top} is infinite"
+        yield np.isinf(below), f"{bottom} is infinite"
         yield below < 0, f"{bottom} is negative"
         if one.metric.bounded:
             yield above > below, f"{top} is above {bottom}"
@@ -93,12 +92,7 @@ def _of_orders(levels: Levels) -> Iterator[Doubt]:
     for place, one in enumerate(levels.scores.measurements):
         for name in ("chance", "worst", "best", "expected", "deviation"):
             values = getattr(orders, name)[:, place]
-            yield _infinite(values), f"orders.{name}.{one} is infinite"
+            yield np.isinf(values), f"orders.{name}.{one} is infinite"
         yield orders.deviation[:, place] < 0, f"orders.deviation.{one} is negative"
         yield np.isinf(levels.z[:, place]), f"orders.deviation.{one} is too small"
         yield np.isinf(levels.adjusted[:, place]), f"orders.best.{one} is too near to chance"
-
-
-def _infinite(values: Floats) -> Flags:
-    found: Flags = np.isinf(values)
-    return found

@@ -215,10 +215,9 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
 
 def signatures(scores: Scores, facts: Facts) -> dict[str, Signature]:
     """Return the signature of every metric: its name, all choices, and over how many users."""
-    users = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
     return {
         str(one): _signature(one, facts, count)
-        for one, count in zip(scores.measurements, users, strict=True)
+        for one, count in zip(scores.measurements, scores.n_scored, strict=True)
     }
 
 

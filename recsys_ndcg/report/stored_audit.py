@@ -66,8 +66,7 @@ class StoredAudit(Audit):
     def take(self, users: Positions) -> StoredAudit:
         """Return that of some users: what took a look at their lists is not known of them."""
         scores, unknown = self.scores.take(users), self._from_lists * np.nan
-        counted = (~np.isnan(scores.per_user)).sum(axis=0).tolist()
-        signed = zip(self.signatures.items(), counted, strict=True)
+        signed = zip(self.signatures.items(), scores.n_scored, strict=True)
         return StoredAudit(
             scores,
             self._levels.orders.take(users),

@@ -170,6 +170,12 @@ class Scores(Record):
         return values
 
     @property
+    def n_scored(self) -> list[int]:
+        """How many users have a score, by measurement."""
+        counted: list[int] = (~np.isnan(self.per_user)).sum(axis=0).tolist()
+        return counted
+
+    @property
     def median(self) -> Floats:
         """The median over the users who have a score: of all statistics, it alone needs them."""
         return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
