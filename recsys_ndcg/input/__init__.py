@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.files import read_file
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
 from recsys_ndcg.input.ids import Coded
@@ -88,7 +89,8 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
 def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
     if isinstance(data, Mapping):
-        return checked_columns(columns).get("user", "user") in data
+        roles = roles_of(data, checked_columns(columns))
+        return "user" in roles and roles["user"][0] in data and (len(roles) > 1 or bool(columns))
     # looked up on the class: a lazy table would have to resolve its columns for it
     named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_path, reading, shown
-from recsys_ndcg.input.frames import COLUMNS
+from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.parquet import ParquetColumns
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
@@ -49,18 +49,13 @@ def read_file(
     if path.suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(path)
     lines = _Lines(path, _text_of(path), headed=True)
-    for ours, theirs in _roles(columns or {}).items():
-        if ours in ("user", "item"):
-            lines.read_ids(theirs)
-        else:
-            lines.read_numbers(theirs, may_be_empty=ours == "true")
+    for ours, found in roles_of(lines.frame.columns, columns).items():
+        for theirs in found if len(found) == 1 else []:
+            if ours in ("user", "item"):
+                lines.read_ids(theirs)
+            else:
+                lines.read_numbers(theirs, may_be_empty=ours == "true")
     return lines.frame
-
-
-def _roles(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return which column is read as which of ours: one that is named, only as that."""
-    free = {ours: ours for ours in (*COLUMNS, "rank") if ours not in columns.values()}
-    return free | dict(columns)
 
 
 def read_ratings(path: str | Path) -> pd.DataFrame:

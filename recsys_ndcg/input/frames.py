@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.rows import Rows, floats, objects
 
 if TYPE_CHECKING:
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
 
 COLUMNS = ("user", "item", "estimated", "true")
-_SURPRISE = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
+_ROLES = (*COLUMNS, "rank")
 
 
 class Table:
     """A table of any library, its columns called by our names.
+
+    Names that people have are recognised, and said once all is read (`say_names`).
 
     Parameters
     ----------
@@ -30,49 +33,26 @@ class Table:
     """
 
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
-        self._columns = checked_columns(columns)
+        self._said = checked_columns(columns)
         self._read: dict[Any, str] = {}
-        if isinstance(data, Mapping):
-            self._data: Any = data
-            self.names: list[Any] = list(data)
-            return
-        import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
-
-        try:
-            frame: Any = nw.from_native(data)
-        except nw.exceptions.DuplicateError:
-            names = list(data.columns)
-            twice = next(name for name in names if names.count(name) > 1)
-            msg = f"The table has the column {twice!r} twice; keep one."
-            raise InvalidInputError(msg) from None
-        except TypeError:
-            kind = type(data).__name__
-            msg = (
-                f"Cannot read a {kind}. Give predictions as a table (pandas, polars, pyarrow), "
-                "rows (user, item, estimated, true), Surprise predictions, "
-                "{user: [(estimated, true)]}, a dict of columns, or the path of a CSV or Parquet "
-                "file."
-            )
-            raise InvalidInputError(msg) from None
-        self._data = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        self.names = list(self._data.columns)
+        self._data, self.names = _opened(data)
+        self._roles = roles_of(self.names, self._said)
 
     def __contains__(self, column: str) -> bool:
         """Tell whether the table has our column, under whichever name."""
-        return self._columns.get(column, column) in self.names
+        found = self._roles.get(column, [])
+        return len(found) == 1 and found[0] in self.names
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return objects(self._column(column), self._columns.get(column, column))
+        return objects(self._column(column), self._name(column))
 
     def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return a column of numbers, NaN where there is none."""
-        return floats(self._column(column), self._columns.get(column, column))
+        return floats(self._column(column), self._name(column))
 
     def _column(self, column: str) -> Any:
-        name = self._columns.get(column, column)
-        if name not in self.names:
-            raise InvalidInputError(self._missing(name))
+        name = self._name(column)
         if self._read.setdefault(name, column) != column:
             raise InvalidInputError(_both(self._read[name], column, name))
         values = self._data[name]
@@ -85,20 +65,77 @@ class Table:
         wide = str(values.dtype) in ("Int128", "UInt128")
         return values.to_list() if wide else values.to_numpy()
 
-    def _missing(self, name: str) -> str:
+    def _name(self, column: str) -> Any:
+        """Return what the table calls our column."""
+        found = self._roles.get(column, [])
+        if len(found) == 1 and found[0] in self.names:
+            return found[0]
+        if not found and column in self.names:  # given to another of ours
+            other = next(ours for ours, theirs in self._said.items() if theirs == column)
+            both = sorted((other, column), key=_ROLES.index)
+            raise InvalidInputError(_both(*both, column))
         there = ", ".join(map(str, self.names)) or "none"
-        advice = "Say what it is called with columns= (--columns)."
-        if set(_SURPRISE.values()) <= set(self.names):
-            names = ", ".join(f"{ours}={theirs}" for ours, theirs in _SURPRISE.items())
-            advice = f"These look like Surprise's: pass them as columns= (--columns), {names}."
-        return f"The table has no column {name!r}; it has {there}. {advice}"
+        wanted, why = self._said.get(column, column), f"it has {there}"
+        if len(found) > 1:
+            why = f"and {' and '.join(map(repr, found))} could each be it"
+        used = [one for names in self._roles.values() for one in names]
+        free = found or [one for one in self.names if one not in used]
+        guess = free[0] if len(free) == 1 else "..."
+        msg = (
+            f"The table has no column {wanted!r}; {why}. Say what it is called: "
+            f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})."
+        )
+        raise InvalidInputError(msg)
+
+    def say_names(self) -> None:
+        """Warn of columns that were read under names that nobody gave.
+
+        Warns
+        -----
+        DataWarning
+            With what says it.
+        """
+        read = {ours: theirs for theirs, ours in self._read.items() if ours not in self._said}
+        known = {ours: read[ours] for ours in _ROLES if read.get(ours, ours) != ours}
+        if known:
+            told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
+            option = ",".join(f"{ours}={theirs}" for ours, theirs in known.items())
+            warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {option}).")
+
+
+def _opened(data: Any) -> tuple[Any, list[Any]]:
+    """Return a table under one interface, and the names of its columns."""
+    if isinstance(data, Mapping):
+        return data, list(data)
+    import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
+
+    try:
+        frame: Any = nw.from_native(data)
+    except nw.exceptions.DuplicateError:
+        names = list(data.columns)
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"The table has the column {twice!r} twice; keep one."
+        raise InvalidInputError(msg) from None
+    except TypeError:
+        kind = type(data).__name__
+        msg = (
+            f"Cannot read a {kind}. Give predictions as a table (pandas, polars, pyarrow), "
+            "rows (user, item, estimated, true), Surprise predictions, "
+            "{user: [(estimated, true)]}, a dict of columns, or the path of a CSV or Parquet "
+            "file."
+        )
+        raise InvalidInputError(msg) from None
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return frame, list(frame.columns)
 
 
 def read_frame(table: Table) -> Rows:
     """Read the columns user, item, estimated and true of a table."""
-    return Rows(
+    rows = Rows(
         table.ids("user"), table.ids("item"), table.numbers("estimated"), table.numbers("true")
     )
+    table.say_names()
+    return rows
 
 
 def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -109,7 +146,6 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
     InvalidInputError
         There is no such column of ours, or two are to be read from one of theirs.
     """
-    known = (*COLUMNS, "rank")
     if not (columns is None or isinstance(columns, Mapping)):
         form = "{'true': 'r_ui'}"
         msg = f"columns must map our names to the table's, {form}, not {shown(columns)}."
@@ -118,8 +154,8 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
         if not isinstance(theirs, Hashable):
             msg = f"columns: {name} is the name of one column, not {shown(theirs)}."
             raise InvalidInputError(msg)
-        if name not in known:
-            msg = f"columns: there is no column {name!r} to rename. {nearest(name, known)}"
+        if name not in _ROLES:
+            msg = f"columns: there is no column {name!r} to rename. {nearest(name, _ROLES)}"
             raise InvalidInputError(msg)
     for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
         if theirs == same:

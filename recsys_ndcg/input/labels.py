@@ -56,7 +56,9 @@ class Results:
 
 def labels_from(table: Table) -> Labels:
     """Read the columns user, item and true."""
-    return Labels(table.ids("user"), table.ids("item"), table.numbers("true"))
+    labels = Labels(table.ids("user"), table.ids("item"), table.numbers("true"))
+    table.say_names()
+    return labels
 
 
 def results_from(table: Table) -> Results:
@@ -72,7 +74,9 @@ def results_from(table: Table) -> Results:
     numbers = table.numbers(name)
     ranked = name == "rank"
     scores = -numbers if ranked else numbers
-    return Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
+    results = Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
+    table.say_names()
+    return results
 
 
 def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:

@@ -48,7 +48,7 @@ def written(folder: Path, text: str | bytes, name: str = "p.csv") -> Path:
         (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed"),
         ("user;item;estimated;true\na;x;1,5;2\n", "p.csv, line 2: estimated is '1,5'"),
         (GOOD, "no column 'user'; it has a, x, 1, 2"),
-        ("uid,iid,est,r_ui\n" + GOOD, "user=uid, item=iid, estimated=est, true=r_ui"),
+        ("user,item,est,stars\n" + GOOD, r"'true': 'stars'.*--columns true=stars"),
         ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),
     ],
 )

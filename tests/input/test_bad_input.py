@@ -282,13 +282,6 @@ def test_a_table_without_a_column_is_refused_with_those_it_has(
         act()
 
 
-def test_the_columns_of_surprise_are_recognised() -> None:
-    """A frame made of predictions has them, so the mapping can be copied from the message."""
-    frame = pd.DataFrame([("a", "x", 4, 3.0)], columns=["uid", "iid", "r_ui", "est"])
-    with refused("Surprise's.*user=uid, item=iid, estimated=est, true=r_ui"):
-        rn.evaluate(frame)
-
-
 @pytest.mark.parametrize(
     ("columns", "match"),
     [(5, "columns must map .*not 5"), ({"user": ["a"]}, "columns: user is the name of one column")],

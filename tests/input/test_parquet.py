@@ -130,8 +130,8 @@ def test_a_column_that_is_not_needed_can_hold_anything(path: Path) -> None:
     """It is not read."""
     expected = rn.evaluate(FRAME)
     assert rn.evaluate(_written(path, other=pa.array([{"a": [1]}] * 4))) == expected
-    with refused("no column 'user'; it has uid, item, estimated, true"):
-        FRAME.rename(columns={"user": "uid"}).to_parquet(path)
+    with refused("no column 'user'; it has who, item, estimated, true"):
+        FRAME.rename(columns={"user": "who"}).to_parquet(path)
         rn.evaluate(path)
 
 

@@ -1,0 +1,62 @@
+"""The names that other libraries and people give to our columns, read where it is plain."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: In small letters, without what stands between words, and without the type that RecBole appends.
+_KNOWN = {
+    "user": "user uid userid customer customerid query queryid qid topic topicid",
+    "item": "item iid itemid movie movieid product productid doc docid docno document documentid",
+    "estimated": "estimated est estimate prediction pred predicted predictedrating score",
+    "true": "true rui rating label grade relevance rel truerating actual actualrating weight",
+    "rank": "rank",
+}
+_ROLES = {word: role for role, words in _KNOWN.items() for word in words.split()}
+
+
+def roles_of(
+    names: Iterable[Any], columns: Mapping[str, Any] | None = None
+) -> dict[str, list[Any]]:
+    """Return which columns of a table may be read as each of ours.
+
+    Parameters
+    ----------
+    names : iterable
+        Those of the table.
+    columns : mapping, optional
+        Our names to those of the table, where somebody says so.
+
+    Returns
+    -------
+    dict of list
+        One name where it is plain: the one that was said, or our own, or the only one known.
+
+    Examples
+    --------
+    >>> roles_of(["userId", "movieId", "rating", "prediction"])
+    {'user': ['userId'], 'item': ['movieId'], 'true': ['rating'], 'estimated': ['prediction']}
+    >>> roles_of(["user", "uid", "score"], {"true": "score"})
+    {'true': ['score'], 'user': ['user']}
+    """
+    found: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in (columns or {}).items()}
+    said = set(found)
+    for name in names:
+        role = _role_of(name)
+        if role is None or role in said or any(name in found[one] for one in said):
+            continue
+        if name == role:
+            found[role] = [name]
+        elif role not in found.get(role, []):
+            found.setdefault(role, []).append(name)
+    return found
+
+
+def _role_of(name: Any) -> str | None:
+    if not isinstance(name, str):
+        return None
+    return _ROLES.get(re.sub(r"[\W_]", "", name.partition(":")[0]).lower())

@@ -1,0 +1,103 @@
+"""The names that people have are read where it is plain, and said."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import recsys_ndcg as rn
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4), ("bob", "b", 3.5, 3)]
+OURS = ["user", "item", "estimated", "true"]
+EXPECTED = rn.evaluate(pd.DataFrame(ROWS, columns=OURS), threshold=4)
+NAMES = [
+    "uid iid est r_ui",
+    "userId movieId prediction rating",
+    "USER_ID Item-ID Predicted_Rating True_Rating",
+    "query_id doc_id score relevance",
+    "user_id:token item_id:token score:float rating:float",
+    "user item pred label",
+    "user iid estimated actual",
+]
+
+
+FORMS = {
+    "pandas": pd.DataFrame,
+    "polars": pl.from_pandas,
+    "arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
+    "columns": lambda frame: frame.to_dict("list"),
+}
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("form", list(FORMS))
+def test_usual_names_are_recognised_and_said_once(names: str, form: str) -> None:
+    """In any table, with the words that silence it."""
+    theirs = names.split()
+    data: Any = FORMS[form](pd.DataFrame(ROWS, columns=theirs))
+    with pytest.warns(rn.DataWarning, match=f"Read .*{theirs[3]} as true") as caught:
+        assert rn.evaluate(data, threshold=4) == EXPECTED
+    assert len(caught) == 1
+    assert rn.evaluate(data, threshold=4, columns=dict(zip(OURS, theirs, strict=True))) == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_usual_names_are_recognised_in_files(tmp_path: Path, suffix: str) -> None:
+    """Their ids stay text where they are none of the plain numbers."""
+    frame = pd.DataFrame(ROWS, columns=NAMES[0].split()).assign(uid=["01", "01", "02", "02"])
+    path = tmp_path / f"p.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    with pytest.warns(rn.DataWarning, match="--columns user=uid,item=iid,estimated=est,true=r_ui"):
+        assert rn.evaluate(path).users.tolist() == ["01", "02"]
+
+
+def test_our_own_names_stand_before_others() -> None:
+    """Whatever else the table has, and nothing is said."""
+    frame = pd.DataFrame(ROWS, columns=OURS).assign(uid=1, score=2, rating=3, rank=4)
+    assert rn.evaluate(frame, threshold=4) == EXPECTED
+
+
+def test_what_is_said_stands_before_what_is_known() -> None:
+    """A column that somebody names is nothing else, and the others are still recognised."""
+    frame = pd.DataFrame(ROWS, columns=["uid", "iid", "label", "score"])
+    with pytest.warns(rn.DataWarning, match="Read uid as user, iid as item. Say"):
+        report = rn.evaluate(frame, threshold=4, columns={"estimated": "label", "true": "score"})
+    assert report == EXPECTED
+
+
+def test_two_that_could_be_meant_are_asked_for() -> None:
+    """With both, and what to write."""
+    frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "rating"]).assign(label=1)
+    with refused(r"no column 'true'; and 'rating' and 'label' could each be it.*--columns true="):
+        rn.evaluate(frame)
+
+
+def test_one_that_is_missing_is_asked_for_by_name() -> None:
+    """With the only one that is left."""
+    frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "stars"])
+    with refused(
+        r"no column 'true'; it has uid.*columns=\{'true': 'stars'\} \(--columns true=stars"
+    ):
+        rn.evaluate(frame)
+
+
+def test_labels_and_results_are_recognised_too() -> None:
+    """Each table by itself; a score of labels is no grade."""
+    labels = pd.DataFrame([(1, 10, 5), (1, 11, 3)], columns=["userId", "movieId", "rating"])
+    results = pd.DataFrame([(1, 10, 0.5), (1, 12, 0.4)], columns=["user_id", "item_id", "score"])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lists = rn.RankedLists.from_labels(labels, results)
+    assert [str(one.message).partition(".")[0] for one in caught] == [
+        "Read userId as user, movieId as item, rating as true",
+        "Read user_id as user, item_id as item, score as estimated",
+    ]
+    assert lists.unlisted_true.tolist() == [3.0]
