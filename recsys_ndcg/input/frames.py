@@ -72,8 +72,8 @@ class Table:
             return found[0]
         if not found and column in self.names:  # given to another of ours
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
-            both = sorted((other, column), key=_ROLES.index)
-            raise InvalidInputError(_both(*both, column))
+            one, another = sorted((other, column), key=_ROLES.index)
+            raise InvalidInputError(_both(one, another, column))
         there = ", ".join(map(str, self.names)) or "none"
         wanted, why = self._said.get(column, column), f"it has {there}"
         if len(found) > 1:

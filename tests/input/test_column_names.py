@@ -29,7 +29,7 @@ NAMES = [
 ]
 
 
-FORMS = {
+FORMS: dict[str, Any] = {
     "pandas": pd.DataFrame,
     "polars": pl.from_pandas,
     "arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
