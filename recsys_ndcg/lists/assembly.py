@@ -73,7 +73,7 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
         unlisted_true=unlisted.numbers["true"],
         unlisted_codes=unlisted.item,
         missing=(np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
-        protocol="catalogue",
+        protocol="supplied",
         order_only=results.order_only,
         duplicates=rule,
         repeats=extra_labels + extra_results,

@@ -152,7 +152,7 @@ class Facts:
             missing=int(lists.missing.sum()),
             impossible=impossible,
             merged=lists.merged,
-            longest=int((lists.n_items + lists.n_unlisted).max(initial=1)),
+            longest=int(lists.n_places.max(initial=1)),
             listed=Grades.of(lists.true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
             largest_estimate=float(most.max()),

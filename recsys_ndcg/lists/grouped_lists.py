@@ -42,8 +42,9 @@ class GroupedLists(Record):
         distinct items, if any.
     missing : bool array, shape (n_users,)
         Users with labels but without a list.
-    protocol : {'rated', 'catalogue'}
-        Whether the lists hold the user's test ratings only, or whatever was recommended.
+    protocol : {'rated', 'supplied', 'catalogue'}
+        Whether the lists hold the user's test ratings only, or what was recommended of items that
+        nobody tells of, or of a catalogue: then the number of its candidates is known.
     order_only : bool
         Whether the estimates stand for an order alone: they were ranks.
     duplicates : str
@@ -52,14 +53,20 @@ class GroupedLists(Record):
         How many rows of each user that removed; None where there were none.
     impossible : bool array, one entry per row, optional
         Predictions that the model could not make; None where there are none.
+    candidates : int64 array, shape (n_users,), optional
+        How many items each list was chosen from; None where it is all of them, or nobody tells.
+    reachable : bool array, optional
+        Whether each labelled item outside the lists is a candidate; None where all are.
     text_order : int64 array, optional
         The place of each distinct item among them, compared as text.
     """
 
     #: What there is one entry of per user, per row, and per labelled item outside the lists.
-    by_user: ClassVar[tuple[str, ...]] = ("users", "missing", "repeats")
+    by_user: ClassVar[tuple[str, ...]] = ("users", "missing", "repeats", "candidates")
     by_row: ClassVar[tuple[str, ...]] = ("estimated", "true", "item_codes", "impossible")
-    by_label: ClassVar[tuple[str, ...]] = ("unlisted_true", "unlisted_codes")
+    by_label: ClassVar[tuple[str, ...]] = ("unlisted_true", "unlisted_codes", "reachable")
+    #: Whether they show the first of more candidates, which have no order.
+    cut_short: ClassVar[bool] = False
 
     users: Ids
     offsets: Positions
@@ -77,6 +84,8 @@ class GroupedLists(Record):
     impossible: Flags | None = None
     text_order: Positions | None = None
     unlisted_codes: Codes | None = None
+    candidates: Positions | None = None
+    reachable: Flags | None = None
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -93,6 +102,16 @@ class GroupedLists(Record):
     def n_items(self) -> Positions:
         """How many items each user's list has."""
         return np.diff(self.offsets)
+
+    @property
+    def n_candidates(self) -> Positions:
+        """How many items there are to be ordered for each user: those of the list."""
+        return self.n_items
+
+    @property
+    def n_places(self) -> Positions:
+        """How many ranks each user's list and ideal list may take."""
+        return self.n_items + self.n_unlisted
 
     @property
     def n_unlisted(self) -> Positions:

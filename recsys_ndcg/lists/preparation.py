@@ -40,6 +40,7 @@ def prepared(
             unlisted_offsets=nothing,
             unlisted_true=lists.unlisted_true[:0],
             unlisted_codes=None,
+            reachable=None,
         )
     if convention.unlabelled == "filter" and lists.n_unlabelled:
         lists = lists.labelled_only()
@@ -72,6 +73,7 @@ def without_impossible(lists: GroupedLists, impossible: Flags) -> GroupedLists:
         unlisted_offsets=offsets_of(user, len(lists)),
         unlisted_true=np.concatenate([lists.unlisted_true, lists.true[extra]])[order],
         unlisted_codes=codes,
+        reachable=None,
         impossible=None,
     )
     return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))

@@ -12,10 +12,13 @@ from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 from recsys_ndcg.lists.assembly import group, join
+from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from recsys_ndcg.lists.candidates import Sizes
 
 
 class RankedLists(GroupedLists):
@@ -183,13 +186,15 @@ class RankedLists(GroupedLists):
         return group(read(path, columns), duplicates, cls)
 
     @classmethod
-    def from_labels(
+    def from_labels(  # noqa: PLR0913 - the contract
         cls,
         labels: Any,
         results: Any,
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
+        n_items: Sizes | None = None,
+        items: Iterable[Any] | None = None,
     ) -> RankedLists:
         """Join what is known of the items with what was recommended, on user and item.
 
@@ -205,11 +210,18 @@ class RankedLists(GroupedLists):
             Our names to those of both tables.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`; for each table by itself.
+        n_items : int, {user: int} or Series by user, optional
+            How many candidates the results were chosen from: the size of the catalogue, or, of each
+            user, without the items that could not be recommended.
+        items : iterable of ids, optional
+            The catalogue itself, in place of `n_items`: other labels are out of reach.
 
         Returns
         -------
         RankedLists
-            Under the protocol ``catalogue``. Labels that were not recommended still count for
+            Under the protocol ``supplied``: chance is that of a random order of each list. With
+            `n_items` or `items` it is ``catalogue``: chance is that of as many items drawn from
+            the candidates. Labels that were not recommended still count for
             recall and the global ideal; results without a label are unlabelled; a user with
             labels alone is missing.
 
@@ -229,16 +241,23 @@ class RankedLists(GroupedLists):
         ([5.0, nan], [3.0])
         """
         tables = read_labels(labels, columns), read_results(results, columns)
-        return join(*tables, duplicates, cls)
+        return chosen_from(join(*tables, duplicates, cls), n_items, items)
 
     @classmethod
     def from_trec(
-        cls, qrels: Judgements, run: Judgements, *, duplicates: str = "raise"
+        cls,
+        qrels: Judgements,
+        run: Judgements,
+        *,
+        duplicates: str = "raise",
+        n_items: Sizes | None = None,
+        items: Iterable[Any] | None = None,
     ) -> RankedLists:
         """Make lists from TREC qrels and run: files, or {topic: {document: number}}.
 
         Topics are users, documents are items. A negative grade is unlabelled and the run's rank
-        column is ignored, both as in trec_eval.
+        column is ignored, both as in trec_eval. `n_items` and `items`, documents of the collection,
+        as in `from_labels`.
 
         Raises
         ------
@@ -251,4 +270,5 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([2.0], [1.0])
         """
-        return join(read_qrels(qrels), read_run(run), duplicates, cls)
+        lists = join(read_qrels(qrels), read_run(run), duplicates, cls)
+        return chosen_from(lists, n_items, items)

@@ -103,7 +103,7 @@ class GradedLists:
 
         def found() -> Floats:
             lists = self.lists
-            own, n_items = np.diff(lists.offsets), lists.n_items
+            own, n_items = np.diff(lists.offsets), lists.n_candidates
             values = self._gains_in_order(convention, threshold)
             most = np.zeros(len(lists))
             most[own > 0] = values[lists.offsets[:-1][own > 0]]
@@ -120,7 +120,7 @@ class GradedLists:
     def length_of_flags(self, flags: Floats) -> Floats:
         """Return the length of a centred column of 0 and 1, of each list."""
         lists = self.lists
-        ones, n_items = lists.sum_by_user(flags), lists.n_items
+        ones, n_items = lists.sum_by_user(flags), lists.n_candidates
         length: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
         return length
 

@@ -81,7 +81,7 @@ class Ranking:
         self._sorted = in_order
         self._known = Known()
         lists = graded.lists
-        longest = int((lists.n_items + lists.n_unlisted).max(initial=1))
+        longest = int(lists.n_places.max(initial=1))
         self._width = longest if in_order.depth is None else min(in_order.depth, longest)
 
     @property
@@ -142,7 +142,7 @@ class Ranking:
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
         cells = self._cells(self._by_gain)
-        return cells.filled(self._by_gain.means(self._gains)[cells.run])
+        return self._shown(cells.filled(self._by_gain.means(self._gains)[cells.run]))
 
     @lazy
     def relevance(self) -> Floats:
@@ -164,8 +164,9 @@ class Ranking:
         cells = self._cells(runs)
         run = cells.run
         if not runs.shared:
-            return cells.filled((relevant * (ahead + 1))[run])
-        return cells.filled(hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place))
+            return self._shown(cells.filled((relevant * (ahead + 1))[run]))
+        hits = hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place)
+        return self._shown(cells.filled(hits))
 
     @lazy
     def first_hit(self) -> Floats:
@@ -175,12 +176,13 @@ class Ranking:
         found = found[np.diff(runs.user[found], prepend=-1) > 0]  # the first of each user
         table = np.zeros((len(self.n_items), self._width))
         if not runs.shared:
+            found = found[runs.ahead[found] < self._width]
             table[runs.user[found], runs.ahead[found]] = 1
-            return table
+            return self._shown(table)
         table[runs.user[found]] = first_hits(
             runs.ahead[found], runs.size[found], relevant[found], self._width
         )
-        return table
+        return self._shown(table)
 
     @lazy
     def relevant_ranks(self) -> tuple[Floats, Floats]:
@@ -201,7 +203,8 @@ class Ranking:
 
         .. math:: \sqrt{\frac{1}{n - 1} \sum_i (a_i - \bar a)^2 \sum_r (w_r - \bar w)^2}
 
-        over the n items of the list (Hoeffding 1951), with weights 0 past the last one given.
+        over the n items of the list, or the candidates that it is drawn from (Hoeffding 1951), with
+        weights 0 past the last one given.
 
         Parameters
         ----------
@@ -210,7 +213,7 @@ class Ranking:
         weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
             The weights of the first ranks, w.
         """
-        graded, n_items = self._graded, self.n_items
+        graded, n_items = self._graded, self._graded.lists.n_candidates
         if worth == "gain":
             items = graded.length_of_gains(self.convention, self.threshold)
         else:
@@ -218,7 +221,7 @@ class Ranking:
                 self._relevant if worth == "relevance" else graded.labelled
             )
         others = np.sqrt(np.maximum(n_items - 1, 1))
-        deviation: Floats = items / others * length_of_weights(weights, n_items)
+        deviation: Floats = items / others * length_of_weights(self._shown(weights), n_items)
         return deviation
 
     @property
@@ -330,4 +333,10 @@ class Ranking:
     def _shares(self, runs: Runs, flags: Floats) -> Floats:
         """Return the share of the items at each rank for which something holds."""
         cells = self._cells(runs)
-        return cells.filled((runs.sums(flags) / runs.size)[cells.run])
+        return self._shown(cells.filled((runs.sums(flags) / runs.size)[cells.run]))
+
+    def _shown(self, table: Floats) -> Floats:
+        """Return a table without the ranks that lists of some of all candidates do not show."""
+        if not self._graded.lists.cut_short:
+            return table
+        return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)

@@ -56,7 +56,7 @@ class SortedLists:
             user = np.flatnonzero(np.diff(lists.offsets))
             start = np.append(lists.offsets[user], len(lists.true))
             rows = np.arange(len(lists.true))
-            return Runs(rows, start, user, np.zeros_like(user), lists.n_items[user])
+            return Runs(rows, start, user, np.zeros_like(user), lists.n_candidates[user])
         user, first, end = self._bounds
         rows, _ = self._sorted
         spans = lists.spans(user, first, end, rows[first])

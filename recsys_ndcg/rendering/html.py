@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from recsys_ndcg.rendering.table import audit_cells, cells, signature_texts
+from recsys_ndcg.rendering.table import audit_cells, cells, rows_line, signature_texts
 from recsys_ndcg.writing import write_whole
 
 if TYPE_CHECKING:
@@ -40,11 +40,10 @@ code {{ font-size: .8rem; overflow-wrap: anywhere; }}
 
 def fragment(report: Shown) -> str:
     """Return the table, the remarks, the audit and the signatures, for a notebook or a page."""
-    counts = report.counts
     lines = "".join(f"<li>{escape(line)}</li>\n" for line in report.remarks)
     codes = "<br>\n".join(map(escape, signature_texts(report)))
     return (
-        f"<p>{counts['users']} users, {counts['ratings']} ratings</p>\n"
+        f"<p>{rows_line(report)}</p>\n"
         f"{_table(cells(report))}\n"
         f"<ul>\n{lines}</ul>\n"
         f"{_table(audit_cells(report))}\n<p><code>{codes}</code></p>"

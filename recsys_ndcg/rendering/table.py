@@ -40,6 +40,14 @@ def _baselines(report: Shown) -> dict[str, list[str]]:
     }
 
 
+def rows_line(report: Shown) -> str:
+    """Return how many users there are, and rows: of what, the counts tell."""
+    counts, words = report.counts, {"recommended": "recommended items"}
+    told = [name for name in ("ratings", "recommended", "candidates") if name in counts]
+    rows = ", ".join(f"{counts[name]} {words.get(name, name)}" for name in told)
+    return f"{counts['users']} users, {rows}"
+
+
 def audit_cells(report: Shown) -> pd.DataFrame:
     """Return the audit as text, one column per metric."""
     audit = report.audit.T.map(number)

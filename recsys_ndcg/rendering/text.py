@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.rendering.table import cells, signature_lines
+from recsys_ndcg.rendering.table import cells, rows_line, signature_lines
 from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
@@ -17,10 +17,8 @@ def text(report: Shown) -> str:
     What standard output cannot write, such as ± in a terminal of ASCII alone, is written
     differently: ``print(report)`` asks for this text, and cannot say for whom.
     """
-    counts = report.counts
-    head = f"{counts['users']} users, {counts['ratings']} ratings"
     shown = cells(report).map(printable).rename(columns=printable)
     shown["metric"] = shown["metric"].str.ljust(shown["metric"].str.len().max())
     table = shown.to_string(index=False)
     lines = map(printable, [*report.remarks, *signature_lines(report)])
-    return "\n".join([head, table, *lines])
+    return "\n".join([rows_line(report), table, *lines])

@@ -29,7 +29,7 @@ class Shown(Protocol):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Users, ratings, and how many need a second look."""
+        """Users, rows, and how many need a second look."""
 
     @property
     def mean(self) -> pd.Series[float]:

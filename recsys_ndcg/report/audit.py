@@ -33,10 +33,8 @@ FROM_LISTS = (
     "unlabelled_zero",
     "unlabelled_top",
 )
-#: What `Report.counts` has, beside the undefined and trivial users of each metric.
+#: What `Report.counts` has of users and rows, beside the undefined and trivial users by metric.
 COUNTS = (
-    "users",
-    "ratings",
     "short",
     "trivial",
     "tied",
@@ -127,6 +125,8 @@ class Audit:
             "trivial": levels.trivial.sum(axis=0).tolist(),
         }
         return {
+            "users": totals.users,
+            **self._rows,
             **{
                 name: levels.n_trivial if name == "trivial" else getattr(totals, name)
                 for name in COUNTS
@@ -137,6 +137,24 @@ class Audit:
                 for metric, number in zip(totals.names, numbers, strict=True)
             },
         }
+
+    @property
+    def protocol(self) -> str:
+        """What was ranked: ratings, lists that somebody supplied, or a catalogue."""
+        told: str = next(iter(self.signatures.values())).fields["protocol"]
+        return told
+
+    @property
+    def _rows(self) -> dict[str, int]:
+        """How many rows there are, by what they are under the protocol."""
+        totals = self.totals
+        if self.protocol == "rated":
+            return {"ratings": totals.ratings}
+        if self.protocol == "supplied":
+            return {"recommended": totals.ratings}
+        chosen = totals.ratings < totals.candidates
+        recommended = {"recommended": totals.ratings} if chosen else {}
+        return recommended | {"candidates": totals.candidates}
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:

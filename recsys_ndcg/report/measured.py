@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists.candidate_lists import CandidateLists
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
@@ -31,23 +32,19 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.scores import Scores
 
+_EXTREMES = ("expected", "worst", "best")
+
 
 @dataclass(frozen=True, eq=False)
-class _Passed:
-    """What one pass over the lists tells beside their scores, of some users."""
+class _Labels:
+    """What other labels of the same lists would score, of some users."""
 
-    orders: tuple[Orders, ...]
     judged: Means
     zero: Means
     top: Means
 
-    def __add__(self, other: _Passed) -> _Passed:
-        return _Passed(
-            (*self.orders, *other.orders),
-            self.judged + other.judged,
-            self.zero + other.zero,
-            self.top + other.top,
-        )
+    def __add__(self, other: _Labels) -> _Labels:
+        return _Labels(self.judged + other.judged, self.zero + other.zero, self.top + other.top)
 
 
 class MeasuredAudit(Audit):
@@ -107,21 +104,21 @@ class MeasuredAudit(Audit):
     @lazy
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""
-        return Levels(self.scores, Orders.concat(self._passed.orders))
+        return Levels(self.scores, Orders.concat(self._orders))
 
     @lazy
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        passed, totals = self._passed, self.totals
+        labels, totals = self._labels, self.totals
         low, high = self.tie_range
         unlabelled = bool(self._facts.unlabelled)
         columns = (
             low,
             high,
             np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan),
-            passed.judged.mean,
-            passed.zero.mean if unlabelled else totals.mean,
-            passed.top.mean if unlabelled else totals.mean,
+            labels.judged.mean,
+            labels.zero.mean if unlabelled else totals.mean,
+            labels.top.mean if unlabelled else totals.mean,
         )
         return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
 
@@ -139,34 +136,49 @@ class MeasuredAudit(Audit):
         return [one.own_ties is None and one.best_first for one in self._plan.metrics]
 
     @lazy
-    def _passed(self) -> _Passed:
-        """Measure everything in one pass: blind, and as if unlabelled items had a grade."""
-        wanted = {
-            "chance": [self._blind(one, "expected") for one in self._plan.measurements],
-            "worst": [self._blind(one, "worst") for one in self._plan.measurements],
-            "best": [self._blind(one, "best") for one in self._plan.measurements],
-            "judged": [self._judged(one) for one in self._plan.measurements],
-            "zero": [self._zero(one) for one in self._plan.measurements],
-            "top": [self._top(one) for one in self._plan.measurements],
-        }
-        plan = Plan(tuple(one for each in wanted.values() for one in each))
-        plan = plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
-        random = plan.measurements[: len(wanted["chance"])]
+    def _orders(self) -> list[Orders]:
+        """Measure random order and the extreme ones, block by block."""
+        lists = CandidateLists.behind(self._lists)
+        wanted = [[self._blind(one, ties) for one in self._plan.measurements] for ties in _EXTREMES]
+        plan = self._settled(wanted)
+        random = plan.measurements[: len(wanted[0])]
 
-        def passed(block: Block) -> _Passed:
+        def measured(block: Block) -> Orders:
             scores = block.scores(plan.measurements)
-            chance, worst, best, *others = np.hsplit(scores.per_user, len(wanted))
+            chance, worst, best = np.hsplit(scores.per_user, len(wanted))
             deviation = block.deviations(random)
             expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, : len(random)])
-            orders = Orders(chance, worst, best, expected, deviation)
-            return _Passed((orders,), *(Means.of(each) for each in others))
+            return Orders(chance, worst, best, expected, deviation)
 
-        return reduce(add, in_blocks(self._lists, plan.measurements, passed))
+        return in_blocks(lists, plan.measurements, measured)
+
+    @lazy
+    def _labels(self) -> _Labels:
+        """Measure how much is labelled, and as if unlabelled items had a grade."""
+        wanted = [
+            [kind(one) for one in self._plan.measurements]
+            for kind in (self._judged, self._zero, self._top)
+        ]
+        plan = self._settled(wanted)
+
+        def measured(block: Block) -> _Labels:
+            scores = block.scores(plan.measurements)
+            return _Labels(*(Means.of(each) for each in np.hsplit(scores.per_user, len(wanted))))
+
+        return reduce(add, in_blocks(self._lists, plan.measurements, measured))
+
+    def _settled(self, wanted: list[list[Measurement]]) -> Plan:
+        """Return a plan of all measurements, with the reason beside what has no number."""
+        plan = Plan(tuple(one for each in wanted for one in each))
+        return plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
 
     def _blind(self, one: Measurement, ties: str) -> Measurement:
         """Measure random order, or an extreme one."""
         blind = replace(one.extreme(ties), blind=True)
-        return blind if one.metric.orders else blind.without("its score has no order")
+        if not one.metric.orders:
+            return blind.without("its score has no order")
+        why = "" if self._lists.candidates is None else one.draw_objection(self._facts)
+        return blind.without(why) if why else blind
 
     def _judged(self, one: Measurement) -> Measurement:
         """Measure how much of the first k is labelled; an empty list has no such share."""

@@ -21,10 +21,20 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2.0**53  # their sum is exact
 _AT_MOST = {
     "n_items": ("ratings",),
+    "ratings": ("candidates",),
     "n_relevant": ("ratings", "unlisted"),
     "unlabelled": ("ratings",),
 }
-_WHOLE = ("n_items", "n_relevant", "ratings", "unlabelled", "unlisted", "impossible", "repeats")
+_WHOLE = (
+    "n_items",
+    "n_relevant",
+    "ratings",
+    "candidates",
+    "unlabelled",
+    "unlisted",
+    "impossible",
+    "repeats",
+)
 _ROOM = 16.0  # times a sum: what is worked out from it stays a number, too
 
 Doubt = tuple["Flags", str]  # whose number is none, and what is wrong with it

@@ -35,8 +35,12 @@ def _levels(report: Shown) -> list[str]:
         for model, row in others.iterrows()
         if (beaten := [name for name in report.metrics if row[name] >= report.mean[name]])
     ]
+    counts = report.counts
+    order = "A random order of each list" if "recommended" in counts else "Random order"
+    if "candidates" in counts:
+        order = "A random choice of the candidates"
     lines += _first(
-        f"Random order would already score {number(row['chance'])} in {name}"
+        f"{order} would already score {number(row['chance'])} in {name}"
         f" (the worst order {number(row['worst'])})."
         for name, row in high.to_dict("index").items()
     )

@@ -59,7 +59,7 @@ class Report(Mapping[str, float]):
     audit : pandas.DataFrame
         A row per metric: what the score is to be read against.
     counts : dict
-        Users, ratings, and how many need a second look.
+        Users, rows, and how many need a second look.
 
     Examples
     --------
@@ -150,13 +150,15 @@ class Report(Mapping[str, float]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Users, ratings, and how many need a second look.
+        """Users, rows, and how many need a second look.
 
-        Keys: users, ratings (rows), short (lists of fewer than the largest k), trivial (every
-        order scores the same), tied (two equal estimates), unlabelled (rows), unlisted (labels
-        outside the lists), missing (labelled users without a list), impossible (predictions that
-        the model could not make), duplicates (rows merged), left_out (users, of any metric), and
-        for each metric ``undefined ndcg@10`` and ``trivial ndcg@10``, users.
+        Keys: users; ratings, the rows of users' own ratings, or recommended, the rows of supplied
+        lists, and candidates, what these were chosen from or all items of a catalogue; short (lists
+        of fewer than the largest k), trivial (every order scores the same), tied (two equal
+        estimates), unlabelled (rows), unlisted (labels outside the lists), missing (labelled users
+        without a list), impossible (predictions that the model could not make), duplicates (rows
+        merged), left_out (users, of any metric), and for each metric ``undefined ndcg@10`` and
+        ``trivial ndcg@10``, users.
         """
         return dict(self.audited.counts)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.scoring.measurement import Measurement
 
-FORMAT = 3
+FORMAT = 4
 LISTS = tuple(one.name for one in fields(ListCounts))
 _ANYWAY = 1 << 24  # bytes of columns that a file of any size may unpack to
 _PER_BYTE = 64  # and how many more for each of its own
@@ -41,7 +41,7 @@ def least_size(n_users: int, n_metrics: int) -> int:
     Examples
     --------
     >>> least_size(1000, 3), least_size(1_000_000, 20)
-    (0, 21112856)
+    (0, 21237856)
     """
     columns = len(LISTS) + 2 + n_metrics * (len(PARTS) + len(NAMES))
     return max(0, 8 * n_users * columns - _ANYWAY) // _PER_BYTE

@@ -133,6 +133,22 @@ class Measurement:
         """
         return self._of_the_lists(facts, lists) or self._of_the_metric(facts, lists)
 
+    def draw_objection(self, facts: Facts) -> str:
+        """Return why it has no exact mean over lists drawn from the candidates; nothing if it has.
+
+        What there is to collect, and what the list shows, must be the same whatever is drawn.
+        """
+        convention = self.convention
+        local = self.metric.uses_gains and "ideal" in self.metric.reads
+        hangs = (
+            self.metric.within_list
+            or (local and convention.ideal == "local")
+            or convention.unlabelled == "filter"
+            or (convention.unlisted == "ignore" and facts.unlisted.known.size > 0)
+            or (convention.impossible != "rank" and facts.impossible > 0)
+        )
+        return "what there is to collect hangs on which items are drawn" if hangs else ""
+
     def _of_the_lists(self, facts: Facts, lists: GroupedLists | None) -> str:
         if self.unlabelled_as is not None and facts.placed_under is not None:
             return "The unlabelled items of a catalogue are counted, not kept."

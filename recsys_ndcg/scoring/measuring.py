@@ -90,7 +90,7 @@ def in_blocks(
     depth = _depth_of(measurements)
     if any(one.convention.ties.startswith("text") for one in measurements):
         lists = lists.with_text_order()
-    width = lists.n_items + lists.n_unlisted
+    width = lists.n_places
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
 
     return in_threads(lambda users: work(Block(lists, users, depth)), blocks)
@@ -272,6 +272,7 @@ class Block:
             tied=np.isfinite(self._sorted(one).first_tie),
             missing=graded.lists.missing,
             ratings=lists.n_items,
+            candidates=lists.n_items if lists.candidates is None else lists.candidates,
             unlabelled=lists.unlabelled_by_user,
             unlisted=lists.n_unlisted,
             impossible=lists.impossible_by_user,

@@ -37,9 +37,10 @@ class ListCounts(Columns):
         Whether two of its items have the same estimate.
     missing : bool array
         Whether there is no list, but labels.
-    ratings, unlabelled, unlisted, impossible, repeats : arrays
-        Rows as they came; those without a true value; labels outside the list; predictions that
-        the model could not make; rows that were merged into others.
+    ratings, candidates, unlabelled, unlisted, impossible, repeats : arrays
+        Rows as they came; the items that they were chosen from; rows without a true value; labels
+        outside the list; predictions that the model could not make; rows that were merged into
+        others.
     """
 
     n_items: Positions
@@ -47,6 +48,7 @@ class ListCounts(Columns):
     tied: Flags
     missing: Flags
     ratings: Positions
+    candidates: Positions
     unlabelled: Floats
     unlisted: Positions
     impossible: Floats

@@ -137,8 +137,8 @@ class Totals:
         How many users have no score.
     short_of : int64 array, shape (n_measurements,)
         How many lists are shorter than each cutoff.
-    users, ratings : int
-        Users, and rows as they came.
+    users, ratings, candidates : int
+        Users, rows as they came, and the items that these were chosen from.
     short, tied, unlabelled, unlisted, missing, impossible, duplicates : int
         As in `recsys_ndcg.Report.counts`.
     left_out : int
@@ -152,6 +152,7 @@ class Totals:
     short_of: Positions
     users: int
     ratings: int
+    candidates: int
     short: int
     tied: int
     unlabelled: int
@@ -176,6 +177,7 @@ class Totals:
             left_out=int(scores.left_out.any(axis=1).sum()),
             users=len(scores.users),
             ratings=int(counts.ratings.sum()),
+            candidates=int(counts.candidates.sum()),
             tied=int(counts.tied.sum()),
             unlabelled=int(counts.unlabelled.sum()),
             unlisted=int(counts.unlisted.sum()),

@@ -276,7 +276,7 @@ def test_a_signature_tells_threshold_and_protocol() -> None:
     assert "|threshold:0.0|protocol:rated|" in rated.signature("precision@1")
     assert "|threshold:none|" in rn.evaluate(ROWS).signature("ndcg@10")
     lists = rn.RankedLists.from_trec({"ann": {"a": 1}}, {"ann": {"a": 1, "b": 0.5}})
-    assert "|protocol:catalogue|" in rn.evaluate(lists).signature("ndcg@10")
+    assert "|protocol:supplied|" in rn.evaluate(lists).signature("ndcg@10")
 
 
 def test_functions_that_differ_little_or_only_outside_the_list_are_told_apart() -> None:

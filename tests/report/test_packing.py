@@ -265,7 +265,8 @@ def _changed(path: Path, **values: Any) -> None:
     [
         ("1", "a report of format 1, which an older .* Evaluate the data again"),
         ("2", "a report of format 2, which an older .* Evaluate the data again"),
-        ("4", "a report of format 4, which a newer .* pip install -U recsys-ndcg"),
+        ("3", "a report of format 3, which an older .* Evaluate the data again"),
+        ("5", "a report of format 5, which a newer .* pip install -U recsys-ndcg"),
         ("999999999", "a report of format 999999999, which a newer"),
         ("0", "a report of format 0, which an older"),
         ("9" * 40, "not a report that|which a newer"),
@@ -519,7 +520,7 @@ def test_a_person_can_read_the_file(path: Path) -> None:
 
     stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
     report = rn.evaluate(ROWS, metrics=METRICS, threshold=2)
-    assert stored["format"] == "recsys_ndcg report 3"
+    assert stored["format"] == "recsys_ndcg report 4"
     assert stored["written_by"] == rn.__version__
     assert stored["counts"] == report.counts
     assert stored["signatures"] == {name: report.signature(name).text for name in METRICS}

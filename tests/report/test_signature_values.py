@@ -262,7 +262,7 @@ def test_short_keeps_the_protocol_and_the_cutoff_that_leaves_lists_out() -> None
     """What stands beside the choices and moves the number."""
     lists = rn.RankedLists.from_trec({"ann": {"a": 1}}, {"ann": {"a": 1, "b": 0.5}})
     text = rn.evaluate(lists).signature("ndcg@10")
-    assert "|protocol:catalogue|" in text.short
+    assert "|protocol:supplied|" in text.short
     assert rn.Signature(text.short) == text
     drop = rn.Convention(short_list="drop")
     cut = rn.evaluate(ROWS, metrics=["rr", "ndcg@2"], threshold=2, convention=drop).signature("rr")

@@ -1,0 +1,241 @@
+"""Lists that were chosen from a catalogue: their chance is that of lists drawn from it."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
+from tests.refusal import refused
+
+METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judged", "rbp"]
+LABELS = {"a": 5.0, "b": 1.0, "c": 4.0}
+
+
+def _labels(user: str, grades: dict[str, float]) -> pd.DataFrame:
+    rows = [(user, item, true) for item, true in grades.items()]
+    return pd.DataFrame(rows, columns=["user", "item", "true"])
+
+
+def _results(user: str, listed: Any) -> pd.DataFrame:
+    rows = [(user, item, rank) for rank, item in enumerate(listed, 1)]
+    return pd.DataFrame(rows, columns=["user", "item", "rank"])
+
+
+def _report(
+    grades: dict[str, float], listed: Any, options: dict[str, Any], **size: Any
+) -> rn.Report:
+    lists = rn.RankedLists.from_labels(_labels("u", grades), _results("u", listed), **size)
+    return rn.evaluate(lists, **options)
+
+
+def _of_all_draws(grades: dict[str, float], shown: int, items: list[str], options: Any) -> Any:
+    """Evaluate every list that could be drawn, as a user each."""
+    draws = list(permutations(items, shown))
+    labels = pd.concat([_labels(f"u{place}", grades) for place in range(len(draws))])
+    results = pd.concat([_results(f"u{place}", draw) for place, draw in enumerate(draws)])
+    return rn.evaluate(rn.RankedLists.from_labels(labels, results), **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    grades=st.lists(st.sampled_from([0.0, 1.0, 4.0, 5.0, 30.0]), min_size=1, max_size=4),
+    others=st.integers(0, 2),
+    shown=st.integers(1, 3),
+    k=st.sampled_from([1, 2, 3, 10, None]),
+    choices=st.fixed_dictionaries(
+        {
+            "gain": st.sampled_from(["exponential", "linear", "binary"]),
+            "discount": st.sampled_from(["log2", "reciprocal"]),
+            "ideal": st.sampled_from(["global", "max"]),
+            "short_list": st.sampled_from(["k", "n"]),
+            "recall_over": st.sampled_from(["relevant", "capped"]),
+            "ap_over": st.sampled_from(["relevant", "capped", "k"]),
+            "undefined": st.sampled_from(["skip", 0.0, 1.0]),
+            "mean_over": st.sampled_from(["all", "relevant"]),
+        }
+    ),
+)
+def test_chance_is_the_mean_over_every_list_that_could_be_drawn(
+    grades: list[float], others: int, shown: int, k: int | None, choices: dict[str, Any]
+) -> None:
+    """And the worst and best are the least and the greatest of them, z is over their spread."""
+    items = [f"i{place}" for place in range(len(grades) + others)]
+    shown = min(shown, len(items))
+    labelled = dict(zip(items, grades, strict=False))
+    convention = rn.Convention(max_grade=30.0 if choices["ideal"] == "max" else None, **choices)
+    if convention.ap_over in ("k", "capped") and k is None:
+        convention = convention.replace(ap_over="relevant")
+    if convention.recall_over == "capped" and k is None:
+        convention = convention.replace(recall_over="relevant")
+    options = {"metrics": METRICS, "k": k, "threshold": 4, "convention": convention}
+    draws = _of_all_draws(labelled, shown, items, options)
+    report = _report(labelled, items[:shown], options, n_items=len(items))
+    chance = report.per_user_audit(report.metrics[0])
+    assert chance["chance"].notna().all() or report.mean.isna().iloc[0]
+    for name in report.metrics:
+        own, all_ = report.per_user_audit(name).iloc[0], draws.per_user[name]
+        np.testing.assert_allclose(own["chance"], all_.mean(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(own["worst"], all_.min(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(own["best"], all_.max(), rtol=1e-9, atol=1e-12)
+        spread = all_.std(ddof=0)
+        if not np.isnan(own["z"]) and spread > 1e-9:
+            expected = (report.per_user[name].iloc[0] - all_.mean()) / spread
+            np.testing.assert_allclose(own["z"], expected, rtol=1e-6, atol=1e-9)
+
+
+def test_supplied_lists_and_a_catalogue_are_told_apart() -> None:
+    """In the signature, the counts and the words."""
+    options: Any = {"metrics": ["ndcg@2"], "threshold": 4}
+    supplied = _report(LABELS, ["a", "x"], options)
+    catalogue = _report(LABELS, ["a", "x"], options, n_items=1000)
+    assert supplied.mean.equals(catalogue.mean)
+    assert "|protocol:supplied|" in supplied.signature("ndcg@2")
+    assert "|protocol:catalogue|" in catalogue.signature("ndcg@2")
+    assert supplied.signature("ndcg@2") != catalogue.signature("ndcg@2")
+    assert supplied.counts["recommended"] == 2
+    assert catalogue.counts["recommended"] == 2
+    assert catalogue.counts["candidates"] == 1000
+    assert not {"ratings", "candidates"} & {*supplied.counts}
+    assert str(supplied).startswith("1 users, 2 recommended items\n")
+    assert str(catalogue).startswith("1 users, 2 recommended items, 1000 candidates\n")
+    assert supplied.audit["chance"].iloc[0] > 0.5
+    assert catalogue.audit["chance"].iloc[0] < 0.01
+    assert "A random order of each list would already score" in str(supplied)
+
+
+def test_the_size_is_given_in_any_form(tmp_path: Any) -> None:
+    """A number, one for each user, or the items."""
+    options: Any = {"metrics": ["ndcg@2"]}
+    ids = [*"abcxyz", "1"]
+    reports = [
+        _report(LABELS, ["a", "x"], options, **size)
+        for size in ({"n_items": 7}, {"n_items": {"u": np.int64(7)}}, {"items": ids},
+                     {"n_items": pd.Series({"u": 7})}, {"items": np.array(ids)})
+    ]  # fmt: skip
+    assert all(one.audit.equals(reports[0].audit) for one in reports)
+    reports[0].save(tmp_path / "r.json")
+    assert rn.Report.load(tmp_path / "r.json").counts == reports[0].counts
+    assert reports[0].take(["u"]).audit.equals(reports[0].audit)
+    trec = {"u": LABELS}, {"u": {"a": 2.0, "x": 1.0}}
+    report = rn.evaluate(rn.RankedLists.from_trec(*trec, n_items=7), **options)
+    assert report.audit["chance"].equals(reports[0].audit["chance"])
+
+
+def test_labels_beyond_the_catalogue_are_out_of_reach() -> None:
+    """They count as relevant, and no draw finds them."""
+    options: Any = {"metrics": ["recall@1"], "threshold": 4}
+    report = _report(LABELS, ["a"], options, items=["a", "b"])  # c is relevant, and not there
+    assert report.audit["best"].iloc[0] == 0.5
+    assert report.audit["chance"].iloc[0] == 0.25
+    assert _report(LABELS, ["a"], options, n_items=3).audit["chance"].iloc[0] == pytest.approx(
+        1 / 3
+    )
+
+
+def test_a_user_without_a_list_draws_nothing() -> None:
+    """The chance of an empty list is that it scores 0."""
+    labels = pd.concat([_labels("u", LABELS), _labels("v", LABELS)])
+    lists = rn.RankedLists.from_labels(labels, _results("u", "ab"), n_items=9)
+    report = rn.evaluate(lists, metrics="recall@2", threshold=4)
+    assert report.per_user_audit("recall@2")["chance"].tolist() == [pytest.approx(2 / 9), 0.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "choices"),
+    [
+        ("auc", {}),
+        ("ndcg@2", {"ideal": "local"}),
+        ("ndcg@2", {"unlabelled": "filter"}),
+        ("recall@2", {"unlisted": "ignore"}),
+    ],
+)
+def test_what_hangs_on_the_draw_has_no_chance(metric: str, choices: dict[str, Any]) -> None:
+    """There is no exact number, so there is none."""
+    options = {"metrics": metric, "threshold": 4, "convention": rn.Convention(**choices)}
+    audit = _report(LABELS, ["a", "x", "b"], options, n_items=9).audit
+    assert audit[["chance", "worst", "best", "z"]].isna().all(axis=None)
+    assert _report(LABELS, ["a", "x", "b"], options).audit["chance"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("size", "match"),
+    [
+        ({"n_items": 2}, "n_items=2 is less than the 4 different items that user 'u' has"),
+        ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
+        ({"n_items": True}, "n_items must be a whole number .* not True"),
+        ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
+        ({"n_items": ["a", "x"]}, "A list of items goes to items="),
+        ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
+        ({"n_items": {"u": 3}}, "n_items=3 is less than the 4"),
+        ({"items": ["a", "b", "c"]}, "1 results are of no item in items=, the first user 'u' item"),
+        ({"items": []}, "items is empty"),
+        ({"items": "abcx"}, "items: found text"),
+        ({"items": [1, 2]}, "item: the ids in items= have ids of type number"),
+        ({"items": ["a", "x"], "n_items": 9}, "n_items= or items=, not both"),
+    ],
+)
+def test_a_size_that_cannot_be_is_refused(size: dict[str, Any], match: str) -> None:
+    """With what to give instead."""
+    with refused(match):
+        _report(LABELS, ["a", "x"], {}, **size)
+
+
+def test_a_size_below_that_of_all_tables_is_refused() -> None:
+    """Each user would fit, but not all of them together."""
+    labels = pd.concat([_labels("u", {"a": 5}), _labels("v", {"b": 5})])
+    results = pd.concat([_results("u", "cd"), _results("v", "ef")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)  # nothing is found
+        _refuse_sizes(labels, results)
+
+
+def _refuse_sizes(labels: pd.DataFrame, results: pd.DataFrame) -> None:
+    with refused("n_items=5, but labels and results name 6 different items"):
+        rn.RankedLists.from_labels(labels, results, n_items=5)
+    assert (
+        rn.RankedLists.from_labels(labels, results, n_items={"u": 5, "v": 3}).protocol
+        == "catalogue"
+    )
+
+
+def test_the_best_of_a_catalogue_are_read_as_the_catalogue_itself() -> None:
+    """The first ranks, and how many candidates each user had, tell what the whole does."""
+    surprise = pytest.importorskip("surprise")
+    from recsys_ndcg.surprise import evaluate_catalogue, rank_catalogue  # noqa: PLC0415
+
+    ratings = sample_ratings()[["user", "item", "rating"]]
+    test = ratings.sample(frac=0.2, random_state=0)
+    reader = surprise.Reader(rating_scale=(0.5, 5))
+    trainset = surprise.Dataset.load_from_df(ratings.drop(test.index), reader).build_full_trainset()
+    test = test[test["item"].map(lambda item: trainset.knows_item(_inner(trainset, item)))]
+    algo = surprise.SVD(n_epochs=5, random_state=0).fit(trainset)
+    options: Any = {"metrics": ["ndcg@5", "precision@5", "recall@5", "hit@5"], "threshold": 4}
+    rows = list(test.itertuples(index=False, name=None))
+    whole = evaluate_catalogue(algo, trainset, rows, **options)
+    first = rank_catalogue(algo, trainset, k=5, users=whole.users)
+    labels = test.rename(columns={"rating": "true"})
+    sizes = whole.per_user["n_items"]
+    lists = rn.RankedLists.from_labels(labels, first.drop(columns="rank"), n_items=sizes)
+    report = rn.evaluate(lists, **options)
+    columns = ["chance", "adjusted", "z", "worst", "best", "trivial"]
+    pd.testing.assert_frame_equal(report.audit[columns], whole.audit[columns], rtol=1e-9)
+    assert report.counts["candidates"] == whole.counts["candidates"] == sizes.sum()
+    assert report.signature("hit@5").differences(whole.signature("hit@5")) == {
+        "tie_tolerance": (0.0, 1e-9)
+    }
+
+
+def _inner(trainset: Any, item: Any) -> Any:
+    try:
+        return trainset.to_inner_iid(item)
+    except ValueError:
+        return -1
