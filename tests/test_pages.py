@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.convention.convention import CHOICES as VALUES
 from recsys_ndcg.datasets import sample_ratings
 from tests.pages import (
     DOCS,
@@ -32,7 +33,7 @@ from tests.pages import (
     text_of,
 )
 
-DATA = ROOT / "docs" / "data.md"
+DATA, CHOICES = ROOT / "docs" / "data.md", ROOT / "docs" / "choices.md"
 
 
 def _name(page: Path) -> str:
@@ -180,3 +181,15 @@ def test_every_extra_is_told() -> None:
     extras = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
     cells = re.findall(r"^\| (`.*?) \|", section(README, "Extras"), re.MULTILINE)
     assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(extras)
+
+
+def test_every_choice_is_told() -> None:
+    """In the table of options, with all its values, the default first."""
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section(CHOICES, "All options"), re.MULTILINE)
+    told = {name: re.findall(r"`([^`]+)`", values) for name, values in rows}
+    assert tuple(told) == rn.Convention.names()
+    for name, values in told.items():
+        default = getattr(rn.Convention(), name)
+        written = [f'"{one}"' if isinstance(one, str) else str(one) for one in VALUES.get(name, ())]
+        assert values[0] == (f'"{default}"' if isinstance(default, str) else str(default))
+        assert [one for one in written if one not in values] == []
