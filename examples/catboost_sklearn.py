@@ -22,7 +22,7 @@ def peer(name: str) -> ModuleType | None:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        print(f"{error}: pip install 'recsys-ndcg[peers]'")
+        print(f"{error}: pip install -e '.[peers]'")
         return None
 
 

@@ -6,6 +6,7 @@ import difflib
 import math
 import os
 import re
+import shlex
 import sys
 import warnings
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parent
 _LONGEST = 100
+_NAMED = 'name = "recsys-ndcg"'  # in the pyproject.toml of a checkout
 
 
 class RecsysNdcgError(ValueError):
@@ -52,6 +54,9 @@ class UnknownMetricError(RecsysNdcgError):
 class MissingExtraError(RecsysNdcgError, ImportError):
     """A job needs a library that cannot be used; the message says why, and what brings it.
 
+    The command that it names is one that works where this package is: in a checkout, which is on no
+    index, the checkout is what is installed.
+
     Parameters
     ----------
     job : str
@@ -69,17 +74,36 @@ class MissingExtraError(RecsysNdcgError, ImportError):
     ) -> None:
         if said is None:
             msg = (
-                f"{job} needs {library}, which is not installed. "
-                f"Run: pip install 'recsys-ndcg[{extra}]'"
+                f"{job} needs {library}, which is not installed. Run: pip install {_source(extra)}"
             )
         else:
             # nothing kept, for what pip keeps may be built for a numpy that is gone
             msg = (
                 f"{job} needs {library}, which is there{_place(library)} but cannot be used: "
                 f"{_first_line(said)}. Unless that is a file of yours, run: pip install --upgrade "
-                f"--force-reinstall --no-cache-dir 'recsys-ndcg[{extra}]'"
+                f"--force-reinstall --no-cache-dir {_source(extra)}"
             )
         super().__init__(msg)
+
+
+def _source(extra: str) -> str:
+    """Return what pip installs to bring an extra: this checkout, or the package by its name."""
+    checkout = _PACKAGE.parent
+    try:
+        ours = _NAMED in (checkout / "pyproject.toml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        ours = False
+    if not ours:
+        return f"'recsys-ndcg[{extra}]'"
+    return f"-e {shlex.quote(f'{_short(checkout)}[{extra}]')}"
+
+
+def _short(path: Path) -> str:
+    """Return the shorter writing of a path: as it is, or from where one stands."""
+    try:
+        return min(str(path), os.path.relpath(path), key=len)
+    except (OSError, ValueError):  # one stands nowhere, or on another drive
+        return str(path)
 
 
 def _first_line(error: Exception) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
+CHECKOUT = Path(__file__).parent.parent
 EXTRAS = {
     "surprise": "surprise",
     "joblib": "surprise",
@@ -78,12 +81,69 @@ def said(path: Path, source: str = "", libraries: Iterable[str] = EXTRAS) -> dic
     return found
 
 
+def to_install(extra: str) -> str:
+    """Return what is installed for an extra where these tests run: the shortest way to this."""
+    place = min(str(CHECKOUT), os.path.relpath(CHECKOUT), key=len)
+    return f"-e {shlex.quote(f'{place}[{extra}]')}"
+
+
+def copied(folder: Path) -> Path:
+    """Put the package into a folder, as pip does; return the folder."""
+    shutil.copytree(
+        CHECKOUT / "recsys_ndcg",
+        folder / "recsys_ndcg",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    return folder
+
+
+def advice(package: Path, standing: Path) -> list[str]:
+    """Return the command that a package in a folder names somewhere, as a shell reads it."""
+    script = (
+        "import recsys_ndcg as rn; print(rn.MissingExtraError(job='', extra='cli', library=''))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=standing,
+        env={**os.environ, "PYTHONPATH": str(package)},
+    )
+    assert done.stdout.count("\n") == 1
+    return shlex.split(done.stdout.partition("Run: ")[2])
+
+
+def test_an_installed_package_is_brought_by_its_name(tmp_path: Path) -> None:
+    """Whatever project it lies in."""
+    by_name = ["pip", "install", "recsys-ndcg[cli]"]
+    package = copied(tmp_path)
+    assert advice(package, tmp_path) == by_name
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'of-somebody-else'\n")
+    assert advice(package, tmp_path) == by_name
+    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
+    assert advice(package, tmp_path) == by_name
+
+
+@pytest.mark.parametrize("name", ["clone", "it's a clone"])
+def test_a_checkout_is_brought_from_where_it_lies(tmp_path: Path, name: str) -> None:
+    """As no index has it: by the way from where one stands, or whole, whichever is shorter."""
+    package = copied(tmp_path / name)
+    shutil.copy(CHECKOUT / "pyproject.toml", package)
+    (package / "examples").mkdir()
+    command = ["pip", "install", "-e"]
+    assert advice(package, package) == [*command, ".[cli]"]
+    assert advice(package, package / "examples") == [*command, "..[cli]"]
+    assert advice(package, tmp_path) == [*command, f"{name}[cli]"]
+    assert advice(package, Path("/")) == [*command, f"{str(package).removeprefix('/')}[cli]"]
+
+
 def test_what_is_absent_is_said_to_be(tmp_path: Path) -> None:
     """With the extra that brings it."""
     found = said(tmp_path)
     for name, extra in EXTRAS.items():
         assert f" needs {name}, which is not installed. Run: pip install " in found[name]
-        assert found[name].endswith(f"'recsys-ndcg[{extra}]'")
+        assert found[name].endswith(to_install(extra))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +162,7 @@ def test_what_is_there_and_fails_is_quoted(tmp_path: Path, source: str, quoted: 
         assert f"cannot be used: {quoted}. " in text
         assert "not installed" not in text
         assert "\n" not in text
-        assert text.endswith(f"--force-reinstall --no-cache-dir 'recsys-ndcg[{extra}]'")
+        assert text.endswith(f"--force-reinstall --no-cache-dir {to_install(extra)}")
 
 
 def test_a_library_built_for_another_numpy_is_quoted(tmp_path: Path) -> None:

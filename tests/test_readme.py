@@ -1,4 +1,4 @@
-"""What the README shows is what the programs print."""
+"""What the README and the pages in docs/ show is what the programs print."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages import DOCS, README, ROOT, block, section, text_of
 from tests.peers.table import table
 
-README = Path(__file__).parent.parent / "README.md"
-EXAMPLE = str(README.parent / "examples" / "presets.py")
+PRESETS = str(ROOT / "examples" / "presets.py")
+LIBRARIES = ROOT / "docs" / "libraries.md"
+DATA = os.environ.get("RECSYS_NDCG_DATA")
+RATINGS = str(Path(DATA or "") / "movietweetings-100k" / "ratings.dat")
+needs_data = pytest.mark.skipif(DATA is None, reason="RECSYS_NDCG_DATA is not set")
 
 
 def _printed(*command: str) -> str:
@@ -23,74 +27,97 @@ def _printed(*command: str) -> str:
     return done.stdout
 
 
-def _block(name: str) -> str:
-    """Return the text between the fences after a marker."""
-    form = rf"<!-- {name}:.*?-->\n```(?:python)?\n(.*?)```\n<!-- end -->"
-    found = re.search(form, README.read_text(encoding="utf-8"), re.DOTALL)
-    assert found, name
-    return found[1]
+def _rows(printed: str) -> dict[str, list[str]]:
+    """Return the numbers of a printed table by the first word of their line."""
+    return {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line}
 
 
 def test_the_demo_prints_what_the_first_screen_shows() -> None:
     """To the last digit: the sample and the models are drawn from a seed."""
     pytest.importorskip("surprise")
-    assert _printed("-c", "from recsys_ndcg.cli import main; main()", "demo") == _block("demo")
+    assert _printed("-c", "from recsys_ndcg.cli import main; main()", "demo") == block("demo")
 
 
 def test_metrics_of_your_own_are_those_of_the_example() -> None:
     """The definitions, and what they print."""
-    script = README.parent / "examples" / "metrics_of_your_own.py"
-    assert _block("own") in script.read_text(encoding="utf-8")
+    script = ROOT / "examples" / "metrics_of_your_own.py"
+    assert block("own") in script.read_text(encoding="utf-8")
     printed = "".join(f"{line.rstrip()}\n" for line in _printed(str(script)).splitlines())
-    assert printed == _block("own output")
+    assert printed == block("own output")
 
 
 def test_the_table_of_presets_is_what_the_example_prints() -> None:
     """One prediction file under all of them."""
-    assert _printed(EXAMPLE) == _block("presets")
+    assert _printed(PRESETS) == block("presets")
 
 
-@pytest.mark.skipif("RECSYS_NDCG_DATA" not in os.environ, reason="RECSYS_NDCG_DATA is not set")
-def test_the_extremes_on_real_ratings_are_what_the_example_prints() -> None:
-    """The first screen quotes them, too."""
-    ratings = Path(os.environ["RECSYS_NDCG_DATA"]) / "movietweetings-100k" / "ratings.dat"
-    rows = {
-        line.split()[0]: line.split()
-        for line in _printed(EXAMPLE, str(ratings), "8").splitlines()
-        if line
+def test_the_readme_shows_lines_of_the_table_of_presets() -> None:
+    """In their order, with its heading."""
+    some, every = block("some presets").splitlines(), block("presets").splitlines()
+    assert some[0] == every[0]
+    assert some == [line for line in every if line in some]
+
+
+def test_the_opening_quotes_the_table_that_it_links_to() -> None:
+    """All the numbers that stand there, and no other."""
+    opening = text_of(README).split("\n```")[0]
+    assert f"(docs/{LIBRARIES.name}#one-file-many-numbers)" in opening
+    assert "<!-- presets:" in section(LIBRARIES, "One file, many numbers")
+    precisions = {
+        f"{float(numbers[1]):.2f}"
+        for name, numbers in _rows(block("presets")).items()
+        if len(numbers) == 4 and re.fullmatch(r"0\.\d{4}", numbers[1])
     }
-    text = README.read_text(encoding="utf-8")
-    ndcg, precision = ((rows["lowest"][at], rows["highest"][at]) for at in (1, 2))
-    assert "precision@10 from {} to {}".format(*precision) in text
-    assert "NDCG@10 from {} to {}".format(*ndcg) in text
-    for name in ("trec_eval", "recommenders", "xgboost", "evidently"):
-        assert f"{float(rows[name][2]):.2f}" in text.split("## Use it")[0]
-    assert f"{float(rows['surprise_faq'][2]):.2f}" in text.split("## Use it")[0]
+    assert re.findall(r"\d\.\d+", opening) == sorted(precisions)
 
 
-@pytest.mark.skipif("RECSYS_NDCG_DATA" not in os.environ, reason="RECSYS_NDCG_DATA is not set")
-def test_the_search_on_real_ratings_chooses_what_the_readme_says() -> None:
+@needs_data
+def test_the_extremes_on_real_ratings_are_what_the_example_prints() -> None:
+    """With the arguments that are named, wherever they are quoted."""
+    rows = _rows(_printed(PRESETS, RATINGS, "8"))
+    ndcg, precision = ((rows["lowest"][at], rows["highest"][at]) for at in (0, 1))
+    for page in (README, LIBRARIES):
+        text = " ".join(text_of(page).split())
+        assert "`python examples/presets.py ratings.dat 8`" in text
+        assert "precision@10 from {} to {}".format(*precision) in text
+        assert "NDCG@10 from {} to {}".format(*ndcg) in text
+
+
+@needs_data
+def test_the_search_on_real_ratings_chooses_what_the_page_says() -> None:
     """By every criterion, with what it costs."""
     pytest.importorskip("surprise")
-    ratings = Path(os.environ["RECSYS_NDCG_DATA"]) / "movietweetings-100k" / "ratings.dat"
-    example = README.parent / "examples" / "rmse_picks_the_wrong_model.py"
-    assert _printed(str(example), str(ratings)) == _block("rmse")
+    example = ROOT / "examples" / "rmse_picks_the_wrong_model.py"
+    assert _printed(str(example), RATINGS) == block("rmse")
+
+
+def test_the_readme_quotes_the_search_as_the_page_shows_it() -> None:
+    """What the model costs that RMSE chooses."""
+    shown, told = block("rmse"), " ".join(section(README, "With Surprise").split())
+    by_rmse, by_ndcg, popular = (
+        re.findall(rf"^{name} .*?(\d\.\d+) +\d\.\d+$", shown, re.MULTILINE)[0]
+        for name in ("rmse", "ndcg@10:catalogue", "-")
+    )
+    assert f"NDCG@10 {by_rmse} over the whole catalogue" in told
+    assert f"{by_ndcg}," in told
+    assert f"{popular}." in told
 
 
 def test_the_table_of_parity_is_what_was_compared() -> None:
     """From the golden files."""
-    found = re.search(
-        r"<!-- parity:.*?-->\n(.*?)\n<!-- end -->", README.read_text("utf-8"), re.DOTALL
-    )
-    assert found
-    assert found[1] == table()
+    assert block("parity") == table()
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Line by line, as a reader would paste it."""
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert blocks
-    for code in blocks:
-        exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own page
-    assert (tmp_path / "svd.json").exists()
+def test_the_speed_that_the_readme_quotes_is_that_of_the_page() -> None:
+    """From the one run that is shown there."""
+    shown = block("benchmark") + block("catalogue")
+    told = " ".join(section(README, "Pages").split())
+    quoted = re.findall(r"\b\d[\d,.]*(?= s\b| x\b)", told)
+    assert quoted
+    assert all(re.search(rf"(?<![\d.,]){re.escape(one)}(?= s| x)", shown) for one in quoted)
+
+
+def test_every_page_is_led_to() -> None:
+    """From the README, so that none is found by chance alone."""
+    told = section(README, "Pages")
+    assert [one.name for one in DOCS if f"(docs/{one.name})" not in told] == []

@@ -22,7 +22,7 @@ from tests.textbook import Choices, Row
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NAMES = [*METRICS]
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+METRICS_PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 #: Estimates in the order of the rows, the second and third equal.
 TIED = [Row(4.0, 1.0, 1), Row(3.0, 5.0, 2), Row(3.0, 0.5, 3), Row(2.0, 3.5, 4), Row(1.0, None, 5)]
 #: Those whose definition nobody has to look up.
@@ -82,11 +82,11 @@ def test_it_is_drawn_where_metrics_are_held_against_the_textbook(name: str) -> N
 
 
 def _rows_of_the_table() -> str:
-    section = README.split("\n## Metrics\n")[1].split("\n## ")[0]
+    section = METRICS_PAGE.split("\n## The metrics\n")[1].split("\n## ")[0]
     return "\n".join(line.split("|")[1] for line in section.splitlines() if line.startswith("| `"))
 
 
-def test_it_stands_in_the_readme() -> None:
+def test_it_stands_on_the_page_of_metrics() -> None:
     """In the table of metrics, which names no other."""
     written = re.findall(r"`([a-z0-9_]+)(?:\([^`]*\))?(?:@k)?`", _rows_of_the_table())
     assert set(written) == set(NAMES)

@@ -1,0 +1,72 @@
+"""The README and the pages in docs/, as a reader meets them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [README, *DOCS]
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+class Example(NamedTuple):
+    """Code that a reader would paste, and what the page says that it prints, if it says so."""
+
+    code: str
+    printed: str | None
+
+
+def text_of(page: Path) -> str:
+    """Return what stands in a page."""
+    return page.read_text(encoding="utf-8")
+
+
+def block(name: str) -> str:
+    """Return what stands after a marker, fences apart, on the one page that has it."""
+    form = rf"^<!-- {name}:[^\n]*-->\n(.*?)\n<!-- end -->$"
+    every = "\n".join(map(text_of, PAGES))
+    (one,) = re.findall(form, every, re.DOTALL | re.MULTILINE)
+    fenced = _FENCED.fullmatch(one)
+    return fenced[2] if fenced else one
+
+
+def section(page: Path, title: str) -> str:
+    """Return what stands under a heading of the second level."""
+    return text_of(page).split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def fenced(page: Path, language: str) -> list[str]:
+    """Return the blocks of a page in a language."""
+    return [code for kind, code in _FENCED.findall(text_of(page)) if kind == language]
+
+
+def examples(page: Path) -> list[Example]:
+    """Return the Python of a page; a block of text right after one is what it prints."""
+    text = text_of(page)
+    found = []
+    for one in _FENCED.finditer(text):
+        if one[1] == "python":
+            after = _FENCED.match(text, one.end() + 2)
+            told = after is not None and after[1] == "text"
+            found.append(Example(one[2], after[2] if after and told else None))
+    return found
+
+
+def links(page: Path) -> list[str]:
+    """Return where a page leads inside the checkout: paths, each with its #anchor if any."""
+    prose = re.sub(r"`[^`\n]*`", "", _FENCED.sub("", text_of(page)))
+    return [link for link in _LINK.findall(prose) if "://" not in link]
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    found: list[str] = []
+    for heading in re.findall(r"^#+ (.+)$", _FENCED.sub("", text_of(page)), re.MULTILINE):
+        slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        found.append(f"{slug}-{n}" if (n := found.count(slug)) else slug)
+    return set(found)

@@ -1,0 +1,195 @@
+"""The README and the pages in docs/ hold together: links lead somewhere, and examples run."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.convention.convention import CHOICES as VALUES
+from recsys_ndcg.datasets import sample_ratings
+from tests.pages import (
+    DOCS,
+    PAGES,
+    README,
+    ROOT,
+    anchors,
+    examples,
+    fenced,
+    links,
+    section,
+    text_of,
+)
+
+DATA, CHOICES = ROOT / "docs" / "data.md", ROOT / "docs" / "choices.md"
+
+
+def _name(page: Path) -> str:
+    return page.name
+
+
+def test_the_readme_is_short() -> None:
+    """What is longer has a page."""
+    assert len(text_of(README).splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """To a file of the checkout, and to a heading on it."""
+    for link in links(page):
+        place, _, anchor = link.partition("#")
+        target = (page.parent / place).resolve() if place else page
+        assert target.exists(), link
+        assert target.is_relative_to(ROOT), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", DOCS, ids=_name)
+def test_a_page_begins_with_what_it_tells(page: Path) -> None:
+    """For who comes from a search engine: a title, and a sentence of prose under it."""
+    title, blank, first, *_ = text_of(page).splitlines()
+    assert title.startswith("# ")
+    assert not blank
+    assert re.match(r"[A-Z`\[][^|<]{40}", first)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_the_python_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a reader would paste it, with what it prints; in the README, each block by itself."""
+    _with_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for number, (code, printed) in enumerate(examples(page)):
+        if "from surprise import" in code:
+            pytest.importorskip("surprise")
+        names = {} if page == README else names
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, f"{page.name}, block {number}", "exec"), names)  # noqa: S102 - ours
+        if printed is not None:
+            said = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+            assert said == printed, f"{page.name}, block {number}"
+    assert page != README or (tmp_path / "svd.json").exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_the_commands_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of our own, in a folder with the files that they name."""
+    pytest.importorskip("typer")
+    from recsys_ndcg.cli.options import spread  # noqa: PLC0415 - an extra
+    from tests.commands import run  # noqa: PLC0415 - an extra
+
+    _with_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for line in "".join(fenced(page, "sh")).splitlines():
+        if line.startswith("recsys-ndcg "):
+            if " demo" in line:
+                pytest.importorskip("surprise")
+            words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
+            said = run(*spread(words))
+            assert said.exit_code == 0, f"{line}: {said.stderr}"
+
+
+def _with_data(folder: Path) -> None:
+    """Write the files that the pages speak of."""
+    ratings = sample_ratings(n_users=60, n_items=80)
+    ratings.to_csv(folder / "ratings.csv", index=False)
+    shutil.copy(folder / "ratings.csv", folder / "ratings.dat")
+    data = ratings.rename(columns={"rating": "true"}).drop(columns="timestamp")
+    data["user"] = data["user"].str[1:].astype(int)
+    data["estimated"] = data["true"] + np.sin(np.arange(len(data)))
+    data.to_csv(folder / "predictions.csv", index=False)
+    names = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
+    data.rename(columns=names).to_csv(folder / "surprise.csv", index=False)
+    (folder / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\n")
+    (folder / "run.txt").write_text("q1 Q0 d3 1 9.1 mine\nq1 Q0 d9 2 8 mine\nq1 Q0 d1 3 7.5 mine\n")
+
+
+def _warned() -> dict[str, str]:
+    """Return the wording of every warning of the package, by the place of its call."""
+    found: dict[str, str] = {}
+    for path in sorted(Path(rn.__file__).parent.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and function.name != "warn":
+                found |= {
+                    f"{path.name}:{call.lineno}": _wording(call.args[0], function)
+                    for call in ast.walk(function)
+                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "warn"
+                }
+    return found
+
+
+def _wording(message: ast.expr, function: ast.FunctionDef) -> str:
+    """Return the constant parts of a message, which may be given a name before it is used."""
+    if isinstance(message, ast.Name):
+        before = [
+            one.value
+            for one in ast.walk(function)
+            if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == message.id
+            if one.lineno < message.lineno
+        ]
+        message = max(before, key=lambda value: value.lineno)
+    return "".join(str(one.value) for one in ast.walk(message) if isinstance(one, ast.Constant))
+
+
+def test_every_warning_is_told() -> None:
+    """In the table of warnings, each by words of its own message, and no other."""
+    rows = re.findall(r"^\| “([^”]+)” \|", section(DATA, "Warnings"), re.MULTILINE)
+    parts = [[part.strip() for part in row.split("…")] for row in rows]
+    warned = _warned()
+    told = {
+        place: [row for row, one in zip(rows, parts, strict=True) if all(p in text for p in one)]
+        for place, text in warned.items()
+    }
+    assert {place: len(found) for place, found in told.items()} == dict.fromkeys(warned, 1)
+    assert {row for found in told.values() for row in found} == set(rows)
+
+
+def test_a_run_of_pytest_can_be_stopped_by_a_warning(tmp_path: Path) -> None:
+    """By the option that the page names."""
+    (line,) = [one for one in fenced(DATA, "sh") if one.startswith("pytest ")]
+    code = "import recsys_ndcg as rn\n\ndef test():\n    rn.evaluate({1: [(2, 5), (2, 1)]})\n"
+    (tmp_path / "test_one.py").write_text(code, encoding="utf-8")
+    for options, code_expected in ((shlex.split(line)[1:], 1), ([], 0)):
+        done = subprocess.run(  # noqa: S603 - our own
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "test_one.py"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == code_expected, done.stdout
+
+
+def test_every_extra_is_told() -> None:
+    """In the table of extras, which names no other."""
+    extras = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
+    cells = re.findall(r"^\| (`.*?) \|", section(README, "Extras"), re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(extras)
+
+
+def test_every_choice_is_told() -> None:
+    """In the table of options, with all its values, the default first."""
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section(CHOICES, "All options"), re.MULTILINE)
+    told = {name: re.findall(r"`([^`]+)`", values) for name, values in rows}
+    assert tuple(told) == rn.Convention.names()
+    for name, values in told.items():
+        default = getattr(rn.Convention(), name)
+        written = [f'"{one}"' if isinstance(one, str) else str(one) for one in VALUES.get(name, ())]
+        assert values[0] == (f'"{default}"' if isinstance(default, str) else str(default))
+        assert [one for one in written if one not in values] == []
