@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.lists.suspicions import suspicions, threshold_suspicions
 from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
@@ -17,12 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
-
-_MOST = 0.5
-_FEW_ROWS = 10
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -71,8 +68,9 @@ def evaluate(  # noqa: PLR0913 - the contract
     Warns
     -----
     DataWarning
-        The data is legal, but the score says little: most lists have one item, most estimates
-        stand at a bound of the scale, or tied estimates leave the third decimal open.
+        The data is legal, but looks like a mistake, or the score says little: columns that look
+        exchanged, ranks or times as estimates, a threshold that tells no item from another, lists
+        of one item, estimates at a bound of the scale, ties that leave the third decimal open.
 
     Examples
     --------
@@ -108,31 +106,17 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
     audit = MeasuredAudit.of(lists, facts, plan)
-    _warn_of_data(lists)
+    _warn_of_data(lists, facts, plan)
     _warn_of_ties(audit)
     return Report(audit)
 
 
-def _warn_of_data(lists: GroupedLists) -> None:
-    estimated, ones = lists.estimated, int((lists.n_items == 1).sum())
-    if lists.protocol == "rated" and len(lists) > 1 and ones / len(lists) > _MOST:
-        msg = (
-            f"{ones} of {len(lists)} users have one item: any order of it is perfect, so these "
-            "users say nothing about the model."
-        )
-        warn(msg)
-    if len(estimated) < _FEW_ROWS or lists.protocol != "rated":
-        return
-    for bound in (estimated.max(), estimated.min()):
-        share = float((estimated == bound).mean())
-        if share > _MOST:
-            msg = (
-                f"{share:.1%} of the estimates are exactly {bound}, while the true values run "
-                f"from {np.nanmin(lists.true)} to {np.nanmax(lists.true)}: was the model given the "
-                "wrong rating_scale? Those items are tied."
-            )
-            warn(msg)
-            return
+def _warn_of_data(lists: GroupedLists, facts: Facts, plan: Plan) -> None:
+    for told in suspicions(lists):
+        warn(told)
+    if plan.threshold is not None and plan.reading_threshold:
+        for told in threshold_suspicions(plan.threshold, facts):
+            warn(told)
 
 
 def _warn_of_ties(audit: Audit) -> None:

@@ -95,6 +95,18 @@ class Plan:
         """What becomes of the same (user, item) twice, when the data is read."""
         return self.measurements[0].convention.duplicates
 
+    @property
+    def reading_threshold(self) -> list[str]:
+        """What must know which items are relevant: metrics, and choices."""
+        found = [str(metric) for metric in self.metrics if metric.needs_threshold]
+        for one in self.measurements:
+            gain = one.convention.gain
+            if one.metric.uses_gains and gain in BY_THRESHOLD:
+                found.append(f"gain={gain!r}")
+            if one.convention.mean_over == "relevant":
+                found.append("mean_over='relevant'")
+        return list(dict.fromkeys(found))
+
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""
         changed = {
@@ -151,18 +163,12 @@ class Plan:
         """
         if self.threshold is not None:
             return self
-        needing = [str(metric) for metric in self.metrics if metric.needs_threshold]
-        for one in self.measurements:
-            gain = one.convention.gain
-            if one.metric.uses_gains and gain in BY_THRESHOLD:
-                needing.append(f"gain={gain!r}")
-            if one.convention.mean_over == "relevant":
-                needing.append("mean_over='relevant'")
+        needing = self.reading_threshold
         if not needing:
             return self
         if not grades.zero_one:
             msg = (
-                f"{', '.join(dict.fromkeys(needing))} needs to know which items are relevant: pass "
+                f"{', '.join(needing)} needs to know which items are relevant: pass "
                 "threshold=4.0, for instance, so that items with a true value of at least 4.0 are."
             )
             raise InvalidInputError(msg)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
@@ -188,8 +188,6 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     # a scale that is wrong spoils what predict() says, if not these ranks
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
     report = measured(lists, plan)
-    if plan.threshold is not None and any(metric.needs_threshold for metric in plan.metrics):
-        _warn_of_threshold(plan.threshold, labels.true)
     # a popularity is no rating, to be recommended from some rating on
     plain = plan.under(recommend_from=None)
     popular = MostPopular().fit(trainset)
@@ -206,15 +204,6 @@ def _means(lists: PlacedLists, plan: Plan, report: Report) -> Floats:
     plan = plan.with_reasons(facts_for(lists, plan.measurements))
     scores = measure(lists, plan.measurements)
     return Means.of(scores.per_user, ~np.isnan(report.scores.per_user)).mean
-
-
-def _warn_of_threshold(threshold: float, true: Floats) -> None:
-    if not (true >= threshold).any():
-        msg = (
-            f"threshold={threshold:g} is above every rating of the testset (the highest is "
-            f"{np.nanmax(true):g}), so nothing is relevant. Give the threshold of this scale."
-        )
-        warn(msg)
 
 
 def predict_all(

@@ -1,0 +1,152 @@
+"""What of lists is legal but looks like a mistake: said before anybody trusts a number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+_MOST = 0.5
+_FEW_ROWS = 10  # of which nothing can be told
+_LOOK = 1000  # rows that tell at once that a column is an ordinary one
+_WIDEST = 20  # the scale of ratings from -10 to 10
+_TIMES = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+_FIRST, _LAST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
+
+
+def suspicions(lists: GroupedLists) -> Iterator[str]:
+    """Return a sentence for each thing that looks like a mistake, with what to do.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import RankedLists
+    >>> lists = RankedLists.from_tuples({"ann": [(4.5, 5)], "bob": [(2.0, 1)]})
+    >>> [told.partition(":")[0] for told in suspicions(lists)]
+    ['2 of 2 users have one item']
+    """
+    if lists.placed_under is not None:  # what is made here has none of these
+        return
+    if lists.protocol == "rated":
+        yield from _single_items(lists)
+    yield from _times("estimated", lists.estimated)
+    yield from _times("true", lists.true)
+    if len(lists.estimated) >= _FEW_ROWS and not lists.order_only:
+        yield from _ranks(lists)
+        if lists.protocol == "rated":
+            yield from _exchanged(lists)
+            yield from _at_a_bound(lists)
+
+
+def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
+    """Return what is to be said of a threshold that tells no item from another."""
+    grades = facts.all_true
+    if threshold > grades.highest:
+        yield (
+            f"threshold={threshold:g} is above every true value (the highest is "
+            f"{grades.highest:g}), so nothing is relevant. Give the threshold of this scale."
+        )
+    # labels of what was liked alone are usual, but a grade of 0 says that it was not
+    alike = facts.protocol == "rated" and not facts.unlabelled
+    if threshold <= grades.lowest and (alike or grades.lowest <= 0):
+        yield (
+            f"threshold={threshold:g} is at or below every true value (the lowest is "
+            f"{grades.lowest:g}), so every rated item is relevant. Give the threshold of this "
+            "scale."
+        )
+
+
+def _single_items(lists: GroupedLists) -> Iterator[str]:
+    ones = int((lists.n_items == 1).sum())
+    if len(lists) > 1 and ones / len(lists) > _MOST:
+        yield (
+            f"{ones} of {len(lists)} users have one item: any order of it is perfect, so these "
+            "users say nothing about the model."
+        )
+
+
+def _times(name: str, values: Floats) -> Iterator[str]:
+    """Tell of numbers that are all moments of these decades."""
+    low = float(np.fmin.reduce(values[:_LOOK], initial=np.inf))
+    if not _FIRST <= low < np.inf:
+        return
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    for unit, scale in _TIMES.items():
+        if low / scale >= _FIRST and high / scale < _LAST:
+            first, last = (str(np.datetime64(int(end / scale), "s"))[:10] for end in (low, high))
+            yield (
+                f"{name}: all values are times in {unit}, from {first} to {last}. Was the column "
+                "of the timestamps taken? Name the right one with columns= (--columns)."
+            )
+
+
+def _ranks(lists: GroupedLists) -> Iterator[str]:
+    """Tell of estimates that are 1 to n in each list, or 0 to n - 1."""
+    values, first = lists.estimated, float(lists.estimated.min())
+    if first not in (0, 1) or (values[:_LOOK] % 1).any():
+        return
+    some = lists.n_items > 0
+    sizes, start = lists.n_items[some], lists.offsets[:-1][some]
+    lowest, highest = np.minimum.reduceat(values, start), np.maximum.reduceat(values, start)
+    total = np.add.reduceat(values, start)
+    if (
+        (sizes > 1).sum() > 1
+        and (lowest == first).all()
+        and (highest == first + sizes - 1).all()
+        and (total == sizes * (lowest + highest) / 2).all()
+    ):
+        yield (
+            f"The estimates of every user are {first:g}, {first + 1:g}, … up to the length of the "
+            "list, as ranks are; but the highest estimate comes first. Give ranks as the column "
+            "'rank' of RankedLists.from_labels(labels, results), or with a minus."
+        )
+
+
+def _exchanged(lists: GroupedLists) -> Iterator[str]:
+    """Tell of estimates that stand where ratings do, and true values that do not."""
+    estimated = lists.estimated
+    if not _on_a_grid(estimated[:_LOOK]).all() or np.ptp(estimated) > _WIDEST:
+        return
+    true = lists.true[~np.isnan(lists.true)]
+    off = ~_on_a_grid(true)
+    if len(true) and off.mean() > _MOST and _on_a_grid(estimated).all():
+        yield (
+            "The columns estimated and true look exchanged: every estimate is a whole or half "
+            f"number from {estimated.min():g} to {estimated.max():g}, as ratings are, and true "
+            f"values such as {shown(true[off][0])} are not. Rows are (user, item, estimated, "
+            "true), but Surprise's (uid, iid, r_ui, est) have the true rating first: give them as "
+            "Predictions, or a table with columns= (--columns)."
+        )
+
+
+def _on_a_grid(values: Floats) -> Flags:
+    return np.asarray(values * 2 % 1 == 0)
+
+
+def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
+    """Tell of estimates that were cut to one end of the scale."""
+    estimated = lists.estimated
+    shares = {
+        float(end): float((estimated == end).mean()) for end in (estimated.max(), estimated.min())
+    }
+    bound, share = max(shares.items(), key=lambda one: one[1])
+    scale = f"while the true values run from {np.nanmin(lists.true)} to {np.nanmax(lists.true)}"
+    if share == 1:
+        yield (
+            f"Every estimate is {bound}, {scale}: all items are tied. The model is constant; or it "
+            "diverged, and Surprise's predict() turned NaN into the top rating "
+            "(predict(..., clip=False) shows it): train it with a smaller learning rate."
+        )
+    elif share > _MOST:
+        yield (
+            f"{share:.1%} of the estimates are exactly {bound}, {scale}: was the model given the "
+            "wrong rating_scale, or did it diverge? Those items are tied."
+        )
