@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.surprise import printing
+from recsys_ndcg.surprise.model_selection import summary
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
@@ -19,6 +20,7 @@ from recsys_ndcg.surprise.model_selection.preflight import (
     iterator_of,
     settled_plan,
 )
+from recsys_ndcg.surprise.printing import aligned, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,7 +102,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     Parameters
     ----------
     algo : surprise.AlgoBase
-        Copied, so that it stays as it is.
+        As in Surprise it is fitted fold after fold, and stays fitted on the last one; with
+        ``n_jobs`` above 1 it is copied, and stays as it is.
     data : surprise.Dataset
         The ratings.
     measures : names, functions of predictions, or what `make_measure` returns
@@ -113,7 +116,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     return_train_measures, n_jobs, pre_dispatch
         As in Surprise.
     verbose : bool
-        Whether to print the values, with how many users they are of.
+        Whether to print Surprise's summary; of ranking measures it has the pooled scores, too, and
+        how many users they are of.
     threshold : float, optional
         From which rating an item is relevant; binary metrics need it.
     convention : Convention or str, optional
@@ -160,10 +164,10 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     check_jobs(n_jobs)
     iterator = iterator_of(cv, data)
     plan = settled_plan(plan, data, cv)
-    # one copy that every fold fits anew, as Surprise does with the original, or a copy for each
-    own = copy.deepcopy(algo) if n_jobs in (1, None) else None
+    # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
+    alone = effective_n_jobs(n_jobs) == 1
     splits = checked_splits(iterator, data, type(algo))
-    tasks = ((copy.deepcopy(algo) if own is None else own, *split) for split in splits)
+    tasks = ((algo if alone else copy.deepcopy(algo), *split) for split in splits)
     total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
     folds = run(
         tasks,
@@ -177,7 +181,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
             raise fold.diverged
     found = CrossValidation(folds)
     if verbose:
-        printing.table(f"{type(algo).__name__}, {len(folds)} folds", found.to_frame())
+        say(summary.title(type(algo).__name__, plan.measures, folds) + "\n")
+        aligned(summary.rows(plan.measures, folds))
     return found
 
 
