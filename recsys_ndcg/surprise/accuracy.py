@@ -11,6 +11,8 @@ from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.scoring import Totals, settled_scores
+from recsys_ndcg.surprise.orderless import warn_of_one_value
 from recsys_ndcg.surprise.printing import say
 from recsys_ndcg.surprise.tolerance import tolerant_plan
 from recsys_ndcg.surprise.traps import rated_lists
@@ -200,8 +202,11 @@ def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
 ) -> float:
     metric = METRICS[name](k)
     plan = tolerant_plan(metric, threshold=threshold, convention=convention)
-    report = measured(rated_lists(predictions, plan.duplicates), plan)
-    value = float(report.mean.iloc[0])
+    lists = rated_lists(predictions, plan.duplicates)
+    if warn_of_one_value(lists):  # what else there is to be warned of comes of it
+        value = float(Totals.of(settled_scores(lists, plan)).mean[0])
+    else:
+        value = float(measured(lists, plan).mean.iloc[0])
     if verbose:
         say(f"{str(metric).upper()}: {value:1.4f}")
     return value

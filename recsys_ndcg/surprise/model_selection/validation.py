@@ -11,6 +11,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
 from recsys_ndcg.surprise.model_selection import summary
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
@@ -20,6 +21,7 @@ from recsys_ndcg.surprise.model_selection.preflight import (
     iterator_of,
     settled_plan,
 )
+from recsys_ndcg.surprise.orderless import warn_of_random_order
 from recsys_ndcg.surprise.printing import aligned, say
 
 if TYPE_CHECKING:
@@ -166,7 +168,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     plan = settled_plan(plan, data, cv)
     # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
     alone = effective_n_jobs(n_jobs) == 1
-    splits = checked_splits(iterator, data, type(algo))
+    leaks: list[Leak] = []
+    splits = watched(checked_splits(iterator, data, type(algo)), leaks)
     tasks = ((algo if alone else copy.deepcopy(algo), *split) for split in splits)
     total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
     folds = run(
@@ -176,9 +179,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
         n_jobs=n_jobs,
         pre_dispatch=pre_dispatch,
     )
-    for fold in folds:
-        if fold.diverged:
-            raise fold.diverged
+    warn_of_leaks(leaks)
+    _check_folds(type(algo).__name__, folds)
     found = CrossValidation(folds)
     if verbose:
         say(summary.title(type(algo).__name__, plan.measures, folds) + "\n")
@@ -193,3 +195,11 @@ def _check_algorithm(algo: Any) -> None:
     if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
         msg = f"algo is an algorithm of Surprise, which has fit and test, not {shown(algo)}."
         raise InvalidInputError(msg)
+
+
+def _check_folds(name: str, folds: Sequence[Fold]) -> None:
+    """Refuse an algorithm that diverged, and warn of one that orders nothing."""
+    for fold in folds:
+        if fold.diverged:
+            raise fold.diverged
+    warn_of_random_order(name, [fold.orderless for fold in folds], "folds")
