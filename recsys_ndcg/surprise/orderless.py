@@ -36,28 +36,26 @@ def orderless(lists: GroupedLists) -> bool:
     return bool(same.all()) and int(lists.n_items.max()) > 1
 
 
-def warn_of_one_value(lists: GroupedLists) -> bool:
-    """Warn of predictions that all have one estimate, and tell whether they have.
+def one_value(lists: GroupedLists) -> str | None:
+    """Return what is to be said of predictions that all have one estimate, None of others.
 
     Clipping turns the NaN of a model that diverged into the top rating, so that nothing else of it
     can be seen in predictions. Nearly all are enough, if that is the top indeed.
     """
     values, counts = np.unique(lists.estimated, return_counts=True)
-    most, n_rows, top = int(counts.argmax()), int(counts.sum()), float(np.nanmax(lists.true))
+    most, n_rows, top = int(counts.argmax()), int(counts.sum()), float(np.fmax.reduce(lists.true))
     nearly = values[most] >= top and counts[most] >= _NEARLY * n_rows
     if n_rows < _ENOUGH or not (len(values) == 1 or nearly):
-        return False
+        return None
     so_many = "All" if len(values) == 1 else f"{counts[most]} of"
     scale = f", or its rating_scale ends there (the true ratings run to {top:g})"
-    msg = (
+    return (
         f"{so_many} {n_rows} estimates are {values[most]:g}: their order is random, and so is the "
         "score. The model may have diverged, for predict() cuts NaN to the top of the "
         "rating_scale: look at algo.predict(user, item, clip=False), and train with a smaller "
         "learning rate or more regularisation. Else it estimates the same for everything"
         f"{scale if top > values[most] else ''}."
     )
-    warn(msg)
-    return True
 
 
 def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:

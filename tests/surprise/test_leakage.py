@@ -128,7 +128,11 @@ def test_splits_of_distinct_ratings_have_nothing_to_tell(cv: Any) -> None:
 def test_the_same_items_of_other_users_are_no_leak() -> None:
     """Pairs are compared, and strangers are of nobody: neither the last user nor the last item."""
     trainset, _ = leaking(0)
-    user, item = trainset.to_raw_uid(0), trainset.to_raw_iid(trainset.n_items - 1)
+    last = trainset.n_items - 1
+    raters = {inner for inner, _ in trainset.ir[last]}
+    # who comes after one that rated the last item, but has not rated it
+    after = next(one + 1 for one in sorted(raters) if one + 1 not in raters)
+    user, item = trainset.to_raw_uid(after), trainset.to_raw_iid(last)
     known = [(user, "new", 4.0), ("new", item, 3.0), ("new", "newer", 1.0), (user, "newer", 2.0)]
     assert not said(lambda: cross_validate(svd(), DATA, ["rmse"], Ready((trainset, known))))
 
