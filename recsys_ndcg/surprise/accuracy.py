@@ -58,6 +58,11 @@ def ndcg(
     InvalidInputError
         The predictions cannot be ranked: they are of an anti-testset, of one item per user, NaN.
 
+    Warns
+    -----
+    DataWarning
+        All estimates are one value, as those of a model that diverged, and as for `evaluate`.
+
     Examples
     --------
     >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]

@@ -159,6 +159,11 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     InvalidInputError
         As for `rank_catalogue` and `recsys_ndcg.evaluate`.
 
+    Warns
+    -----
+    DataWarning
+        Test items were rated in training by the same user, or most are not in the trainset.
+
     Notes
     -----
     Nothing of users × items is held; the place of every test item among all candidates is found

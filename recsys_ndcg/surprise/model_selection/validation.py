@@ -137,6 +137,12 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
         Before anything is trained: a measure is unknown or lacks its threshold, the ratings have
         no gains, all users have one test rating. Later: the model diverged.
 
+    Warns
+    -----
+    DataWarning
+        Test ratings are in their trainset; the algorithm estimates the same for all items of a
+        user; ratings are outside the scale, or cut by the algorithm.
+
     Notes
     -----
     A rated metric is the one of ``accuracy`` on ``algo.test(testset)``; under ``:catalogue`` it is
