@@ -1,8 +1,9 @@
-"""scikit-surprise itself, imported where it can be."""
+"""scikit-surprise itself, imported where it can be, and under our name too."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from importlib import import_module
 from typing import Any
@@ -27,3 +28,23 @@ def library(job: str) -> Any:
     with needing("joblib", "surprise", job=job, extra="surprise"):
         import_module("surprise.accuracy")  # which a script of that name does not have
     return import_module("surprise")
+
+
+def stand_for(library: str, package: str) -> None:
+    """Let the submodules of a library be imported from a package of the same layout.
+
+    ``from recsys_ndcg.surprise.dataset import Dataset`` finds the very module that the library
+    has loaded, so that no class exists twice. Modules that the package has itself stay its own.
+
+    Parameters
+    ----------
+    library, package : str
+        By the names under which both are imported already.
+    """
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith(f"{library}."):
+            continue
+        parent, _, own = f"{package}{name.removeprefix(library)}".rpartition(".")
+        sys.modules.setdefault(f"{parent}.{own}", module)
+        if not hasattr(sys.modules[parent], own):
+            setattr(sys.modules[parent], own, module)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import pandas as pd
+    from collections.abc import Iterable, Iterator, Sequence
 
 Result = TypeVar("Result")
 _FEW = 8
+_NAME, _CELL = 18, 8  # as wide as Surprise's
 
 
 def say(text: str) -> None:
@@ -19,16 +17,22 @@ def say(text: str) -> None:
     print(text)  # noqa: T201
 
 
-def table(title: str, frame: pd.DataFrame) -> None:
-    """Print a table of results below a title, a row for each of its columns."""
-    rows = frame.T.map(_written).rename_axis(columns=None)
-    say(f"{title}\n\n{rows.to_string()}\n")
+def aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Print a title and the rows of a table below it, in the widths of Surprise's summary.
 
+    A column is wider where a name or a number would run into the next one.
 
-def _written(value: float) -> str:
-    if isnan(value):
-        return "-"
-    return f"{value:.0f}" if value.is_integer() and abs(value) > 1 else f"{value:.4f}"
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        A head, and rows of at most as many cells: the first the name of the row.
+    """
+    head, *body = rows
+    name = max([_NAME, *(len(row[0]) + 1 for row in body if row)])
+    cell = max([_CELL, *(len(one) + 1 for row in body for one in row[1:])])
+    for row in rows:
+        cells = [*row, *[""] * (len(head) - len(row))] if row else []
+        say("".join(f"{one:<{cell if place else name}}" for place, one in enumerate(cells)))
 
 
 def with_progress(results: Iterable[Result], total: int | None) -> Iterator[Result]:

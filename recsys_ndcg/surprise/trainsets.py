@@ -12,11 +12,11 @@ from scipy.sparse import csr_array
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Codes, Floats, Ids, Positions
+    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 
 
 class Ratings:
@@ -68,6 +68,11 @@ class Ratings:
         shape = (len(self.offsets) - 1, n_others)
         return csr_array((np.ones(len(self.codes)), self.codes, self.offsets), shape=shape)
 
+    def hold(self, rows: Positions, codes: Positions, n_others: int) -> Flags:
+        """Tell which pairs of inner ids are among the ratings; -1 is of nobody and nothing."""
+        pairs = self.rows * n_others + self.codes
+        return (rows >= 0) & (codes >= 0) & np.isin(rows * n_others + codes, pairs)
+
     @property
     def sizes(self) -> Positions:
         """How many ratings each user (or item) has."""
@@ -87,3 +92,19 @@ def raw_users(trainset: Any) -> Ids:
 def raw_items(trainset: Any) -> Ids:
     """Return the raw id of every item, by inner id."""
     return np.fromiter(map(trainset.to_raw_iid, range(trainset.n_items)), dtype=object)
+
+
+def places_of(raw: Ids) -> dict[Any, int]:
+    """Return the inner id of every raw id, given by inner id."""
+    return {one: inner for inner, one in enumerate(raw.tolist())}
+
+
+def inner_ids(places: Mapping[Any, int], raw: Iterable[Any]) -> Positions:
+    """Return inner ids, -1 for what is not in the trainset.
+
+    Examples
+    --------
+    >>> inner_ids({"ann": 0, "bob": 1}, ["bob", "eve"])
+    array([ 1, -1])
+    """
+    return np.array([places.get(one, -1) for one in raw], dtype=np.int64)

@@ -7,7 +7,6 @@ import copy
 import inspect
 import math
 import pickle
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -262,18 +261,56 @@ def test_a_cv_that_cannot_split_is_refused(cv: Any) -> None:
         cross_validate(NeverFitted(), DATA, ["ndcg@5"], cv=cv)
 
 
-def test_the_algorithm_of_the_caller_stays_as_it_is() -> None:
-    """Neither fitted, nor fitted anew."""
-    for n_jobs in (1, 2):
-        algo = svd()
-        cross_validate(algo, DATA, ["rmse", "ndcg@5"], cv=TWO, n_jobs=n_jobs)
-        assert not hasattr(algo, "trainset")
-        assert not hasattr(algo, "pu")
-    fitted = svd().fit(DATA.build_full_trainset())
-    before = fitted.pu.copy(), fitted.trainset
-    cross_validate(fitted, DATA, ["rmse"], cv=TWO)
-    assert fitted.trainset is before[1]
-    assert np.array_equal(fitted.pu, before[0])
+@pytest.mark.parametrize("measures", [["rmse"], ["rmse", "ndcg@5", "ndcg@5:catalogue"]])
+@pytest.mark.parametrize("n_jobs", [1, None])
+def test_the_algorithm_of_the_caller_is_left_as_surprise_leaves_it(
+    measures: list[str], n_jobs: Any
+) -> None:
+    """Fitted on the last fold, for a script that predicts with it; whatever was measured."""
+    ours, theirs = svd(), svd()
+    cross_validate(ours, DATA, measures, cv=TWO, n_jobs=n_jobs)
+    model_selection.cross_validate(theirs, DATA, ["rmse"], cv=TWO, n_jobs=n_jobs)
+    *_, (trainset, testset) = TWO.split(DATA)
+    assert ours.test(testset) == theirs.test(testset) == svd().fit(trainset).test(testset)
+
+
+def test_with_workers_the_algorithm_of_the_caller_stays_as_it_is() -> None:
+    """Neither fitted, nor fitted anew; by processes, by threads, and by those set for all."""
+    algo = svd()
+    cross_validate(algo, DATA, ["rmse", "ndcg@5"], cv=TWO, n_jobs=2)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        cross_validate(algo, DATA, ["rmse"], cv=TWO, n_jobs=None)  # type: ignore[arg-type]
+    assert not hasattr(algo, "trainset")
+    assert not hasattr(algo, "pu")
+
+
+class FailsAtLast(surprise.AlgoBase):  # type: ignore[misc, name-defined]
+    """An algorithm that cannot be fitted a third time."""
+
+    fits = 0
+
+    def fit(self, trainset: Any) -> Any:
+        """Count, and fail."""
+        self.fits += 1
+        if self.fits == 3:
+            message = "the third fit fails"
+            raise RuntimeError(message)
+        return super().fit(trainset)
+
+    def estimate(self, *_: Any) -> float:
+        """Return how often it was fitted."""
+        return self.fits
+
+
+def test_a_failure_in_the_middle_leaves_the_algorithm_as_surprise_does() -> None:
+    """On the fold that went well."""
+    left = []
+    for function in (cross_validate, model_selection.cross_validate):
+        algo = FailsAtLast()
+        with pytest.raises(RuntimeError, match="the third fit fails"):
+            function(algo, DATA, ["rmse"], cv=FOLDS)
+        left.append((algo.fits, algo.trainset.ur))
+    assert left[0] == left[1]
 
 
 # ranking measures
@@ -505,11 +542,11 @@ class Growing(surprise.AlgoBase):  # type: ignore[misc, name-defined]
 
 
 def test_one_algorithm_is_fitted_fold_after_fold_as_in_surprise() -> None:
-    """What it keeps between folds is kept here too; the caller's own is not touched."""
-    algo = Growing()
-    ours = cross_validate(algo, DATA, ["rmse"], cv=FOLDS)
-    same(ours, model_selection.cross_validate(Growing(), DATA, ["rmse"], cv=FOLDS))
-    assert algo.fits == 0
+    """What it keeps between folds is kept here too."""
+    ours, theirs = Growing(), Growing()
+    found = cross_validate(ours, DATA, ["rmse"], cv=FOLDS)
+    same(found, model_selection.cross_validate(theirs, DATA, ["rmse"], cv=FOLDS))
+    assert ours.fits == theirs.fits == 3
 
 
 def test_a_linear_gain_gives_another_number() -> None:
@@ -1235,26 +1272,6 @@ def test_nested_options_are_drawn() -> None:
 
 
 # what is printed, kept and copied
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_verbose_prints_the_measures_and_the_users(
-    capsys: pytest.CaptureFixture[str], n_jobs: int
-) -> None:
-    """A row for each, and the number of users that each fold has."""
-    found = cross_validate(
-        svd(), DATA, ["rmse", *RANKING], cv=FOLDS, threshold=4, verbose=True, n_jobs=n_jobs
-    )
-    text = capsys.readouterr().out
-    assert "SVD, 3 folds" in text
-    for name in ("test_rmse", *(f"test_{one}" for one in RANKING), "fit_time"):
-        (line,) = re.findall(rf"^{name} +(.*)$", text, re.MULTILINE)
-        if name != "fit_time":
-            assert [float(one) for one in line.split()[:3]] == pytest.approx(
-                found[name], abs=5.1e-5
-            )
-    (line,) = re.findall(r"^test_users +(.*)$", text, re.MULTILINE)
-    assert [float(one) for one in line.split()[:3]] == found.n_users
 
 
 def test_nothing_is_printed_without_verbose(capsys: pytest.CaptureFixture[str]) -> None:

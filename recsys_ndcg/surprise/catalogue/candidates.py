@@ -16,7 +16,7 @@ from recsys_ndcg.input.rows import objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.surprise.estimates.estimates import Estimates
-from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
+from recsys_ndcg.surprise.trainsets import Ratings, inner_ids, places_of, raw_items, raw_users
 from recsys_ndcg.surprise.traps import refuse_infinite
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Candidates:
         self._name = type(algo).__name__
         self._scale = trainset.rating_scale if clip else None
         self.convention = Convention() if convention is None else convention
-        self._excludes = exclude is not None
+        self.excludes = exclude is not None
         self.ratings = Ratings.by_user(trainset)
         self._estimates = Estimates(algo)
         self._trainset = trainset
@@ -117,19 +117,19 @@ class Candidates:
 
     def inner_users(self, raw: Iterable[Any]) -> Positions:
         """Return the inner ids, -1 for a user who is not in the trainset."""
-        return np.array([self._user_places.get(one, -1) for one in raw], dtype=np.int64)
+        return inner_ids(self._user_places, raw)
 
     def inner_items(self, raw: Iterable[Any]) -> Positions:
         """Return the inner ids, -1 for an item that is not in the trainset."""
-        return np.array([self._item_places.get(one, -1) for one in raw], dtype=np.int64)
+        return inner_ids(self._item_places, raw)
 
     @lazy
     def _user_places(self) -> dict[Any, int]:
-        return {one: inner for inner, one in enumerate(self.users.tolist())}
+        return places_of(self.users)
 
     @lazy
     def _item_places(self) -> dict[Any, int]:
-        return {one: inner for inner, one in enumerate(self.items.tolist())}
+        return places_of(self.items)
 
     def by_block(self, users: Ids, work: Callable[[Estimated], Result]) -> list[Result]:
         """Return what is worked out of each block of users, given as raw ids."""
@@ -179,7 +179,7 @@ class Candidates:
 
     def _rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
         """Return the rows and columns of what the users rated in the trainset."""
-        if not self._excludes:
+        if not self.excludes:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         known = np.flatnonzero(users >= 0)
         start, sizes = self.ratings.offsets[users[known]], self.ratings.sizes[users[known]]

@@ -19,6 +19,7 @@ from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
 from recsys_ndcg.surprise.catalogue.top import top
 from recsys_ndcg.surprise.estimates.popularity import MostPopular
+from recsys_ndcg.surprise.leakage import warn_of_seen_labels
 from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, tolerant_plan
 from recsys_ndcg.surprise.traps import warn_of_training
 
@@ -158,6 +159,11 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     InvalidInputError
         As for `rank_catalogue` and `recsys_ndcg.evaluate`.
 
+    Warns
+    -----
+    DataWarning
+        Test items were rated in training by the same user, or most are not in the trainset.
+
     Notes
     -----
     Nothing of users × items is held; the place of every test item among all candidates is found
@@ -185,6 +191,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     for metric in plan.metrics:
         refuse_beyond(metric.k, trainset)
     lists = Placement(candidates, labels, plan).lists()
+    warn_of_seen_labels(candidates, labels)
     # a scale that is wrong spoils what predict() says, if not these ranks
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
     report = measured(lists, plan)

@@ -19,7 +19,7 @@ from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, o
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+    from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Plan
     from recsys_ndcg.surprise.catalogue.candidates import Candidates, Estimated
@@ -142,7 +142,7 @@ class Placement:
         ahead, tied, within = places
         lengths, n_above, n_not_made = lists
         listed = tied > 0
-        self._warn(listed)
+        self._check_items()
         order = np.lexsort((within, ahead, self._user))
         order = order[listed[order]]
         unlisted = offsets_of(self._user[~listed], len(self._users))
@@ -253,13 +253,15 @@ class Placement:
         place = text_places(items)[codes] if rule.startswith("text") else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 
-    def _warn(self, listed: Flags) -> None:
-        """Warn of labels out of reach."""
-        out, unknown = int((~listed).sum()), int((self._inner_item[self._item] < 0).sum())
-        if out > _MANY * len(listed):
+    def _check_items(self) -> None:
+        """Warn if most labels are of items that the trainset does not have."""
+        unknown = self._inner_item[self._item] < 0
+        if unknown.sum() > _MANY * len(unknown):
+            first = shown(self._items[self._item[int(unknown.argmax())]])
             msg = (
-                f"{out} of {len(listed)} test ratings are of no candidate: {unknown} of items that "
-                f"are not in the trainset, {out - unknown} of items that the user rated there."
+                f"{unknown.sum()} of {len(unknown)} test ratings are of items that are not in the "
+                f"trainset, such as {first}: they are no candidates, and count as missed. Give the "
+                "trainset of the same split."
             )
             warn(msg)
 

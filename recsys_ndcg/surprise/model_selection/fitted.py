@@ -10,6 +10,7 @@ import pandas as pd
 from surprise.dataset import DatasetUserFolds
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
@@ -19,6 +20,7 @@ from recsys_ndcg.surprise.model_selection.preflight import (
     settled_plan,
 )
 from recsys_ndcg.surprise.model_selection.tabulation import tabulated
+from recsys_ndcg.surprise.orderless import warn_of_random_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +74,9 @@ class Fitted:
         iterator = iterator_of(self.cv, data)
         plan = settled_plan(plan, data, self.cv)
         # all at once, as Surprise has them: each combination sees the same
-        splits = list(checked_splits(iterator, data, self.algo_class))
+        leaks: list[Leak] = []
+        splits = list(watched(checked_splits(iterator, data, self.algo_class), leaks))
+        warn_of_leaks(leaks)
         pairs = product(self.param_combinations, splits)
         total = len(self.param_combinations) * len(splits)
         folds = run(
@@ -154,6 +158,7 @@ class Fitted:
     def _choose(self, plan: FoldPlan) -> None:
         """Set `cv_results` and the best of each measure, in Surprise's names and order."""
         self._warn_of_diverged()
+        self._warn_of_random_order()
         results, best = tabulated(plan, self.param_combinations, self._folds)
         self.cv_results, self.best_index = results, best
         self.best_params = {
@@ -186,6 +191,14 @@ class Fitted:
                 f"{reasons[bad[0]][0]}"
             )
             warn(msg)
+
+    def _warn_of_random_order(self) -> None:
+        found = [[name for fold in folds for name in fold.orderless] for folds in self._folds]
+        found = [list(dict.fromkeys(names)) for names in found]
+        first = next((place for place, names in enumerate(found) if names), 0)
+        name = getattr(self.algo_class, "__name__", type(self.algo_class).__name__)
+        who = f"{name} with {self.param_combinations[first]}"
+        warn_of_random_order(who, found, "combinations")
 
 
 def refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:

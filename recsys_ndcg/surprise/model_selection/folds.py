@@ -20,6 +20,7 @@ from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY
+from recsys_ndcg.surprise.orderless import orderless
 from recsys_ndcg.surprise.printing import with_progress
 from recsys_ndcg.surprise.tolerance import tolerant_plan
 from recsys_ndcg.surprise.traps import rated_lists, refuse_diverged, refuse_single_items
@@ -115,6 +116,7 @@ class Ranked(NamedTuple):
     names: list[str]
     totals: Totals
     scores: Scores | None
+    orderless: bool
 
 
 @dataclass(frozen=True)
@@ -144,13 +146,19 @@ class Fold:
     diverged: DivergedModelError | None = None
 
     @property
+    def orderless(self) -> list[str]:
+        """The measures of lists in each of which all items have one estimate."""
+        names = (name for part in self.ranked if part.orderless for name in part.names)
+        return [name for name in names if name not in ACCURACY]
+
+    @property
     def per_user(self) -> pd.DataFrame:
         """The scores by user, a column per measure."""
         tables = [
             pd.DataFrame(
                 scores.per_user, index=index_of(scores.users, "user"), columns=names, copy=True
             )
-            for names, _, scores in self.ranked
+            for names, _, scores, _ in self.ranked
             if scores is not None
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
@@ -235,7 +243,7 @@ def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: FoldPlan) ->
     """Return the value of every measure, NaN of those that nothing was ranked for."""
     means = {
         name: mean
-        for names, totals, _ in ranked
+        for names, totals, *_ in ranked
         for name, mean in zip(names, totals.mean.tolist(), strict=True)
     }
     return {
@@ -259,4 +267,5 @@ def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ra
     names = plan.names(protocol)
     scores = settled_scores(lists, own)
     kept = scores if plan.per_user else None
-    return Ranked([names.get(name, name) for name in own.names], Totals.of(scores), kept)
+    called = [names.get(name, name) for name in own.names]
+    return Ranked(called, Totals.of(scores), kept, orderless(lists))

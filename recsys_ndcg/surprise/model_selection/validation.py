@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.surprise import printing
+from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
+from recsys_ndcg.surprise.model_selection import summary
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
@@ -19,6 +21,8 @@ from recsys_ndcg.surprise.model_selection.preflight import (
     iterator_of,
     settled_plan,
 )
+from recsys_ndcg.surprise.orderless import warn_of_random_order
+from recsys_ndcg.surprise.printing import aligned, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,7 +104,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     Parameters
     ----------
     algo : surprise.AlgoBase
-        Copied, so that it stays as it is.
+        As in Surprise it is fitted fold after fold, and stays fitted on the last one; with
+        ``n_jobs`` above 1 it is copied, and stays as it is.
     data : surprise.Dataset
         The ratings.
     measures : names, functions of predictions, or what `make_measure` returns
@@ -113,7 +118,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     return_train_measures, n_jobs, pre_dispatch
         As in Surprise.
     verbose : bool
-        Whether to print the values, with how many users they are of.
+        Whether to print Surprise's summary; of ranking measures it has the pooled scores, too, and
+        how many users they are of.
     threshold : float, optional
         From which rating an item is relevant; binary metrics need it.
     convention : Convention or str, optional
@@ -130,6 +136,12 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     UnknownMetricError, InvalidInputError
         Before anything is trained: a measure is unknown or lacks its threshold, the ratings have
         no gains, all users have one test rating. Later: the model diverged.
+
+    Warns
+    -----
+    DataWarning
+        Test ratings are in their trainset; the algorithm estimates the same for all items of a
+        user; ratings are outside the scale, or cut by the algorithm.
 
     Notes
     -----
@@ -160,10 +172,11 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     check_jobs(n_jobs)
     iterator = iterator_of(cv, data)
     plan = settled_plan(plan, data, cv)
-    # one copy that every fold fits anew, as Surprise does with the original, or a copy for each
-    own = copy.deepcopy(algo) if n_jobs in (1, None) else None
-    splits = checked_splits(iterator, data, type(algo))
-    tasks = ((copy.deepcopy(algo) if own is None else own, *split) for split in splits)
+    # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
+    alone = effective_n_jobs(n_jobs) == 1
+    leaks: list[Leak] = []
+    splits = watched(checked_splits(iterator, data, type(algo)), leaks)
+    tasks = ((algo if alone else copy.deepcopy(algo), *split) for split in splits)
     total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
     folds = run(
         tasks,
@@ -172,12 +185,12 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
         n_jobs=n_jobs,
         pre_dispatch=pre_dispatch,
     )
-    for fold in folds:
-        if fold.diverged:
-            raise fold.diverged
+    warn_of_leaks(leaks)
+    _check_folds(type(algo).__name__, folds)
     found = CrossValidation(folds)
     if verbose:
-        printing.table(f"{type(algo).__name__}, {len(folds)} folds", found.to_frame())
+        say(summary.title(type(algo).__name__, plan.measures, folds) + "\n")
+        aligned(summary.rows(plan.measures, folds))
     return found
 
 
@@ -188,3 +201,11 @@ def _check_algorithm(algo: Any) -> None:
     if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
         msg = f"algo is an algorithm of Surprise, which has fit and test, not {shown(algo)}."
         raise InvalidInputError(msg)
+
+
+def _check_folds(name: str, folds: Sequence[Fold]) -> None:
+    """Refuse an algorithm that diverged, and warn of one that orders nothing."""
+    for fold in folds:
+        if fold.diverged:
+            raise fold.diverged
+    warn_of_random_order(name, [fold.orderless for fold in folds], "folds")

@@ -1,0 +1,100 @@
+"""Test ratings that the model was trained on: their scores are not those of new ratings."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recsys_ndcg.errors import shown, warn
+from recsys_ndcg.surprise.trainsets import Ratings, inner_ids, places_of, raw_items, raw_users
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from recsys_ndcg.input.labels import Labels
+    from recsys_ndcg.surprise.catalogue.candidates import Candidates
+
+    Split = tuple[Any, list[Any]]
+
+_ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
+
+
+class Leak(NamedTuple):
+    """How many test ratings are of a user and an item that are in the trainset, too.
+
+    Parameters
+    ----------
+    n_seen, n_rows : int
+        So many of how many.
+    first : pair of raw ids, optional
+        The first user and item.
+    """
+
+    n_seen: int
+    n_rows: int
+    first: tuple[Any, Any] | None
+
+    @property
+    def told(self) -> str:
+        """How a message begins."""
+        return f"{_of(self.n_seen, self.n_rows)}, the first {shown(self.first)}"
+
+
+def watched(splits: Iterable[Split], leaks: list[Leak]) -> Iterator[Split]:
+    """Give splits on, and add to `leaks` what each of them has.
+
+    A warning has to wait, for workers take the splits one by one, where no caller can be named.
+    """
+    for trainset, testset in splits:
+        users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
+        inner = (
+            inner_ids(places_of(raw_users(trainset)), users),
+            inner_ids(places_of(raw_items(trainset)), items),
+        )
+        seen = Ratings.by_user(trainset).hold(*inner, trainset.n_items)
+        first = int(seen.argmax())
+        pair = (users[first], items[first]) if seen[first] else None
+        leaks.append(Leak(int(seen.sum()), len(seen), pair))
+        yield trainset, testset
+
+
+def warn_of_leaks(leaks: Sequence[Leak]) -> None:
+    """Warn of splits whose testsets have ratings of their trainsets, once for all of them."""
+    found = [one for one in leaks if one.n_seen]
+    if not found:
+        return
+    n_seen, n_rows = sum(one.n_seen for one in leaks), sum(one.n_rows for one in leaks)
+    told = Leak(n_seen, n_rows, found[0].first).told
+    meaning = "the model has seen them, and scores better than on new ratings"
+    if n_seen == n_rows:
+        meaning = "the score is that of the training set, and says nothing of new ratings"
+    msg = (
+        f"{told}, are in the trainset of their split ({len(found)} of {len(leaks)} splits): "
+        f"{meaning}. {_ADVICE}"
+    )
+    warn(msg)
+
+
+def warn_of_seen_labels(candidates: Candidates, labels: Labels) -> None:
+    """Warn of test items that their user has rated in training."""
+    users, items = labels.user.tolist(), labels.item.tolist()
+    inner = candidates.inner_users(users), candidates.inner_items(items)
+    seen = candidates.ratings.hold(*inner, candidates.n_items)
+    if not seen.any():
+        return
+    first = int(seen.argmax())
+    told = Leak(int(seen.sum()), len(seen), (users[first], items[first])).told
+    meaning = "they are no candidates, and count as missed"
+    if not candidates.excludes:
+        meaning = "the model has seen them, and ranks them higher than new ones"
+    if seen.all():
+        meaning = "the score is that of the training set"
+        if candidates.excludes:
+            meaning = "no list has any of them, so that nothing is measured"
+    warn(f"{told}, were rated in training: {meaning}. {_ADVICE}")
+
+
+def _of(n_seen: int, n_rows: int) -> str:
+    return (
+        f"All {n_rows} test ratings" if n_seen == n_rows else f"{n_seen} of {n_rows} test ratings"
+    )
