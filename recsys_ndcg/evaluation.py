@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.lists.suspicions import suspicions, threshold_suspicions
+from recsys_ndcg.lists.suspicions import constant, suspicions
 from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
@@ -106,22 +105,15 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
     audit = MeasuredAudit.of(lists, facts, plan)
-    _warn_of_data(lists, facts, plan)
-    _warn_of_ties(audit)
+    for told in (*suspicions(lists), *plan.doubts(facts)):
+        warn(told)
+    _warn_of_ties(audit, lists)
     return Report(audit)
 
 
-def _warn_of_data(lists: GroupedLists, facts: Facts, plan: Plan) -> None:
-    for told in suspicions(lists):
-        warn(told)
-    if plan.threshold is not None and plan.reading_threshold:
-        for told in threshold_suspicions(plan.threshold, facts):
-            warn(told)
-
-
-def _warn_of_ties(audit: Audit) -> None:
+def _warn_of_ties(audit: Audit, lists: GroupedLists) -> None:
     found = audit.widest_tie_range()
-    if found:
+    if found and not constant(lists):
         metric, low, high = found
         msg = (
             f"Tied estimates ({audit.n_tied} of {audit.totals.users} users) leave {metric} "

@@ -103,3 +103,95 @@ def test_reading_the_report_gives_no_further_warning() -> None:
         assert str(report)
         assert len(report.summary) == 3
         assert report.counts["tied"] == 1
+
+
+def predicted(n_users: int = 5, n_items: int = 8) -> pd.DataFrame:
+    """Return estimates off the grid of the ratings, close to them."""
+    frame = rows(n_users, n_items)
+    noise = np.random.default_rng(1).normal(0, 0.3, len(frame))
+    return frame.assign(estimated=(frame["true"] + noise).round(4))
+
+
+def test_rows_in_the_order_of_surprise_are_told() -> None:
+    """True and estimated are exchanged, in whichever form they come."""
+    frame = predicted()
+    columns = ["user", "item", "true", "estimated"]
+    exchanged = frame.rename(columns={"true": "estimated", "estimated": "true"})
+    tuples = list(frame[columns].itertuples(index=False, name=None))
+    for data in (tuples, exchanged, exchanged.to_dict("list")):
+        first, *_ = (str(one.message) for one in told(data))
+        assert "The columns estimated and true look exchanged" in first
+        assert "whole or half number from 1 to 5" in first
+        assert "(uid, iid, r_ui, est) have the true rating first: give them as Predictions" in first
+    assert told(frame) == []
+    assert told([(*row, {}) for row in tuples]) == []  # predictions of Surprise as they are
+
+
+def test_columns_that_may_well_be_right_are_not_told() -> None:
+    """Whole estimates of whole grades, and continuous ones of continuous grades."""
+    frame = predicted()
+    ordinary: dict[str, Any] = {"ties": "input"}
+    for change in (
+        frame.assign(estimated=frame["true"].sample(frac=1, random_state=0).to_numpy()),
+        frame.assign(true=frame["estimated"] + 7),
+        frame.assign(estimated=np.arange(len(frame)) * 3.0, true=frame["estimated"] + 7),
+    ):
+        options = {"metrics": "rmse", "convention": rn.Convention(**ordinary)}
+        assert told(change, **options) == []
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_ranks_as_estimates_are_told(first: int) -> None:
+    """The best would stand last."""
+    frame = rows(5, 4)
+    ranks = frame.groupby("user")["estimated"].rank(ascending=False) - 1 + first
+    (only,) = told(frame.assign(estimated=ranks))
+    assert f"are {first}, {first + 1}, … up to the length of the list" in str(only.message)
+    assert "as the column 'rank' of RankedLists.from_labels" in str(only.message)
+    for other in (-ranks, ranks * 2, ranks.mask(frame.index == 3, 9), ranks + 2):
+        assert told(frame.assign(estimated=other)) == []
+
+
+@pytest.mark.parametrize("scale", [1, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("column", ["estimated", "true"])
+def test_times_as_numbers_are_told(column: str, scale: float) -> None:
+    """With what they are times of."""
+    frame = rows(5, 4)
+    times = (881_250_949 + np.arange(20) * 86_400) * scale
+    convention = rn.Convention(gain="linear")
+    found = told(frame.assign(**{column: times}), convention=convention)
+    assert f"{column}: all values are times in" in str(found[0].message)
+    assert "from 1997-12-04 to 1997-12-23. Was the column of the" in str(found[0].message)
+    sizes = frame.assign(**{column: np.arange(20) * 3.0 % 50 + 2})
+    assert told(sizes, convention=convention) == []
+
+
+@pytest.mark.parametrize(
+    ("threshold", "match"),
+    [
+        (5.5, "threshold=5.5 is above every true value (the highest is 5), so nothing is relevant"),
+        (1, "threshold=1 is at or below every true value (the lowest is 1), so every rated item"),
+    ],
+)
+def test_a_threshold_that_tells_nothing_apart_is_told(threshold: float, match: str) -> None:
+    """Once, where something reads it."""
+    (only,) = told(rows(20, 5), metrics=["ndcg@3", "precision@3"], threshold=threshold)
+    assert str(only.message).startswith(match)
+    assert told(rows(20, 5), metrics=["ndcg@3"], threshold=threshold) == []
+    binary = rn.Convention(gain="binary")
+    assert len(told(rows(20, 5), metrics="ndcg@3", threshold=threshold, convention=binary)) == 1
+
+
+def test_labels_that_are_all_relevant_are_usual_but_not_if_a_grade_is_0() -> None:
+    """Tests of implicit data hold what was liked alone; judgements hold 0 for the others."""
+    results = {"u": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    for grade, n_told in ((1, 0), (0, 1)):
+        lists = rn.RankedLists.from_trec({"u": {"a": 3, "b": grade}}, results)
+        assert len(told(lists, metrics="precision@3", threshold=grade)) == n_told
+
+
+def test_a_model_that_may_have_diverged_is_told() -> None:
+    """All that can be seen of it is that every estimate is the same."""
+    (only,) = told(rows(20, 5).assign(estimated=5.0))
+    assert "All 100 estimates are 5: their order is random" in str(only.message)
+    assert "predict(user, item, clip=False), and train with a smaller" in str(only.message)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Positions
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CandidateLists(GroupedLists):
     """All candidates of each user, of whom a list shows the first few: they have no order.
 

@@ -60,7 +60,7 @@ class Unlabelled(Columns):
     estimated: Floats
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PlacedLists(GroupedLists):
     """Lists whose unlabelled items are counted instead of kept.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
-_MOST = 0.5
+_MOST, _NEARLY = 0.5, 0.95
 _FEW_ROWS = 10  # of which nothing can be told
 _LOOK = 1000  # rows that tell at once that a column is an ordinary one
 _WIDEST = 20  # the scale of ratings from -10 to 10
@@ -44,6 +45,13 @@ def suspicions(lists: GroupedLists) -> Iterator[str]:
         if lists.protocol == "rated":
             yield from _exchanged(lists)
             yield from _at_a_bound(lists)
+
+
+def constant(lists: GroupedLists) -> bool:
+    """Tell lists whose items all have the same estimate, which is said as such."""
+    estimated = lists.estimated
+    several = lists.placed_under is None and len(estimated) >= _FEW_ROWS
+    return several and lists.protocol == "rated" and bool((estimated == estimated[0]).all())
 
 
 def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
@@ -132,21 +140,28 @@ def _on_a_grid(values: Floats) -> Flags:
 
 
 def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
-    """Tell of estimates that were cut to one end of the scale."""
-    estimated = lists.estimated
-    shares = {
-        float(end): float((estimated == end).mean()) for end in (estimated.max(), estimated.min())
-    }
-    bound, share = max(shares.items(), key=lambda one: one[1])
-    scale = f"while the true values run from {np.nanmin(lists.true)} to {np.nanmax(lists.true)}"
-    if share == 1:
+    """Tell of estimates that are one value, or were cut to one end of the scale.
+
+    Clipping turns the NaN of a model of Surprise's that diverged into the top rating, so that
+    nothing else of it can be seen in predictions. Nearly all are enough, if that is the top indeed.
+    """
+    estimated, top = lists.estimated, float(np.fmax.reduce(lists.true))
+    ends = sorted({float(estimated.max()), float(estimated.min())})
+    bound, n_there = max(((end, int((estimated == end).sum())) for end in ends), key=itemgetter(1))
+    share = n_there / len(estimated)
+    if share == 1 or (share >= _NEARLY and bound >= top):
+        so_many = f"All {n_there}" if share == 1 else f"{n_there} of {len(estimated)}"
+        scale = f", or its rating_scale ends there (the true values run to {top:g})"
         yield (
-            f"Every estimate is {bound}, {scale}: all items are tied. The model is constant; or it "
-            "diverged, and Surprise's predict() turned NaN into the top rating "
-            "(predict(..., clip=False) shows it): train it with a smaller learning rate."
+            f"{so_many} estimates are {bound:g}: their order is random, and so is the score. The "
+            "model may have diverged, for Surprise's predict() cuts NaN to the top of the "
+            "rating_scale: look at algo.predict(user, item, clip=False), and train with a smaller "
+            "learning rate or more regularisation. Else it estimates the same for everything"
+            f"{scale if top > bound else ''}."
         )
     elif share > _MOST:
         yield (
-            f"{share:.1%} of the estimates are exactly {bound}, {scale}: was the model given the "
-            "wrong rating_scale, or did it diverge? Those items are tied."
+            f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
+            f"{np.nanmin(lists.true)} to {top}: was the model given the wrong rating_scale? Those "
+            "items are tied."
         )

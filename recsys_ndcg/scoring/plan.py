@@ -12,12 +12,13 @@ from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.convention.presets import misleading
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
 from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.lists.suspicions import threshold_suspicions
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import check_free
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.lists.facts import Facts, Grades
     from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -106,6 +107,11 @@ class Plan:
             if one.convention.mean_over == "relevant":
                 found.append("mean_over='relevant'")
         return list(dict.fromkeys(found))
+
+    def doubts(self, facts: Facts) -> Iterator[str]:
+        """Return what is to be said of the threshold, where something reads it."""
+        if self.threshold is not None and self.reading_threshold:
+            yield from threshold_suspicions(self.threshold, facts)
 
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
-from recsys_ndcg.errors import warn
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Totals, settled_scores
-from recsys_ndcg.surprise.orderless import one_value
 from recsys_ndcg.surprise.printing import say
 from recsys_ndcg.surprise.tolerance import tolerant_plan
 from recsys_ndcg.surprise.traps import rated_lists
@@ -208,13 +205,8 @@ def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
 ) -> float:
     metric = METRICS[name](k)
     plan = tolerant_plan(metric, threshold=threshold, convention=convention)
-    lists = rated_lists(predictions, plan.duplicates)
-    told = one_value(lists)
-    if told:  # whatever else there is to be warned of comes of it
-        value = float(Totals.of(settled_scores(lists, plan)).mean[0])
-        warn(told)
-    else:
-        value = float(measured(lists, plan).mean.iloc[0])
+    report = measured(rated_lists(predictions, plan.duplicates), plan)
+    value = float(report.mean.iloc[0])
     if verbose:
         say(f"{str(metric).upper()}: {value:1.4f}")
     return value

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
-_ENOUGH = 10  # rows, as for what `evaluate` says of estimates
-_NEARLY = 0.95
-
 
 def orderless(lists: GroupedLists) -> bool:
     """Tell lists in each of which all items have one estimate.
@@ -34,28 +31,6 @@ def orderless(lists: GroupedLists) -> bool:
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
     same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
     return bool(same.all()) and int(lists.n_items.max()) > 1
-
-
-def one_value(lists: GroupedLists) -> str | None:
-    """Return what is to be said of predictions that all have one estimate, None of others.
-
-    Clipping turns the NaN of a model that diverged into the top rating, so that nothing else of it
-    can be seen in predictions. Nearly all are enough, if that is the top indeed.
-    """
-    values, counts = np.unique(lists.estimated, return_counts=True)
-    most, n_rows, top = int(counts.argmax()), int(counts.sum()), float(np.fmax.reduce(lists.true))
-    nearly = values[most] >= top and counts[most] >= _NEARLY * n_rows
-    if n_rows < _ENOUGH or not (len(values) == 1 or nearly):
-        return None
-    so_many = "All" if len(values) == 1 else f"{counts[most]} of"
-    scale = f", or its rating_scale ends there (the true ratings run to {top:g})"
-    return (
-        f"{so_many} {n_rows} estimates are {values[most]:g}: their order is random, and so is the "
-        "score. The model may have diverged, for predict() cuts NaN to the top of the "
-        "rating_scale: look at algo.predict(user, item, clip=False), and train with a smaller "
-        "learning rate or more regularisation. Else it estimates the same for everything"
-        f"{scale if top > values[most] else ''}."
-    )
 
 
 def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:

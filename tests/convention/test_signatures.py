@@ -270,6 +270,7 @@ def test_a_choice_is_explained_by_its_own_words(name: str, value: Any, said: str
             assert said not in top.replace(**{name: other}).explain()
 
 
+@pytest.mark.filterwarnings("ignore:threshold=0 is at or below every true value")
 def test_a_signature_tells_threshold_and_protocol() -> None:
     """A threshold of 0 is one, and a catalogue is not a list of rated items."""
     rated = rn.evaluate(ROWS, metrics="precision@1", threshold=0)

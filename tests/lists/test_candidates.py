@@ -45,6 +45,7 @@ def _of_all_draws(grades: dict[str, float], shown: int, items: list[str], option
     return rn.evaluate(rn.RankedLists.from_labels(labels, results), **options)
 
 
+@pytest.mark.filterwarnings("ignore:threshold=4 is")
 @settings(max_examples=60, deadline=None)
 @given(
     grades=st.lists(st.sampled_from([0.0, 1.0, 4.0, 5.0, 30.0]), min_size=1, max_size=4),

@@ -347,7 +347,8 @@ def test_any_iterable_of_predictions_is_taken(predictions: list[Any]) -> None:
 
 def test_a_metric_that_nobody_has_a_score_in_is_nan(capsys: pytest.CaptureFixture[str]) -> None:
     """No item is relevant, so that recall has no denominator."""
-    value = accuracy.recall(ANN, threshold=6)
+    with pytest.warns(rn.DataWarning, match="threshold=6 is above every true value"):
+        value = accuracy.recall(ANN, threshold=6)
     assert math.isnan(value)
     assert capsys.readouterr().out == "RECALL@10: nan\n"
 

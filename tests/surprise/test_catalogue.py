@@ -432,7 +432,7 @@ def test_a_testset_of_no_candidates_is_warned_of(split: tuple[Any, Any]) -> None
     match = f"^{len(test)} of {len(test)} test ratings are of items that are not in the trainset"
     with pytest.warns(rn.DataWarning, match=f"{match}, such as 'I.*trainset of the same split"):
         assert evaluate_catalogue(algo, trainset, unknown).counts["unlisted"] == len(test)
-    with pytest.warns(rn.DataWarning, match="above every rating of the testset .*is 5"):
+    with pytest.warns(rn.DataWarning, match="above every true value .*is 5"):
         evaluate_catalogue(algo, trainset, test, threshold=8)
 
 

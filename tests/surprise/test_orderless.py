@@ -164,7 +164,7 @@ def predictions(n_top: int, n_other: int, top: float = 5.0) -> list[tuple[Any, .
 def test_nearly_all_at_the_top_are_enough(n_top: int, n_other: int, start: str | None) -> None:
     """Some users' estimates may be numbers still; few rows say nothing."""
     found = said(lambda: accuracy.ndcg(predictions(n_top, n_other), verbose=False))
-    assert [one for one in found if "may have diverged" in one] == (found if start else [])
+    assert [one for one in found if "may have diverged" in one] == (found[:1] if start else [])
     assert start is None or found[0].startswith(start)
 
 
@@ -172,6 +172,6 @@ def test_a_constant_below_the_top_may_be_the_end_of_a_wrong_scale() -> None:
     """That is one more reason."""
     (message,) = said(lambda: accuracy.ndcg(predictions(50, 0, top=3.0), verbose=False))
     assert message.startswith("All 50 estimates are 3: ")
-    assert message.endswith("its rating_scale ends there (the true ratings run to 5).")
+    assert message.endswith("its rating_scale ends there (the true values run to 5).")
     found = said(lambda: accuracy.ndcg(predictions(97, 3, top=4.5), verbose=False))
     assert "97.0% of the estimates are exactly 4.5" in found[0]

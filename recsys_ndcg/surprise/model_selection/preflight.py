@@ -13,9 +13,10 @@ from surprise import Trainset
 from surprise.dataset import DatasetUserFolds
 from surprise.model_selection import KFold
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.input.rows import Rows, check_finite, floats, objects
 from recsys_ndcg.lists.assembly import group
+from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.scoring import facts_for
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
@@ -137,7 +138,11 @@ def settled_plan(plan: FoldPlan, data: Any, cv: Any) -> FoldPlan:
     lists = _lists_of(data, cv, plan)
     if lists is None:
         return plan
-    return plan.each(lambda one: one.settled(facts_for(lists, one.measurements), lists))
+    plan = plan.each(lambda one: one.settled(facts_for(lists, one.measurements), lists))
+    facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
+    for told in dict.fromkeys(chain.from_iterable(one.doubts(facts) for one in plans)):
+        warn(told)
+    return plan
 
 
 def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:

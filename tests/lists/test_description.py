@@ -1,0 +1,45 @@
+"""Lists print as a sentence, whatever they hold."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+
+LABELS = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "true": [5, 3, 4]})
+RESULTS = pd.DataFrame({"user": [1, 1], "item": ["a", "x"], "rank": [1, 2]})
+
+
+def test_lists_print_as_a_sentence() -> None:
+    """Not as their arrays."""
+    rated = rn.RankedLists.from_tuples({"ann": [(4.5, 5), (3.0, None)], "bob": [(3.0, 1)]})
+    supplied = rn.RankedLists.from_labels(LABELS, RESULTS)
+    chosen = rn.RankedLists.from_labels(LABELS, RESULTS, n_items=50)
+    assert repr(rated) == (
+        "RankedLists of 2 users with 3 ratings, 1 to 2 each; 1 without a true value."
+    )
+    assert str(supplied) == (
+        "RankedLists of 2 users with 2 recommended items, 0 to 2 each; 1 without a true value; "
+        "2 labelled items in no list."
+    )
+    assert ", 0 to 2 each, of 100 candidates; 1 without" in str(chosen)
+
+
+def test_a_catalogue_prints_as_a_sentence() -> None:
+    """Its candidates, without one by one."""
+    pytest.importorskip("surprise")
+    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
+        Dataset,
+        MostPopular,
+        Reader,
+        evaluate_catalogue,
+    )
+
+    rows = pd.DataFrame([("a", "x", 5), ("a", "y", 3), ("b", "z", 4)])
+    trainset = Dataset.load_from_df(rows, Reader(rating_scale=(1, 5))).build_full_trainset()
+    algo = MostPopular().fit(trainset)
+    report = evaluate_catalogue(algo, trainset, [("a", "z", 5), ("b", "x", 2)], k=1)
+    assert str(report.audited.lists) == (
+        "PlacedLists of 2 users with 3 candidates, 1 to 2 each; 1 without a true value."
+    )
