@@ -11,7 +11,6 @@ from recsys_ndcg.arrays import Record, edges, ranges
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.input.written_ids import text_places
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.description import described
 
 if TYPE_CHECKING:
     from typing import Self
@@ -91,17 +90,6 @@ class GroupedLists(Record):
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self.users)
-
-    def __repr__(self) -> str:
-        """Say in a sentence what there is.
-
-        Examples
-        --------
-        >>> from recsys_ndcg import RankedLists
-        >>> RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, None)], "bob": [(3.0, 4)]})
-        RankedLists of 2 users with 3 ratings, 1 to 2 each; 1 without a true value.
-        """
-        return described(self)
 
     @property
     def items(self) -> Ids | None:

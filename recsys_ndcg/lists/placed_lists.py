@@ -9,6 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lists.description import described
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ class PlacedLists(GroupedLists):
     ties_from: Floats
     n_not_made: Positions
     unlabelled: Unlabelled
+
+    def __repr__(self) -> str:
+        """Say in a sentence what there is."""
+        return described(self)
 
     @property
     def placed_under(self) -> tuple[Convention, float | None]:

@@ -13,6 +13,7 @@ from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 from recsys_ndcg.lists.assembly import group, join
 from recsys_ndcg.lists.candidates import chosen_from
+from recsys_ndcg.lists.description import described
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
@@ -31,9 +32,15 @@ class RankedLists(GroupedLists):
     --------
     >>> rows = [("ann", "a", 4.5, 5), ("bob", "a", 3, 2), ("ann", "b", 2, 1)]
     >>> lists = RankedLists.from_tuples(rows)
+    >>> lists
+    RankedLists of 2 users with 3 ratings, 1 to 2 each.
     >>> lists.users.tolist(), lists.offsets.tolist(), lists.items.tolist()
     (['ann', 'bob'], [0, 2, 3], ['a', 'b', 'a'])
     """
+
+    def __repr__(self) -> str:
+        """Say in a sentence what there is."""
+        return described(self)
 
     @classmethod
     def from_arrays(

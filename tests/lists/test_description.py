@@ -26,6 +26,7 @@ def test_lists_print_as_a_sentence() -> None:
     assert ", 0 to 2 each, of 100 candidates; 1 without" in str(chosen)
 
 
+@pytest.mark.filterwarnings("ignore:Tied estimates")
 def test_a_catalogue_prints_as_a_sentence() -> None:
     """Its candidates, without one by one."""
     pytest.importorskip("surprise")
