@@ -45,11 +45,12 @@ def evaluate(  # noqa: PLR0913 - the contract
         which is read without executing it; or `RankedLists`.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
-        By default ndcg, precision and recall; without a threshold ndcg alone.
+        By default ndcg, precision and recall; ndcg alone where nothing tells what is relevant.
     k : int or several, optional
         The cutoffs of names without their own; None cuts nowhere.
     threshold : float, optional
-        From which true value an item is relevant. Not needed where all are 0 or 1.
+        From which true value an item is relevant. Metrics that count relevant items, such as
+        precision and recall, need it unless every true value is 0 or 1: then 1 is relevant.
     convention : Convention or str, optional
         Every other choice that moves a number; or a library's name, ``"catboost"``: each metric as
         that library measures it.
