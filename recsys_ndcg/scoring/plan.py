@@ -185,9 +185,7 @@ def _needs_of(one: Measurement) -> list[str]:
     return [why for why, needed in needs.items() if needed]
 
 
-def chosen_metrics(
-    metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs
-) -> list[Metric]:
+def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> list[Metric]:
     """Return the metrics once each, in the order they were asked for."""
     if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
