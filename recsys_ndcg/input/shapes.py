@@ -21,14 +21,16 @@ JOIN = "join them with labels: RankedLists.from_labels(labels, results)"
 
 
 def is_row(one: Any) -> bool:
-    """Tell a tuple, a list or an array from a single value.
+    """Tell a tuple, a list or an array of one dimension from a single value, or from a table.
 
     Examples
     --------
     >>> [is_row(one) for one in ((1, 2), [1], "ab", {1, 2}, 3, np.array(3))]
     [True, True, False, False, False, False]
     """
-    return hasattr(one, "__len__") and not isinstance(one, _NO_ROWS) and getattr(one, "ndim", 1) > 0
+    return (
+        hasattr(one, "__len__") and not isinstance(one, _NO_ROWS) and getattr(one, "ndim", 1) == 1
+    )
 
 
 def all_rows(rows: Sequence[Any], *widths: int) -> bool:
@@ -39,6 +41,8 @@ def all_rows(rows: Sequence[Any], *widths: int) -> bool:
     >>> all_rows([(1, 2), [3, 4]], 2), all_rows([(1, 2), "ab"], 2), all_rows([(1, 2), 3], 2)
     (True, False, False)
     """
+    if rows and not is_row(rows[0]):
+        return False
     try:
         fitting = set(map(len, rows)) <= set(widths)
     except TypeError:  # some are single values
