@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.shapes import JOIN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,8 +81,9 @@ class Table:
             why = f"and {' and '.join(map(repr, found))} could each be it"
         msg = (
             f"The table has no column {wanted!r}; {why}. Say what it is called: "
-            f"{self.naming(column)}."
+            f"{self.naming(column)}"
         )
+        msg += f", or {JOIN}." if column == "true" and not found else "."
         raise InvalidInputError(msg)
 
     def may_have(self, column: str) -> bool:
@@ -96,7 +98,8 @@ class Table:
     def naming(self, column: str) -> str:
         """Return the words that name our column: the only candidate of the table, if it has one."""
         used = [one for names in self._roles.values() for one in names]
-        free = self._roles.get(column) or [one for one in self.names if one not in used]
+        known = [one for one in self._roles.get(column, []) if one in self.names]
+        free = known or [one for one in self.names if one not in used]
         guess = free[0] if len(free) == 1 else "..."
         return f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})"
 
@@ -149,6 +152,8 @@ def _opened(data: Any) -> tuple[Any, list[Any]]:
             "{user: [(estimated, true)]}, a dict of columns, or the path of a CSV or Parquet "
             "file."
         )
+        if hasattr(data, "to_dict"):
+            msg += " If it has a list per user, give its .to_dict()."
         raise InvalidInputError(msg) from None
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return frame, list(frame.columns)

@@ -68,10 +68,11 @@ def labels_from(table: Table) -> Labels:
     labels = Labels(user, item, true)
     unread = [] if graded else table.unread
     if unread:
+        ids = [one for one in table.names if one not in unread]
         msg = (
             f"The labels have no column 'true', so that every row counts as 1. Unused: "
             f"{', '.join(map(str, unread))}. If one of them is the grade, say "
-            f"{table.naming('true')}; if none is, give the columns of users and items alone."
+            f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
         )
         warn(msg)
     table.say_names()

@@ -244,7 +244,11 @@ def as_written(numbers: NDArray[Any]) -> Floats:
 
 def listed(values: Iterable[Any]) -> list[Any]:
     """Return the entries of one list as Python values, None for what is masked."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind in _NO_NUMBERS:
+    if not isinstance(values, np.ndarray):
+        for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
+            values = getattr(values, name, lambda values=values: values)()
+        return list(values)
+    if values.dtype.kind in _NO_NUMBERS:
         return list(values)  # in which times are still known as such
     data = np.ma.getdata(values)
     data = as_written(data) if data.dtype.newbyteorder("=") in _DIGITS else data

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NO_ROWS = (str, bytes, Mapping, AbstractSet)
 #: What to do with items that nothing is known of.
-JOIN = "join them with labels: RankedLists.from_labels(labels, results)"
+JOIN = "join results with labels: RankedLists.from_labels(labels, results)"
 
 
 def is_row(one: Any) -> bool:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids
 
 _ROW, _PREDICTION = 4, 5
-_PAIRS = f"give {{user: [(estimated, true), ...]}}, or if these are items, {JOIN}"
+_PAIRS = f"give numbers, {{user: [(estimated, true), ...]}}, or where these are items, {JOIN}"
+_ALIKE = "each must be (estimated, true), or all of them grades in ranked order"
 _EXACT = {int, float, bool, np.float64, np.int64}
 
 
@@ -41,7 +42,7 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     rows = data if isinstance(data, list) else list(data)
     if rows and _is_prediction(rows[0]):
         return read_predictions(rows)
-    check_rows(rows, {_ROW}, f"(user, item, estimated, true); of results alone, {JOIN}")
+    check_rows(rows, {_ROW}, f"(user, item, estimated, true), or {JOIN}")
     user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
     return Rows(
         coded(user, "user", len(rows)),
@@ -114,7 +115,9 @@ def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     lengths = [len(one) for one in entries.values()]
     user = np.repeat(objects(entries, "user"), lengths)
     if all_rows(flat, 2):
-        estimated, true = (map(itemgetter(place), flat) for place in (0, 1))
+        estimated, true = ([*map(itemgetter(place), flat)] for place in (0, 1))
+        if any(issubclass(kind, str | bytes) for kind in {*map(type, estimated)}):
+            _refuse_entries(user, flat)
         return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
     if any(
         issubclass(kind, str | bytes) or hasattr(kind, "__len__") for kind in {*map(type, flat)}
@@ -127,10 +130,8 @@ def _refuse_entries(user: Ids, entries: Sequence[Any]) -> None:
     """Refuse the first entry that is text, or no pair beside rows; single values may pass."""
     beside_rows = any(map(is_row, entries))
     for place, one in enumerate(entries):
-        who = f"User {shown(user[place])} has the entry {shown(one)}"
-        if isinstance(one, str | bytes):
-            msg = f"{who}; {_PAIRS}."
-            raise InvalidInputError(msg)
-        if beside_rows and not all_rows([one], 2):
-            msg = f"{who}; each must be (estimated, true), or all of them grades in ranked order."
+        textual = isinstance(one[0] if all_rows([one], 2) else one, str | bytes)
+        if textual or (beside_rows and not all_rows([one], 2)):
+            form = _PAIRS if textual else _ALIKE
+            msg = f"User {shown(user[place])} has the entry {shown(one)}; {form}."
             raise InvalidInputError(msg)
