@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,18 +11,16 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded, refuse_rows
+from recsys_ndcg.input.no_numbers import (
+    CONVERT,
+    NO_NUMBERS,
+    refuse_no_floats,
+    refuse_no_numbers,
+)
 
 #: How many digits of a decimal so few bits keep.
 _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
 _TENS = 10.0 ** np.arange(23)
-_CONVERT = "convert the column to numbers first"
-#: What NumPy makes floats of without being asked, by the kind of its type.
-_NO_NUMBERS = {
-    "M": "dates and times are no grades or scores, name the right column",
-    "m": "durations are no grades or scores, name the right column",
-    "c": "complex numbers have no order, take .real if the rest is 0",
-    "V": "records are no grades or scores, name one of their fields",
-}
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,9 +147,8 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    if isinstance(values, np.ndarray) and values.dtype.kind in _NO_NUMBERS:
-        advice = _NO_NUMBERS[values.dtype.kind]
-        msg = f"{column}: {values.dtype.name} is not a number; {advice}."
+    if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
+        msg = f"{column}: {values.dtype.name} is not a number; {NO_NUMBERS[values.dtype.kind]}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
@@ -166,54 +162,23 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     if any(issubclass(kind, str | bytes) for kind in kinds):
         textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
         fault = f"text such as {shown(array[textual][0])}"
-        refuse_rows(textual, column, fault, _CONVERT)
+        refuse_rows(textual, column, fault, CONVERT)
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
         array[short] = as_written(array[short].astype(kind))
     array[_absent(array)] = np.nan
     if any(hasattr(kind, "dtype") and not issubclass(kind, np.floating) for kind in kinds):
-        # whose conversion would not fail
-        _refuse_faults(np.array([_kind(value) in _NO_NUMBERS for value in array]), array, column)
+        refuse_no_numbers(array, column)  # whose conversion would not fail
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        _refuse_faults(np.array([bool(_fault(value)) for value in array]), array, column)
+        refuse_no_floats(array, column)
         raise
-
-
-def _refuse_faults(bad: NDArray[np.bool_], values: NDArray[Any], column: str) -> None:
-    """Raise an error that names the rows where `bad` holds, and what stands in the first."""
-    if bad.any():
-        first = values[bad][0]
-        refuse_rows(bad, column, _fault(first), _NO_NUMBERS.get(_kind(first), _CONVERT))
-
-
-def _kind(value: Any) -> str:
-    """Return as which kind NumPy takes what is no number: times and their like, complex numbers."""
-    if isinstance(value, dt.date | dt.time | pd.Period):
-        return "M"
-    if isinstance(value, dt.timedelta):
-        return "m"
-    kind = "c" if isinstance(value, complex) else getattr(getattr(value, "dtype", None), "kind", "")
-    return kind if isinstance(kind, str) else ""
 
 
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     masked = np.array([value is np.ma.masked for value in values], dtype=bool)
     return masked | np.asarray(pd.isna(values))
-
-
-def _fault(value: Any) -> str:
-    """Return why a value is no float; nothing if it is one."""
-    if _kind(value) in _NO_NUMBERS:
-        return f"{shown(value)}, which is not a number,"
-    try:
-        float(value)
-    except OverflowError:
-        return "a number beyond 1.8e308"
-    except (TypeError, ValueError):
-        return f"{shown(value)}, which is not a number,"
-    return ""
 
 
 def as_written(numbers: NDArray[Any]) -> Floats:
@@ -248,7 +213,7 @@ def listed(values: Iterable[Any]) -> list[Any]:
         for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
             values = getattr(values, name, lambda values=values: values)()
         return list(values)
-    if values.dtype.kind in _NO_NUMBERS:
+    if values.dtype.kind in NO_NUMBERS:
         return list(values)  # in which times are still known as such
     data = np.ma.getdata(values)
     data = as_written(data) if data.dtype.newbyteorder("=") in _DIGITS else data
