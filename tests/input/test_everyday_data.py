@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
@@ -253,11 +254,36 @@ def test_what_is_no_list_is_told_what_one_is(x: Any) -> None:
         rn.ndcg_at_k(x, 2)
 
 
+class Tensor:
+    """What PyTorch has: its entries are no numbers, and no ids that are equal to any."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def __iter__(self) -> Any:
+        """Give objects that are equal to nothing."""
+        return iter([object() for _ in self._values])
+
+    def tolist(self) -> list[Any]:
+        """Return numbers as Python has them."""
+        return self._values
+
+
+def test_a_list_of_a_library_is_read_as_python_has_it() -> None:
+    """A tensor of items, and text of pyarrow in place of grades."""
+    assert evaluated({1: [5]}, {1: Tensor([5, 7])}).mean["ndcg@2"] == 1
+    with refused("'1'; give numbers"):
+        rn.evaluate({1: pa.array(["1", "2"])})
+
+
 def test_a_user_in_the_index_does_not_stand_before_a_column() -> None:
     """An index whose meaning a column has is left alone; one without a name is none."""
     told = FRAME.assign(estimated=1.0, true=1)
     indexed = told.set_index(pd.Index(["q", "q", "q"], name="userId"))
     assert rn.RankedLists.from_frame(indexed).users.tolist() == ["ann", "bob"]
+    known = told.rename(columns={"user": "uid"}).set_index(indexed.index)
+    with pytest.warns(rn.DataWarning, match="Read uid as user. Say"):
+        assert rn.RankedLists.from_frame(known).users.tolist() == ["ann", "bob"]
     named = told.rename(columns={"user": "who"}).set_index("who")
     lists = rn.RankedLists.from_frame(named, columns={"user": "who"})
     assert lists.users.tolist() == ["ann", "bob"]

@@ -46,6 +46,7 @@ def test_what_is_measured_if_nothing_is_named() -> None:
     plan = Plan.of(k=3)
     graded, binary, zeros = (Grades.of(np.array(true)) for true in ([0, 2.0], [0, 1.0], [0.0]))
     assert plan.with_threshold(graded).names == ["ndcg@3"]
+    assert plan.under(tie_tolerance=0.5).with_threshold(graded).names == ["ndcg@3"]
     assert plan.with_threshold(graded).threshold is None
     for grades in (binary, zeros):
         settled = plan.under(tie_tolerance=0.5).with_threshold(grades)
