@@ -420,6 +420,7 @@ def test_a_threshold_is_settled_before_anything_is_ranked(split: tuple[Any, Any]
         evaluate_catalogue(algo, trainset, test, metrics="recall@5", threshold=None)
 
 
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_binary_ratings_need_no_threshold(split: tuple[Any, Any]) -> None:
     """All of the usual metrics are measured, as with a threshold of 1; of graded ones ndcg."""
     trainset, testset = split
