@@ -38,14 +38,16 @@ def evaluate(  # noqa: PLR0913 - the contract
         A pandas, polars or pyarrow table with the columns user, item, estimated and true; rows
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
         a dict of columns; the path of a CSV or Parquet file, or of pickled Surprise predictions,
-        which is read without executing it; or `RankedLists`.
+        which is read without executing it; or `RankedLists`, such as those that
+        `RankedLists.from_labels` makes of recommended items and of what is known apart.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
-        By default ndcg, precision and recall; without a threshold ndcg alone.
+        By default ndcg, precision and recall; ndcg alone where nothing tells what is relevant.
     k : int or several, optional
         The cutoffs of names without their own; None cuts nowhere.
     threshold : float, optional
-        From which true value an item is relevant. Not needed where all are 0 or 1.
+        From which true value an item is relevant. Metrics that count relevant items, such as
+        precision and recall, need it unless every true value is 0 or 1: then 1 is relevant.
     convention : Convention or str, optional
         Every other choice that moves a number; or a library's name, ``"catboost"``: each metric as
         that library measures it.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.rows import listed
+from recsys_ndcg.input.shapes import refuse_unranked
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan, settled_scores
@@ -153,9 +154,11 @@ def _score(  # noqa: PLR0913, PLR0917 - what every shortcut takes
     convention: Convention | str | None,
     choices: dict[str, Any],
 ) -> float:
-    if isinstance(x, str | bytes | Mapping) or hasattr(x, "columns") or not isinstance(x, Iterable):
-        msg = f"Give one list: pairs (estimated, true), or grades in ranked order, not {shown(x)}."
+    form = "give one list: pairs (estimated, true), or grades in ranked order"
+    if hasattr(x, "columns"):
+        msg = f"Found a table; {form}."
         raise InvalidInputError(msg)
+    refuse_unranked(x, "Found", form)
     lists = RankedLists.from_tuples({"the list": listed(x)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     return float(settled_scores(lists, plan.under(**choices)).per_user[0, 0])

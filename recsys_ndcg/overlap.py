@@ -34,8 +34,9 @@ def jaccard_at_k(
 
     Parameters
     ----------
-    lists_a, lists_b : tables, rows, Surprise predictions or RankedLists
-        Columns user, item and rank or estimated. Equal estimates count in order of item id.
+    lists_a, lists_b : tables, rows, lists per user, Surprise predictions or RankedLists
+        Columns user, item and rank or estimated, or {user: [item, ...]}: all that the results of
+        `RankedLists.from_labels` may be. Equal estimates count in order of item id.
     k : int, optional
         How many of the first items count; None for all.
     columns : mapping, optional

@@ -69,6 +69,12 @@ PRINTED = {
         "capture@10 0.6338 0.3904 0.5140 0.7707 300",
         "early@10|defaults:50b6cd49|threshold:4.0|own:__main__:early#5da76996|users:294",
     ],
+    "from_other_libraries.py": [  # where none of them is installed
+        "implicit (not used: the most popular items): ndcg@10 0.1078 precision@10 0.0565",
+        "lenskit (not used: the most popular items): ndcg@10 0.1001 precision@10 0.0565",
+        "rectools (not used: the most popular items): ndcg@10 0.1001 precision@10 0.0565",
+        "recbole (not used: the most popular items): ndcg@10 0.1078 precision@10 0.0565",
+    ],
     "rmse_picks_the_wrong_model.py": [
         "rmse 100 f, 40 ep, reg 0.1, biased 0.8559 0.8513 0.0331 0.0392",
         "ndcg@10:catalogue 20 f, 10 ep, reg 0.1, unbiased 1.9134 0.7916 0.1295 0.1503",

@@ -12,13 +12,13 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.files import read_file
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
-from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
+from recsys_ndcg.input.rows import floats
+from recsys_ndcg.input.to_join import labels_of, results_of, without_fillers
 from recsys_ndcg.input.tuples import read_tuples
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.input.rows import Rows
 
 
@@ -34,32 +34,23 @@ def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
 
 
 def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
-    """Read labels from a table, or from predictions of the test ratings."""
+    """Read labels from a table, a sparse matrix, rows, lists per user or predictions."""
     data = _unpickled(data, columns)
+    if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
+        matrix = data.tocoo()
+        return Labels(matrix.row, matrix.col, floats(matrix.data, "true"))
     if _is_table(data, columns):
         return labels_from(open_table(data, columns))
-    rows = read_tuples(data)
-    return Labels(*_ids_of(rows, "labels"), rows.true)
+    return labels_of(data)
 
 
 def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
-    """Read results from a table, or from predictions."""
+    """Read results from a table, rows, lists per user or predictions."""
     data = _unpickled(data, columns)
-    if _is_table(data, columns):
-        return results_from(open_table(data, columns))
-    rows = read_tuples(data)
-    user, item = _ids_of(rows, "results")
-    return Results(
-        user, item, rows.estimated, order_only=rows.order_only, impossible=rows.impossible
+    is_table = _is_table(data, columns)
+    return without_fillers(
+        results_from(open_table(data, columns)) if is_table else results_of(data)
     )
-
-
-def _ids_of(rows: Rows, table: str) -> tuple[Ids, Ids]:
-    if rows.item is None:
-        msg = f"The {table} have no item ids to join on; give rows (user, item, estimated, true)."
-        raise InvalidInputError(msg)
-    user, item = (ids.values if isinstance(ids, Coded) else ids for ids in (rows.user, rows.item))
-    return user, item
 
 
 def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:

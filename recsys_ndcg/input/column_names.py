@@ -10,10 +10,16 @@ if TYPE_CHECKING:
 
 #: In small letters, without what stands between words, and without the type that RecBole appends.
 _KNOWN = {
-    "user": "user uid userid customer customerid query queryid qid topic topicid",
-    "item": "item iid itemid movie movieid product productid doc docid docno document documentid",
-    "estimated": "estimated est estimate prediction pred predicted predictedrating score",
-    "true": "true rui rating label grade relevance rel truerating actual actualrating weight",
+    "user": "user uid userid useridx username customer customerid visitorid reviewerid accountid "
+    "memberid query queryid qid topic topicid",
+    "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
+    "parentasin article articleid track trackid song songid artist artistid anime animeid "
+    "business businessid game gameid news newsid video videoid sku doc docid docno document "
+    "documentid",
+    "estimated": "estimated est estimate prediction pred predicted predictedrating predictedscore "
+    "ypred yhat score",
+    "true": "true rui rating bookrating label grade relevance rel truerating "
+    "truelabel groundtruth ytrue actual actualrating weight",
     "rank": "rank",
 }
 _ROLES = {word: role for role, words in _KNOWN.items() for word in words.split()}

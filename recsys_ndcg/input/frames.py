@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.shapes import JOIN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +36,7 @@ class Table:
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = checked_columns(columns)
         self._read: dict[Any, str] = {}
-        self._data, self.names = _opened(data)
+        self._data, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
     def __contains__(self, column: str) -> bool:
@@ -78,14 +79,29 @@ class Table:
         wanted, why = self._said.get(column, column), f"it has {there}"
         if len(found) > 1:
             why = f"and {' and '.join(map(repr, found))} could each be it"
-        used = [one for names in self._roles.values() for one in names]
-        free = found or [one for one in self.names if one not in used]
-        guess = free[0] if len(free) == 1 else "..."
         msg = (
             f"The table has no column {wanted!r}; {why}. Say what it is called: "
-            f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})."
+            f"{self.naming(column)}"
         )
+        msg += f", or {JOIN}." if column == "true" and not found else "."
         raise InvalidInputError(msg)
+
+    def may_have(self, column: str) -> bool:
+        """Tell whether some name of the table, or what somebody says, stands for our column."""
+        return bool(self._roles.get(column))
+
+    @property
+    def unread(self) -> list[Any]:
+        """The names of the columns that nobody has read so far."""
+        return [one for one in self.names if one not in self._read]
+
+    def naming(self, column: str) -> str:
+        """Return the words that name our column: the only candidate of the table, if it has one."""
+        used = [one for names in self._roles.values() for one in names]
+        known = [one for one in self._roles.get(column, []) if one in self.names]
+        free = known or [one for one in self.names if one not in used]
+        guess = free[0] if len(free) == 1 else "..."
+        return f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})"
 
     def say_names(self) -> None:
         """Warn of columns that were read under names that nobody gave.
@@ -101,6 +117,18 @@ class Table:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
             option = ",".join(f"{ours}={theirs}" for ours, theirs in known.items())
             warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {option}).")
+
+
+def _with_index(data: Any, columns: Mapping[str, str]) -> Any:
+    """Return a table of pandas with those of our columns that stand in its index alone."""
+    levels = [name for name in getattr(getattr(data, "index", None), "names", []) if name]
+    if not levels or not hasattr(data, "columns"):
+        return data
+    beside, inside = roles_of(data.columns, columns), roles_of(levels, columns)
+    names = [name for role, found in inside.items() if role not in beside for name in found]
+    said = [name for name in columns.values() if name not in data.columns]
+    wanted = [name for name in levels if name in names or name in said]
+    return data.reset_index(wanted) if wanted else data
 
 
 def _opened(data: Any) -> tuple[Any, list[Any]]:
@@ -124,6 +152,8 @@ def _opened(data: Any) -> tuple[Any, list[Any]]:
             "{user: [(estimated, true)]}, a dict of columns, or the path of a CSV or Parquet "
             "file."
         )
+        if hasattr(data, "to_dict"):
+            msg += " If it has a list per user, give its .to_dict()."
         raise InvalidInputError(msg) from None
     frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return frame, list(frame.columns)

@@ -55,24 +55,42 @@ class Results:
 
 
 def labels_from(table: Table) -> Labels:
-    """Read the columns user, item and true."""
-    labels = Labels(table.ids("user"), table.ids("item"), table.numbers("true"))
+    """Read the columns user, item and true; without the last one, every row counts as 1.
+
+    Warns
+    -----
+    DataWarning
+        A column is left that may have been meant.
+    """
+    user, item = table.ids("user"), table.ids("item")
+    graded = table.may_have("true")
+    true = table.numbers("true") if graded else np.ones(len(user))
+    labels = Labels(user, item, true)
+    unread = [] if graded else table.unread
+    if unread:
+        ids = [one for one in table.names if one not in unread]
+        msg = (
+            f"The labels have no column 'true', so that every row counts as 1. Unused: "
+            f"{', '.join(map(str, unread))}. If one of them is the grade, say "
+            f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
+        )
+        warn(msg)
     table.say_names()
     return labels
 
 
 def results_from(table: Table) -> Results:
     """Read the columns user, item and rank or estimated."""
-    name = "rank" if "rank" in table else "estimated"
-    if name not in table:
+    ranked = "rank" in table
+    name = "rank" if ranked else "estimated"
+    if not (ranked or table.may_have("estimated")):
         msg = (
             f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{', '.join(map(str, table.names))}. Say what it is called with "
-            "columns={'rank': ...}."
+            f"{', '.join(map(str, table.names))}. Say what it is called: "
+            f"{table.naming('estimated')}, or rank in its place."
         )
         raise InvalidInputError(msg)
     numbers = table.numbers(name)
-    ranked = name == "rank"
     scores = -numbers if ranked else numbers
     results = Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
     table.say_names()

@@ -11,6 +11,12 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded, refuse_rows
+from recsys_ndcg.input.no_numbers import (
+    CONVERT,
+    NO_NUMBERS,
+    refuse_no_floats,
+    refuse_no_numbers,
+)
 
 #: How many digits of a decimal so few bits keep.
 _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
@@ -92,6 +98,8 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
+    if hasattr(values, "to_pylist"):  # of pyarrow, whose text would pass for numbers
+        values = values.to_pylist()
     if not isinstance(values, np.ndarray):
         return _array_of(values if isinstance(values, list) else list(values))
     if values.ndim != 1:
@@ -139,8 +147,8 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    if isinstance(values, np.ndarray) and values.dtype.kind in "mMc":
-        msg = f"{column}: {values.dtype.name} is not a number; name the right column."
+    if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
+        msg = f"{column}: {values.dtype.name} is not a number; {NO_NUMBERS[values.dtype.kind]}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
@@ -154,33 +162,23 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     if any(issubclass(kind, str | bytes) for kind in kinds):
         textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
         fault = f"text such as {shown(array[textual][0])}"
-        refuse_rows(textual, column, fault, "convert the column to numbers first")
+        refuse_rows(textual, column, fault, CONVERT)
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
         array[short] = as_written(array[short].astype(kind))
     array[_absent(array)] = np.nan
+    if any(hasattr(kind, "dtype") and not issubclass(kind, np.floating) for kind in kinds):
+        refuse_no_numbers(array, column)  # whose conversion would not fail
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        bad = np.array([bool(_fault(value)) for value in array], dtype=bool)
-        refuse_rows(bad, column, _fault(array[bad][0]), "convert the column to numbers first")
+        refuse_no_floats(array, column)
         raise
 
 
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     masked = np.array([value is np.ma.masked for value in values], dtype=bool)
     return masked | np.asarray(pd.isna(values))
-
-
-def _fault(value: Any) -> str:
-    """Return why a value is no float; nothing if it is one."""
-    try:
-        float(value)
-    except OverflowError:
-        return "a number beyond 1.8e308"
-    except (TypeError, ValueError):
-        return f"{shown(value)}, which is not a number,"
-    return ""
 
 
 def as_written(numbers: NDArray[Any]) -> Floats:
@@ -212,7 +210,11 @@ def as_written(numbers: NDArray[Any]) -> Floats:
 def listed(values: Iterable[Any]) -> list[Any]:
     """Return the entries of one list as Python values, None for what is masked."""
     if not isinstance(values, np.ndarray):
+        for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
+            values = getattr(values, name, lambda values=values: values)()
         return list(values)
+    if values.dtype.kind in NO_NUMBERS:
+        return list(values)  # in which times are still known as such
     data = np.ma.getdata(values)
     data = as_written(data) if data.dtype.newbyteorder("=") in _DIGITS else data
     entries: list[Any] = np.ma.array(data, mask=np.ma.getmaskarray(values)).tolist()

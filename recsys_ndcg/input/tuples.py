@@ -13,15 +13,25 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import coded
 from recsys_ndcg.input.rows import Rows, floats, listed, objects
+from recsys_ndcg.input.shapes import (
+    JOIN,
+    all_rows,
+    check_rows,
+    in_order,
+    is_row,
+    refuse_unranked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.arrays import Floats, Ids
 
 _ROW, _PREDICTION = 4, 5
+_PAIRS = f"give numbers, {{user: [(estimated, true), ...]}}, or where these are items, {JOIN}"
+_ALIKE = "each must be (estimated, true), or all of them grades in ranked order"
 _EXACT = {int, float, bool, np.float64, np.int64}
 
 
@@ -32,7 +42,7 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     rows = data if isinstance(data, list) else list(data)
     if rows and _is_prediction(rows[0]):
         return read_predictions(rows)
-    _check_width(rows, _ROW, "(user, item, estimated, true)")
+    check_rows(rows, {_ROW}, f"(user, item, estimated, true), or {JOIN}")
     user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
     return Rows(
         coded(user, "user", len(rows)),
@@ -46,16 +56,11 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     size = len(rows)
+    check_rows(rows, {_PREDICTION}, "(uid, iid, r_ui, est, details), as Surprise predicts")
+    user = coded(map(itemgetter(0), rows), "uid", size)
     try:
-        # -5 is no place of a shorter tuple, and -2 no estimate of a longer one: their errors tell
-        # of rows that are no predictions, without a pass over all of them to measure each
-        user = coded(map(itemgetter(-5), rows), "uid", size)
-        true, estimated = _numbers(rows, 2), _numbers(rows, -2)
-    except InvalidInputError:
-        raise
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError):
-        _check_width(rows, _PREDICTION, "(uid, iid, r_ui, est, details), as Surprise predicts")
-        user = coded(map(itemgetter(0), rows), "uid", size)
+        true, estimated = _numbers(rows, 2), _numbers(rows, 3)
+    except (OverflowError, TypeError, ValueError):
         true = floats(map(itemgetter(2), rows), "true (r_ui)")
         estimated = floats(map(itemgetter(3), rows), "estimated (est)")
     item = coded(map(itemgetter(1), rows), "iid", size)
@@ -99,12 +104,9 @@ def _is_prediction(row: Any) -> bool:
 
 def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
-    try:
-        entries = {user: listed(one) for user, one in lists.items()}
-    except TypeError:
-        user = next(user for user, one in lists.items() if not isinstance(one, Iterable))
-        msg = f"User {user!r} has no list; give {{user: [(estimated, true), ...]}}."
-        raise InvalidInputError(msg) from None
+    for user, one in lists.items():
+        refuse_unranked(one, f"User {shown(user)} has", _PAIRS)
+    entries = {user: listed(one) for user, one in lists.items()}
     empty = [user for user, one in entries.items() if not one]
     if empty:
         msg = f"User {empty[0]!r} has an empty list. Leave the user out, or give (estimated, true)."
@@ -112,29 +114,24 @@ def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     flat = list(chain.from_iterable(entries.values()))
     lengths = [len(one) for one in entries.values()]
     user = np.repeat(objects(entries, "user"), lengths)
-    if not any(hasattr(entry, "__len__") for entry in flat):
-        ranks = np.arange(len(flat)) - np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
-        return Rows(user, None, -ranks.astype(float), floats(flat, "true"), order_only=True)
-    width_of = [len(entry) if hasattr(entry, "__len__") else 1 for entry in flat]
-    if set(width_of) != {2}:
-        place = next(place for place, width in enumerate(width_of) if width != 2)
-        msg = (
-            f"User {shown(user[place])} has the entry {shown(flat[place])}; each must be "
-            "(estimated, true), or all of them grades in ranked order."
-        )
-        raise InvalidInputError(msg)
-    estimated, true = (map(itemgetter(place), flat) for place in (0, 1))
-    return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
+    if all_rows(flat, 2):
+        estimated, true = ([*map(itemgetter(place), flat)] for place in (0, 1))
+        if any(issubclass(kind, str | bytes) for kind in {*map(type, estimated)}):
+            _refuse_entries(user, flat)
+        return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
+    if any(
+        issubclass(kind, str | bytes) or hasattr(kind, "__len__") for kind in {*map(type, flat)}
+    ):
+        _refuse_entries(user, flat)
+    return Rows(user, None, in_order(lengths), floats(flat, "true"), order_only=True)
 
 
-def _check_width(rows: Sequence[Any], width: int, form: str) -> None:
-    """Refuse the first row that has not `width` entries."""
-    try:
-        if set(map(len, rows)) <= {width} and not (rows and isinstance(rows[0], Mapping)):
-            return
-    except TypeError:
-        pass
-    for place, row in enumerate(rows):
-        if isinstance(row, str | Mapping) or not hasattr(row, "__len__") or len(row) != width:
-            msg = f"Row {place} (counted from 0) is {shown(row)}; each must be {form}."
+def _refuse_entries(user: Ids, entries: Sequence[Any]) -> None:
+    """Refuse the first entry that is text, or no pair beside rows; single values may pass."""
+    beside_rows = any(map(is_row, entries))
+    for place, one in enumerate(entries):
+        textual = isinstance(one[0] if all_rows([one], 2) else one, str | bytes)
+        if textual or (beside_rows and not all_rows([one], 2)):
+            form = _PAIRS if textual else _ALIKE
+            msg = f"User {shown(user[place])} has the entry {shown(one)}; {form}."
             raise InvalidInputError(msg)

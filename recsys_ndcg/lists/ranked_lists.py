@@ -207,12 +207,14 @@ class RankedLists(GroupedLists):
 
         Parameters
         ----------
-        labels : table, or predictions of the test ratings
-            Columns user, item, true.
-        results : table, or predictions
+        labels : table, rows, lists per user, a sparse matrix, or predictions of the test ratings
+            Columns user, item, true; rows (user, item, true); {user: {item: true}}; users × items.
+            Without true values every label is 1: rows (user, item), {user: {item, ...}}.
+        results : table, rows, lists per user, or predictions
             Columns user, item and either ``rank`` (1 is best) or ``estimated``; a rank counts
             where both stand. Ranks are an order: gaps close up, equal ones are ties. The table's
-            own true values, if any, are not used.
+            own true values, if any, are not used. Or rows (user, item, estimated); {user: [item,
+            ...]}, best first; {user: [(item, estimated), ...]} or {user: {item: estimated}}.
         columns : mapping, optional
             Our names to those of both tables.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
@@ -246,6 +248,8 @@ class RankedLists(GroupedLists):
         >>> lists = RankedLists.from_labels(labels, results)
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([5.0, nan], [3.0])
+        >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
+        [1.0, nan]
         """
         tables = read_labels(labels, columns), read_results(results, columns)
         return chosen_from(join(*tables, duplicates, cls), n_items, items)

@@ -18,7 +18,7 @@ from recsys_ndcg.metrics.metric import check_free
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from recsys_ndcg.lists.facts import Facts, Grades
     from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -37,6 +37,8 @@ class Plan:
     ----------
     measurements : tuple of Measurement
         All with the same threshold.
+    by_default : bool
+        Whether nobody named the metrics: those that need a threshold fall away where there is none.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Plan:
     """
 
     measurements: tuple[Measurement, ...]
+    by_default: bool = False
 
     @classmethod
     def of(
@@ -68,12 +71,17 @@ class Plan:
                 msg = f"threshold must be a finite number, not {shown(threshold)}."
                 raise InvalidInputError(msg)
             threshold = as_float(threshold)
-        chosen = chosen_metrics(metrics, k, has_threshold=threshold is not None)
+        chosen = chosen_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
+        if metrics is None and threshold is None:  # nobody asked for what a preset would refuse
+            chosen = [
+                one for one in chosen if not (one.needs_threshold and _misled(one, convention))
+            ]
         return cls(
             tuple(
                 Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
                 for metric, n in zip(chosen, short_below(chosen), strict=True)
-            )
+            ),
+            by_default=metrics is None,
         )
 
     @property
@@ -99,19 +107,16 @@ class Plan:
     @property
     def reading_threshold(self) -> list[str]:
         """What must know which items are relevant: metrics, and choices."""
-        found = [str(metric) for metric in self.metrics if metric.needs_threshold]
-        for one in self.measurements:
-            gain = one.convention.gain
-            if one.metric.uses_gains and gain in BY_THRESHOLD:
-                found.append(f"gain={gain!r}")
-            if one.convention.mean_over == "relevant":
-                found.append("mean_over='relevant'")
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(why for one in self.measurements for why in _needs_of(one)))
 
     def doubts(self, facts: Facts) -> Iterator[str]:
         """Return what is to be said of the threshold, where something reads it."""
         if self.threshold is not None and self.reading_threshold:
             yield from threshold_suspicions(self.threshold, facts)
+
+    def each(self, change: Callable[[Measurement], Measurement]) -> Plan:
+        """Return the plan with what a function makes of each measurement."""
+        return replace(self, measurements=tuple(map(change, self.measurements)))
 
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""
@@ -119,16 +124,14 @@ class Plan:
             id(one): one.replace(**choices)
             for one in {id(one.convention): one.convention for one in self.measurements}.values()
         }
-        return Plan(
-            tuple(replace(one, convention=changed[id(one.convention)]) for one in self.measurements)
-        )
+        return self.each(lambda one: replace(one, convention=changed[id(one.convention)]))
 
     def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
         """Return the plan with more metrics, measured under the choices of the first."""
         first, cutoffs = self.measurements[0], short_below([*self.metrics, *metrics])
         added = zip(metrics, cutoffs[len(self.measurements) :], strict=True)
         more = (replace(first, metric=one, short_below=n) for one, n in added)
-        return Plan((*self.measurements, *more))
+        return replace(self, measurements=(*self.measurements, *more))
 
     def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, if everything in it can be computed.
@@ -153,14 +156,12 @@ class Plan:
 
     def with_reasons(self, facts: Facts) -> Plan:
         """Return the plan with the reason beside whatever has no number."""
-        return Plan(
-            tuple(
-                replace(one, reason=one.reason or one.objection(facts)) for one in self.measurements
-            )
-        )
+        return self.each(lambda one: replace(one, reason=one.reason or one.objection(facts)))
 
     def with_threshold(self, grades: Grades) -> Plan:
         """Return the plan with the threshold 1 if it lacks one, needs one, and all is 0 or 1.
+
+        Metrics that nobody named fall away in place of needing one.
 
         Raises
         ------
@@ -169,6 +170,9 @@ class Plan:
         """
         if self.threshold is not None:
             return self
+        if self.by_default and not grades.zero_one:
+            kept = tuple(one for one in self.measurements if not one.metric.needs_threshold)
+            return replace(self, measurements=kept, by_default=False).with_threshold(grades)
         needing = self.reading_threshold
         if not needing:
             return self
@@ -178,14 +182,23 @@ class Plan:
                 "threshold=4.0, for instance, so that items with a true value of at least 4.0 are."
             )
             raise InvalidInputError(msg)
-        return Plan(tuple(replace(one, threshold=1.0) for one in self.measurements))
+        return self.each(lambda one: replace(one, threshold=1.0))
 
 
-def chosen_metrics(metrics: Metrics, k: Cutoffs, *, has_threshold: bool) -> list[Metric]:
+def _needs_of(one: Measurement) -> list[str]:
+    """Return what of a measurement needs a threshold."""
+    gain = one.convention.gain
+    needs = {
+        str(one.metric): one.metric.needs_threshold,
+        f"gain={gain!r}": one.metric.uses_gains and gain in BY_THRESHOLD,
+        "mean_over='relevant'": one.convention.mean_over == "relevant",
+    }
+    return [why for why, needed in needs.items() if needed]
+
+
+def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> list[Metric]:
     """Return the metrics once each, in the order they were asked for."""
-    if metrics is None:
-        metrics = _DEFAULT_METRICS if has_threshold else _DEFAULT_METRICS[:1]
-    elif isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
     ks: list[Any] = [k] if single else list(k)  # type: ignore[arg-type]
@@ -234,9 +247,15 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
     chosen = checked_convention(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
-    if chosen.preset_of is not None:
-        refuse(misleading(*chosen.preset_of, str(metric), chosen))
+    refuse(_misled(metric, chosen))
     return chosen
+
+
+def _misled(metric: Metric, convention: Convention | str | None) -> str:
+    """Return why a preset that was made for another metric is not the one for this."""
+    if not isinstance(convention, Convention) or convention.preset_of is None:
+        return ""
+    return misleading(*convention.preset_of, str(metric), convention)
 
 
 def _senseless(facts: Facts) -> str:

@@ -30,7 +30,7 @@ def tolerant_plan(
     1e-09
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return Plan(tuple(map(_tolerant, plan.measurements)))
+    return plan.each(_tolerant)
 
 
 def _tolerant(one: Measurement) -> Measurement:

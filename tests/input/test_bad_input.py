@@ -268,9 +268,9 @@ def test_ids_of_different_types_are_refused_in_the_overlap_of_lists_too() -> Non
         (lambda: rn.evaluate(OK, columns={"user": "uid"}), "not a table"),
         (lambda: rn.evaluate(pd.concat([FRAME, FRAME], axis=1)), "'user'.*(twice|2 times|once)"),
         (lambda: join(results=RESULTS.drop(columns="rank")), "neither.*'rank' nor 'estimated'"),
-        (lambda: join(LABELS.drop(columns="true")), "no column 'true'; it has user, item"),
+        (lambda: join(LABELS.drop(columns="item")), "no column 'item'; it has user, true"),
         (lambda: join(results=RESULTS.assign(rank=[1, math.nan, 1])), "rank.*row 1"),
-        (lambda: rn.jaccard_at_k({"a": [(1, 2)]}, OK, 1), "no item ids"),
+        (lambda: rn.jaccard_at_k({"a": [(1.5, 2)]}, OK, 1), "no item ids"),
         (lambda: rn.RankedLists.from_trec({"t": [("a", 1)]}, {"t": {"a": 1.0}}), "'t'"),  # type: ignore[dict-item]
     ],
 )

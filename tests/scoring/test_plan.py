@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Facts, Measurement, Plan, Scores, Totals, facts_for, measure
@@ -39,9 +40,39 @@ def test_a_plan_is_a_value() -> None:
 
 
 def test_what_is_measured_if_nothing_is_named() -> None:
-    """What is relevant is known by the threshold alone."""
-    assert Plan.of().names == ["ndcg@10"]
-    assert Plan.of(k=3, threshold=0).names == ["ndcg@3", "precision@3", "recall@3"]
+    """What is relevant is known by the threshold, or where all grades are 0 or 1."""
+    all_three = ["ndcg@3", "precision@3", "recall@3"]
+    assert Plan.of(k=3, threshold=0).names == all_three
+    plan = Plan.of(k=3)
+    graded, binary, zeros = (Grades.of(np.array(true)) for true in ([0, 2.0], [0, 1.0], [0.0]))
+    assert plan.with_threshold(graded).names == ["ndcg@3"]
+    assert plan.under(tie_tolerance=0.5).with_threshold(graded).names == ["ndcg@3"]
+    assert plan.with_threshold(graded).threshold is None
+    for grades in (binary, zeros):
+        settled = plan.under(tie_tolerance=0.5).with_threshold(grades)
+        assert (settled.names, settled.threshold) == (all_three, 1.0)
+        assert {one.convention.tie_tolerance for one in settled.measurements} == {0.5}
+
+
+@pytest.mark.parametrize("k", [2, [1, 3], None])
+@pytest.mark.parametrize("convention", [None, "catboost", rn.Convention(ties="worst")])
+def test_binary_truth_needs_no_threshold(k: Any, convention: Any) -> None:
+    """Neither where metrics are named nor where they are not: the same numbers."""
+    lists = {"ann": [(3, 1), (2, 0), (1, 1)], "bob": [(3, 0), (2, 1)]}
+    told = rn.evaluate(lists, k=k, threshold=1, convention=convention)
+    assert rn.evaluate(lists, k=k, convention=convention) == told
+    graded = {"ann": [(3, 2), (2, 0)], "bob": [(3, 0), (2, 1)]}
+    kinds = {name.partition("@")[0] for name in rn.evaluate(graded, k=k).metrics}
+    assert kinds == {"ndcg"}
+
+
+def test_what_nobody_asked_for_is_not_refused() -> None:
+    """A preset made for ndcg is measured alone, though it would mislead beside precision."""
+    lists = {"ann": [(3, 1), (2, 0), (1, 1)], "bob": [(3, 0), (2, 1)]}
+    made_for_ndcg = rn.Convention.preset("recommenders")
+    assert rn.evaluate(lists, convention=made_for_ndcg).metrics == ["ndcg@10"]
+    with refused("holds the choices of its ndcg"):
+        rn.evaluate(lists, metrics=["ndcg", "precision"], convention=made_for_ndcg)
 
 
 def test_metrics_are_added_under_the_choices_of_the_first() -> None:

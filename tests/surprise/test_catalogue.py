@@ -421,6 +421,18 @@ def test_a_threshold_is_settled_before_anything_is_ranked(split: tuple[Any, Any]
         evaluate_catalogue(algo, trainset, test, metrics="recall@5", threshold=None)
 
 
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_binary_ratings_need_no_threshold(split: tuple[Any, Any]) -> None:
+    """All of the usual metrics are measured, as with a threshold of 1; of graded ones ndcg."""
+    trainset, testset = split
+    popular = MostPopular().fit(trainset)
+    binary = [(user, item, 1.0) for user, item, _ in testset]
+    report = evaluate_catalogue(popular, trainset, binary)
+    assert report.metrics == ["ndcg@10", "precision@10", "recall@10"]
+    assert report == evaluate_catalogue(popular, trainset, binary, threshold=1)
+    assert evaluate_catalogue(popular, trainset, testset).metrics == ["ndcg@10"]
+
+
 def test_a_testset_of_no_candidates_is_warned_of(split: tuple[Any, Any]) -> None:
     """Ratings of the training, or of items that nobody knows, can only score 0."""
     trainset, test = split

@@ -1,0 +1,304 @@
+"""Labels and results go in as people have them; what cannot be meant is refused with what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+from scipy.sparse import coo_matrix, csr_array, csr_matrix
+
+import recsys_ndcg as rn
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GRADED = {"ann": {"x": 1, "y": 1}, "bob": {"y": 1}}
+KNOWN = [(user, item) for user, one in GRADED.items() for item in one]
+RANKED = {"ann": ["x", "z"], "bob": ["x", "y"]}
+SCORED = [("ann", "x", 0.9), ("ann", "z", 0.5), ("bob", "x", 0.7), ("bob", "y", 0.6)]
+FRAME = pd.DataFrame(KNOWN, columns=["user", "item"])
+SCORES = pd.DataFrame(SCORED, columns=["user", "item", "estimated"])
+PER_USER: dict[str, list[tuple[str, float]]] = {
+    user: [(item, score) for one, item, score in SCORED if one == user] for user in RANKED
+}
+LABELS: dict[str, Callable[[], Any]] = {
+    "rows": lambda: KNOWN,
+    "rows with grades": lambda: [(*row, 1) for row in KNOWN],
+    "lists as rows": lambda: [list(row) for row in KNOWN],
+    "generated": lambda: iter(KNOWN),
+    "named": lambda: FRAME.itertuples(index=False),
+    "array": lambda: np.array(KNOWN),
+    "frame": lambda: FRAME,
+    "polars": lambda: pl.from_pandas(FRAME),
+    "columns": lambda: FRAME.to_dict("list"),
+    "user in the index": lambda: FRAME.set_index("user"),
+    "both in the index": lambda: FRAME.assign(true=1).set_index(["user", "item"]),
+    "sets": lambda: {user: set(one) for user, one in GRADED.items()},
+    "frozen": lambda: {user: frozenset(one) for user, one in GRADED.items()},
+    "keys": lambda: {user: one.keys() for user, one in GRADED.items()},
+    "lists": lambda: {user: list(one)[::-1] for user, one in GRADED.items()},
+    "arrays": lambda: {user: np.array(list(one)) for user, one in GRADED.items()},
+    "series": lambda: FRAME.groupby("user")["item"].agg(set).to_dict(),
+    "dicts": lambda: GRADED,
+    "pairs": lambda: {user: list(one.items()) for user, one in GRADED.items()},
+    "predictions": lambda: [(user, item, 1.0, 0.0, {}) for user, item in KNOWN],
+}
+RESULTS: dict[str, Callable[[], Any]] = {
+    "lists": lambda: RANKED,
+    "tuples": lambda: {user: tuple(one) for user, one in RANKED.items()},
+    "arrays": lambda: {user: np.array(one) for user, one in RANKED.items()},
+    "series": lambda: {user: pd.Series(one) for user, one in RANKED.items()},
+    "generators": lambda: {user: iter(one) for user, one in RANKED.items()},
+    "pairs": lambda: PER_USER,
+    "pairs, shuffled": lambda: {user: one[::-1] for user, one in PER_USER.items()},
+    "zipped": lambda: {user: zip(*zip(*one)) for user, one in PER_USER.items()},  # noqa: B905
+    "dicts": lambda: {user: dict(one) for user, one in PER_USER.items()},
+    "rows": lambda: SCORED,
+    "generated": lambda: iter(SCORED),
+    "frame": lambda: SCORES,
+    "user in the index": lambda: SCORES.set_index("user"),
+    "an empty list beside": lambda: {**RANKED, "cid": []},
+}
+
+
+def evaluated(labels: Any, results: Any) -> rn.Report:
+    """Join and evaluate."""
+    return rn.evaluate(rn.RankedLists.from_labels(labels, results), k=2)
+
+
+EXPECTED = evaluated(FRAME.assign(true=1), SCORES)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_in_every_form_give_the_same_report(labels: str) -> None:
+    """Without a warning, and without grades every one is 1."""
+    report = evaluated(LABELS[labels](), SCORES)
+    assert report == EXPECTED
+    assert report.metrics == ["ndcg@2", "precision@2", "recall@2"]
+
+
+@pytest.mark.parametrize("results", RESULTS)
+def test_results_in_every_form_give_the_same_scores(results: str) -> None:
+    """Best first, or by their scores."""
+    report = evaluated(FRAME, RESULTS[results]())
+    pd.testing.assert_frame_equal(report.per_user, EXPECTED.per_user)
+
+
+@pytest.mark.parametrize("results", ["lists", "pairs", "dicts", "rows", "frame"])
+def test_overlaps_take_results_in_every_form(results: str) -> None:
+    """They need no labels."""
+    assert rn.jaccard_at_k(RESULTS[results](), SCORES, 2).tolist() == [1.0, 1.0]
+    assert rn.rbo(RESULTS[results](), SCORES).tolist() == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csr_array, coo_matrix])
+def test_a_sparse_matrix_is_read_as_users_times_items(kind: Any) -> None:
+    """As implicit has its test set, with its values as grades."""
+    matrix = kind(np.array([[0, 2.0], [1.0, 0]]))
+    lists = rn.RankedLists.from_labels(matrix, {0: [0, 1], 1: [0]})
+    assert lists.true[~np.isnan(lists.true)].tolist() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "true"),
+    [
+        ({"ann": {"x": 5, "y": 3}}, [5.0, 3.0]),
+        ({"ann": [("x", 5), ("y", None)]}, [5.0, np.nan]),
+        ([("ann", "x", 5), ("ann", "y", 3)], [5.0, 3.0]),
+    ],
+)
+def test_grades_are_kept(labels: Any, true: list[float]) -> None:
+    """None is unlabelled."""
+    lists = rn.RankedLists.from_labels(labels, {"ann": ["x", "y"]})
+    np.testing.assert_array_equal(lists.true, true)
+
+
+def test_columns_that_could_be_the_grade_are_named() -> None:
+    """With what to write if one is meant, and how to silence it if none is."""
+    labels = FRAME.assign(clicks=[1, 2, 3])
+    with pytest.warns(rn.DataWarning) as caught:
+        assert evaluated(labels, SCORES) == EXPECTED
+    (said,) = [str(one.message) for one in caught]
+    assert said == (
+        "The labels have no column 'true', so that every row counts as 1. Unused: clicks. If one "
+        "of them is the grade, say columns={'true': 'clicks'} (--columns true=clicks); if none "
+        "is, give users and items alone: labels[['user', 'item']]."
+    )
+    assert evaluated(labels[["user", "item"]], SCORES) == EXPECTED
+    lists = rn.RankedLists.from_labels(labels, SCORES, columns={"true": "clicks"})
+    assert sorted(lists.true[~np.isnan(lists.true)]) == [1.0, 3.0]
+
+
+def test_two_columns_that_could_be_the_grade_are_asked_for() -> None:
+    """They are not passed over for a 1; nor are two scores said to be none."""
+    with refused("'rating' and 'weight' could each be it.*--columns true="):
+        evaluated(FRAME.assign(rating=1, weight=2), SCORES)
+    with refused("'score' and 'prediction' could each be it.*--columns estimated="):
+        evaluated(FRAME, FRAME.assign(score=1, prediction=2))
+    with refused("no column 'stars'"):
+        rn.RankedLists.from_labels(FRAME, SCORES, columns={"true": "stars"})
+
+
+def test_results_without_scores_are_told_what_to_name() -> None:
+    """The only column that is left."""
+    with refused(r"neither.*columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"):
+        evaluated(FRAME, FRAME.assign(votes=1))
+
+
+def test_what_implicit_does_not_recommend_is_left_out_and_said() -> None:
+    """It fills up short lists with -1, and lists what it filters, with the lowest float32."""
+    lowest = np.finfo(np.float32).min
+    items = np.array([[5, 6, -1], [7, -1, -1]], dtype=np.int32)
+    scores = np.array([[0.5, 0.25, lowest], [0.5, lowest, lowest]], dtype=np.float32)
+    results = {user: list(zip(*one)) for user, *one in zip([0, 1], items, scores)}  # noqa: B905
+    with pytest.warns(rn.DataWarning, match="3 of 6 results have the score -3.40.*left out"):
+        lists = rn.RankedLists.from_labels({0: [5], 1: [6]}, results)
+    assert lists.n_items.tolist() == [2, 1]
+    assert lists.items is not None
+    assert lists.items.tolist() == [5, 6, 7]
+    with refused(r"User 0 has the item -1.*\{user: \[one for one in items if one != -1\]\}"):
+        rn.RankedLists.from_labels({0: [5]}, dict(enumerate(items)))
+    with refused("Every estimated is -3.40.*recommends nothing"):
+        rn.RankedLists.from_labels({0: [5]}, {0: [(5, lowest)]})
+    scored = {0: [(-1, 2.0), (5, 1.0)]}  # an item of somebody's own
+    assert rn.RankedLists.from_labels({0: [5]}, scored).n_items.tolist() == [2]
+
+
+TWO = np.zeros((2, 3))
+REFUSED: list[tuple[Any, Any, str]] = [
+    (FRAME, {"ann": {"x"}}, "'ann' has a set, {'x'}, which has no order: give a list, best first"),
+    (FRAME, {"ann": frozenset("x")}, "'ann' has a set.*no order: give a list"),
+    (FRAME, {"ann": {"x": 1}.keys()}, "'ann' has a set.*no order: give a list"),
+    (FRAME, {"ann": "xy"}, "'ann' has no list but 'xy'; give {user: .item, ....}, best first"),
+    ({"ann": "xy"}, RANKED, "'ann' has no list but 'xy'; give {user: {item, ...}}"),
+    (FRAME, {"ann": 3}, "'ann' has no list but 3; give"),
+    (FRAME, {"ann": np.array(3)}, "'ann' has no list but one value, 3; give"),
+    (FRAME, {"ann": []}, "no items in any list; give"),
+    ({"ann": set()}, RANKED, "no items in any list; give"),
+    (FRAME, {"ann": ["x"], "bob": [("y", 1)]}, "'bob' has the entry .'y', 1., and user 'ann' has"),
+    (FRAME, {"ann": [("x", 1)], "bob": ["y"]}, "'bob' has the entry 'y', and user 'ann' has"),
+    ({"ann": {"x": 5}, "bob": ["y"]}, RANKED, "'bob' has the entry 'y', and.*alike for all users"),
+    (FRAME, {"ann": [("x", 1, 2)]}, r"'ann' has the entry \('x', 1, 2\); give"),
+    (FRAME, {"ann": [("x", "0.5")]}, "estimated: text such as '0.5' in row 0 .*convert"),
+    (FRAME, {"ann": [(4.5, 5)]}, r"but 4.5 is no item.*\(user, item, estimated, true\)"),
+    ([("ann", "x", 5), ("bob", "y")], RANKED, "Row 1 .*each must be as the first one"),
+    (["ab", "cd"], RANKED, "Row 0 .*is 'ab'; each must be .user, item. or .user, item, true."),
+    (FRAME, [("ann", "x")], r"Row 0 .*\(user, item, score\); lists per user, best first, are"),
+    (FRAME, (TWO, TWO), r"two arrays \{user: list\(zip\(items, scores\)\) for user, items"),
+    (FRAME, (np.zeros((3, 2)),) * 2, r"two arrays \{user: list\(zip\(items, scores\)\) for"),
+    (FRAME.groupby("user")["item"].agg(set), RANKED, r"Cannot read a Series.*\.to_dict\(\)"),
+    ([], RANKED, "no rows in the labels"),
+    (FRAME, [], "no rows in the results"),
+]
+
+
+@pytest.mark.parametrize(("labels", "results", "match"), REFUSED)
+def test_what_cannot_be_meant_is_refused(labels: Any, results: Any, match: str) -> None:
+    """With the forms that it could have."""
+    with refused(match):
+        rn.RankedLists.from_labels(labels, results)
+
+
+SETS: list[Any] = [{5, 3}, frozenset({5, 3}), {5: 1, 3: 2}.keys()]
+
+
+@pytest.mark.parametrize("unordered", SETS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda x: rn.evaluate({"ann": x}),
+        lambda x: rn.RankedLists.from_tuples({"ann": x}),
+        lambda x: rn.ndcg_at_k(x, 2),
+        lambda x: rn.precision_at_k(x, 2, 4),
+        lambda x: rn.jaccard_at_k({"ann": x}, {"ann": [5, 3]}, 2),
+        lambda x: rn.rbo({"ann": [5, 3]}, {"ann": x}),
+    ],
+)
+def test_a_set_is_no_ranked_list(act: Callable[[Any], Any], unordered: Any) -> None:
+    """It would be ranked by how Python hashes its entries."""
+    with refused("a set, .* has no order: give a list, best first"):
+        act(unordered)
+
+
+JOIN = re.escape("RankedLists.from_labels(labels, results)")
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        RANKED,
+        PER_USER,
+        {"ann": {"x": 0.5, "z": 0.25}},
+        {7: {5: 0.5, 3: 0.25}},
+        SCORED,
+        SCORES,
+        SCORES.to_dict("list"),
+    ],
+)
+def test_results_alone_are_told_to_be_joined(results: Any) -> None:
+    """Items in place of grades; a dict of numbers was ranked by its keys."""
+    with refused(JOIN):
+        rn.evaluate(results)
+
+
+@pytest.mark.parametrize("x", [{3: 1}, 3, None, "321", FRAME, np.array(3.0)])
+def test_what_is_no_list_is_told_what_one_is(x: Any) -> None:
+    """In the functions of one list."""
+    with refused(r"give one list: pairs \(estimated, true\), or grades in ranked order"):
+        rn.ndcg_at_k(x, 2)
+
+
+class Tensor:
+    """What PyTorch has: its entries are no numbers, and no ids that are equal to any."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def __iter__(self) -> Any:
+        """Give objects that are equal to nothing."""
+        return iter([object() for _ in self._values])
+
+    def tolist(self) -> list[Any]:
+        """Return numbers as Python has them."""
+        return self._values
+
+
+def test_a_list_of_a_library_is_read_as_python_has_it() -> None:
+    """A tensor of items, and text of pyarrow in place of grades."""
+    assert evaluated({1: [5]}, {1: Tensor([5, 7])}).mean["ndcg@2"] == 1
+    with refused("'1'; give numbers"):
+        rn.evaluate({1: pa.array(["1", "2"])})
+
+
+def test_a_user_in_the_index_does_not_stand_before_a_column() -> None:
+    """An index whose meaning a column has is left alone; one without a name is none."""
+    told = FRAME.assign(estimated=1.0, true=1)
+    indexed = told.set_index(pd.Index(["q", "q", "q"], name="userId"))
+    assert rn.RankedLists.from_frame(indexed).users.tolist() == ["ann", "bob"]
+    known = told.rename(columns={"user": "uid"}).set_index(indexed.index)
+    with pytest.warns(rn.DataWarning, match="Read uid as user. Say"):
+        assert rn.RankedLists.from_frame(known).users.tolist() == ["ann", "bob"]
+    named = told.rename(columns={"user": "who"}).set_index("who")
+    lists = rn.RankedLists.from_frame(named, columns={"user": "who"})
+    assert lists.users.tolist() == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "reviewerID asin rating", "User-ID ISBN Book-Rating", "customer_id article_id weight",
+        "user_idx item_idx y_true", "visitorid itemid label", "username anime_id rating",
+    ],
+)  # fmt: skip
+def test_names_of_well_known_data_sets_are_recognised(names: str) -> None:
+    """Amazon, BookCrossing, H&M and others."""
+    user, item, true = names.split()
+    labels = FRAME.assign(true=1).set_axis([user, item, true], axis=1)
+    with pytest.warns(rn.DataWarning, match=f"Read {user} as user, {item} as item, {true} as true"):
+        assert evaluated(labels, SCORES) == EXPECTED
