@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.input.ids import type_names
+from recsys_ndcg.input.ids import refuse_rows, type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
 from recsys_ndcg.input.written_ids import refuse_alike
 
@@ -80,7 +80,18 @@ def labels_from(table: Table) -> Labels:
 
 
 def results_from(table: Table) -> Results:
-    """Read the columns user, item and rank or estimated."""
+    """Read the columns user, item and rank or estimated.
+
+    Raises
+    ------
+    InvalidInputError
+        A rank is none: scores in its place would turn every list upside down.
+
+    Warns
+    -----
+    DataWarning
+        No list has a first rank.
+    """
     ranked = "rank" in table
     name = "rank" if ranked else "estimated"
     if not (ranked or table.may_have("estimated")):
@@ -91,10 +102,24 @@ def results_from(table: Table) -> Results:
         )
         raise InvalidInputError(msg)
     numbers = table.numbers(name)
+    if ranked:
+        _check_ranks(numbers)
     scores = -numbers if ranked else numbers
     results = Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
     table.say_names()
     return results
+
+
+def _check_ranks(ranks: Floats) -> None:
+    """Refuse what is no rank; those of ties may be halves, their mean."""
+    scores = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
+    bad = (ranks < 0) | (ranks * 2 % 1 > 0)
+    if bad.any():
+        fault = f"{ranks[bad][0]:g}, which is no rank,"
+        refuse_rows(bad, "rank", fault, f"ranks are 1 for the best item, 2, 3, …; {scores}")
+    lowest = np.fmin.reduce(ranks, initial=np.inf)
+    if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
+        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {scores}.")
 
 
 def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:

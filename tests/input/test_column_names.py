@@ -101,3 +101,24 @@ def test_labels_and_results_are_recognised_too() -> None:
         "Read user_id as user, item_id as item, score as estimated",
     ]
     assert lists.unlisted_true.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("bad", [-1, 0.93, 3.7, -0.5])
+def test_scores_in_place_of_ranks_are_refused(bad: float) -> None:
+    """They would turn every list upside down."""
+    labels = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
+    results = pd.DataFrame({"user": [1, 1], "item": [10, 12], "rank": [1, bad]})
+    with refused(rf"rank: {bad}, which is no rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"):
+        rn.RankedLists.from_labels(labels, results)
+    columns = {"estimated": "rank"}
+    assert not rn.RankedLists.from_labels(labels, results, columns=columns).order_only
+
+
+def test_whole_scores_in_place_of_ranks_are_told() -> None:
+    """No list begins with them; the mean rank of those that tie is one."""
+    labels = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
+    results = pd.DataFrame({"user": [1, 1], "item": [10, 12], "rank": [57, 93]})
+    with pytest.warns(rn.DataWarning, match="no list has a first rank, the least of all is 57; if"):
+        rn.RankedLists.from_labels(labels, results)
+    for ranks in ([0, 1], [1.5, 1.5], [2, 2]):
+        rn.RankedLists.from_labels(labels, results.assign(rank=ranks))
