@@ -187,7 +187,9 @@ def is_number(value: object) -> bool:
     (True, False, False)
     """
     try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        if type(value).__name__ in ("bool", "timedelta64"):  # NumPy calls a duration an integer
+            return False
+        return isinstance(value, Real) and math.isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
 

@@ -216,10 +216,11 @@ def faulty_grades(
     rescale = "rescale the grades" + (
         ", or pass gain='linear'" if str(rule).startswith("exp") else ""
     )
+    mistaken = "if they are times or ids of items, give the ratings instead"
     faults = [
         (values < 0, "a negative gain, with which NDCG has no bounds", shift),
         (np.isnan(values), "a gain that is not finite", shift),
-        (values > _LARGEST_GAIN, "a gain too large to be added up", rescale),
+        (values > _LARGEST_GAIN, "a gain too large to be added up", f"{rescale}; {mistaken}"),
     ]
     if len(top):
         fault = f"more gain than max_grade={convention.max_grade}"

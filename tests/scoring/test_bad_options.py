@@ -162,7 +162,9 @@ def test_a_convention_of_another_type_is_refused(convention: Any) -> None:
         rn.evaluate(OK, convention=convention)
 
 
-@pytest.mark.parametrize("threshold", ["4", math.nan, math.inf, True, np.float64("nan")])
+@pytest.mark.parametrize(
+    "threshold", ["4", math.nan, math.inf, True, np.float64("nan"), np.timedelta64(4)]
+)
 def test_a_threshold_that_is_not_a_number_is_refused(threshold: Any) -> None:
     """Compared with NaN, nothing would be relevant."""
     with refused("threshold must be a finite number, not "):
