@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.metrics.hit import Hit as Hit
     from recsys_ndcg.metrics.judged import Judged as Judged
     from recsys_ndcg.metrics.mae import MAE as MAE
+    from recsys_ndcg.metrics.mse import MSE as MSE
     from recsys_ndcg.metrics.ndcg import NDCG as NDCG
     from recsys_ndcg.metrics.precision import Precision as Precision
     from recsys_ndcg.metrics.rbp import RBP as RBP

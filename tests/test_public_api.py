@@ -50,6 +50,7 @@ METRIC_NAMES = [
     "rbp",
     "auc",
     "rmse",
+    "mse",
     "mae",
 ]
 REPORT = [
