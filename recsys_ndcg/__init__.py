@@ -14,6 +14,7 @@ from recsys_ndcg.errors import (
     UnknownMetricError,
 )
 from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.input.text_format import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.metrics.own import metric
@@ -41,6 +42,7 @@ __all__ = [
     "RecsysNdcgError",
     "Report",
     "Signature",
+    "TextFormat",
     "UnknownMetricError",
     "__version__",
     "average_precision_at_k",

@@ -53,6 +53,8 @@ OPTIONAL = {
 MAY_USE_OPTIONAL = {
     "cli/main.py",
     "cli/process.py",
+    "input/contents.py",
+    "input/feather.py",
     "input/parquet.py",
     "rendering/terminal.py",
     "surprise/printing.py",

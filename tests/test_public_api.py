@@ -21,6 +21,7 @@ NAMES = {
     "RecsysNdcgError",
     "Report",
     "Signature",
+    "TextFormat",
     "UnknownMetricError",
     "__version__",
     "average_precision_at_k",

@@ -25,7 +25,7 @@ from recsys_ndcg.cli import options
 from recsys_ndcg.cli.process import ended, err, prepared, say, show, told
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.input.files import read_ratings
+from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.reconciliation import reconciled
 from recsys_ndcg.rendering import signature_lines, terminal

@@ -10,7 +10,8 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.files import read_file
+from recsys_ndcg.input.contents import is_place
+from recsys_ndcg.input.files import ORDER, read_file
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
@@ -20,33 +21,40 @@ from recsys_ndcg.input.tuples import read_tuples
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.input.text_format import TextFormat
 
 
-def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
+def read(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Rows:
     """Read predictions in any form that `evaluate` accepts."""
     data = _unpickled(data, columns)
     if _is_table(data, columns):
-        return read_frame(open_table(data, columns))
+        return read_frame(open_table(data, columns, text))
     if columns:
         msg = "columns= names the columns of a table, but the data is not a table."
         raise InvalidInputError(msg)
     return read_tuples(data)
 
 
-def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
+def read_labels(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Labels:
     """Read labels from a table, or from predictions of the test ratings."""
     data = _unpickled(data, columns)
     if _is_table(data, columns):
-        return labels_from(open_table(data, columns))
+        return labels_from(open_table(data, columns, text, ("user", "item", "true")))
     rows = read_tuples(data)
     return Labels(*_ids_of(rows, "labels"), rows.true)
 
 
-def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
+def read_results(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Results:
     """Read results from a table, or from predictions."""
     data = _unpickled(data, columns)
     if _is_table(data, columns):
-        return results_from(open_table(data, columns))
+        return results_from(open_table(data, columns, text, ("user", "item", "estimated")))
     rows = read_tuples(data)
     user, item = _ids_of(rows, "results")
     return Results(
@@ -62,14 +70,22 @@ def _ids_of(rows: Rows, table: str) -> tuple[Ids, Ids]:
     return user, item
 
 
-def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
+def open_table(
+    data: Any,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    order: tuple[str, ...] = ORDER,
+) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
-    is_path = isinstance(data, str | Path)
-    if is_path and not str(data):
+    if isinstance(data, str | Path) and not str(data):
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
     columns = checked_columns(columns)
-    return Table(read_file(data, columns) if is_path else data, columns)
+    if not is_place(data):
+        return Table(data, columns)
+    if text and not text.heading:  # places, which may come as numbers
+        columns = {ours: str(place) for ours, place in columns.items()}
+    return Table(read_file(data, columns, text, order), columns)
 
 
 def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
@@ -94,4 +110,4 @@ def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     # looked up on the class: a lazy table would have to resolve its columns for it
     named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
-    return isinstance(data, str | Path) or not rows
+    return is_place(data) or not rows

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.column_names import roles_of
+from recsys_ndcg.input.column_names import roles_of, seems_headless
 from recsys_ndcg.input.rows import Rows, floats, objects
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Table:
             f"The table has no column {wanted!r}; {why}. Say what it is called: "
             f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})."
         )
+        if seems_headless(self.names):
+            msg += " If the file has no heading: --no-heading (TextFormat(heading=False))."
         raise InvalidInputError(msg)
 
     def say_names(self) -> None:

@@ -17,6 +17,8 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from recsys_ndcg.input.text_format import TextFormat
+
 
 class RankedLists(GroupedLists):
     """One list of items per user, in columns grouped by user, made of data in any form.
@@ -170,17 +172,31 @@ class RankedLists(GroupedLists):
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
+        text: TextFormat | None = None,
     ) -> RankedLists:
-        """Make lists from a CSV file with a heading, Parquet, or pickled Surprise predictions.
+        """Make lists from a file of predictions.
+
+        Parameters
+        ----------
+        path : path, or stream of bytes
+            CSV and its like, JSON lines (``.jsonl``, ``.ndjson``), both perhaps packed (``.gz``,
+            ``.zst``, ``.bz2``, ``.xz``, ``.zip``); ``.parquet``, ``.feather``, ``.arrow``, or
+            pickled Surprise predictions.
+        columns : mapping, optional
+            Our name to the file's name, where they differ.
+        duplicates : {'raise', 'first', 'last', 'max', 'mean'}
+            As in `Convention`.
+        text : TextFormat, optional
+            How text is written: separator, decimal sign, encoding, heading.
 
         Raises
         ------
         InvalidInputError
             The file cannot be read; a line that is wrong is named. Or as for `from_frame`.
         MissingExtraError
-            Parquet needs pyarrow.
+            Parquet, Feather and ``.zst`` need pyarrow.
         """
-        return group(read(path, columns), duplicates, cls)
+        return group(read(path, columns, text), duplicates, cls)
 
     @classmethod
     def from_labels(
@@ -190,6 +206,7 @@ class RankedLists(GroupedLists):
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
+        text: TextFormat | None = None,
     ) -> RankedLists:
         """Join what is known of the items with what was recommended, on user and item.
 
@@ -205,6 +222,8 @@ class RankedLists(GroupedLists):
             Our names to those of both tables.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`; for each table by itself.
+        text : TextFormat, optional
+            How both files are written, where they are text.
 
         Returns
         -------
@@ -228,7 +247,7 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([5.0, nan], [3.0])
         """
-        tables = read_labels(labels, columns), read_results(results, columns)
+        tables = read_labels(labels, columns, text), read_results(results, columns, text)
         return join(*tables, duplicates, cls)
 
     @classmethod
