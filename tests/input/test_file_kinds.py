@@ -10,7 +10,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from pyarrow import ipc
 
