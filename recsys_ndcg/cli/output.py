@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 from recsys_ndcg.cli.options import check_apart, is_dash
+from recsys_ndcg.cli.process import emit
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.per_user import form_of, per_user_file
 from recsys_ndcg.rendering.writing import is_stream, write_whole
@@ -78,7 +78,6 @@ def _form_for(path: Path) -> str:
 
 def _write(path: Path, content: bytes) -> None:
     if is_dash(path):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        emit(content.decode())
     else:
         write_whole(path, content)

@@ -30,6 +30,7 @@ class Source:
     file: Annotated[
         Path | None,
         typer.Argument(
+            metavar="FILE",
             help="Predictions: CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz "
             ".zip); .parquet, .feather, .arrow; pickled Surprise predictions. '-' reads text from "
             "standard input.",

@@ -15,7 +15,7 @@ from recsys_ndcg.rendering.table import cells, number
 from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from rich.console import Console, ConsoleOptions, JustifyMethod
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 _USUAL_WIDTH = 80
+_LEAST = 8
 _NARROW = 72  # columns; below, a row with long cells is a paragraph
 
 
@@ -54,28 +55,23 @@ class Grid:
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | str]:
         """Give the blocks that fit."""
-        usual = min(options.max_width, _USUAL_WIDTH)
-        gap = 2 if self._width(range(len(self._widths)), 2) <= usual else 1
-        for place, columns in enumerate(self._blocks(options.max_width, gap)):
+        keys, room = range(self._left), options.max_width
+        widths = self._widths
+        if sum(widths[: self._left]) + self._left + max(widths[self._left :], default=0) > room:
+            widths = [min(width, max(room // 3, _LEAST)) for width in widths]  # long ones break
+        gap = 2 if _width(widths, 2) <= min(room, _USUAL_WIDTH) else 1
+        blocks: list[list[int]] = [[*keys]]
+        for column in range(self._left, len(widths)):
+            wide = _width([widths[one] for one in (*blocks[-1], column)], gap)
+            if wide > room and len(blocks[-1]) > self._left:
+                blocks.append([*keys])
+            blocks[-1].append(column)
+        for place, columns in enumerate(blocks):
             if place:
                 yield ""
-            yield self._block(columns, "" if place else self._title, gap)
+            yield self._block(columns, widths, "" if place else self._title, gap)
 
-    def _width(self, columns: Iterable[int], gap: int) -> int:
-        widths = [self._widths[one] for one in columns]
-        return sum(widths) + gap * (len(widths) - 1)
-
-    def _blocks(self, width: int, gap: int) -> list[list[int]]:
-        keys = list(range(self._left))
-        blocks: list[list[int]] = [list(keys)]
-        for column in range(self._left, len(self._widths)):
-            full = self._width([*blocks[-1], column], gap) > width
-            if full and len(blocks[-1]) > self._left:
-                blocks.append(list(keys))
-            blocks[-1].append(column)
-        return blocks
-
-    def _block(self, columns: list[int], title: str, gap: int) -> Table:
+    def _block(self, columns: list[int], widths: list[int], title: str, gap: int) -> Table:
         table = Table(
             title=printable(title) or None,
             title_justify="left",
@@ -86,17 +82,20 @@ class Grid:
         for place in columns:
             justify: JustifyMethod = "left" if place < self._left else "right"
             # not as padding, of which rich before 15 leaves some behind the last column
-            wide = self._widths[place] + gap * (place != self._left - 1)
             table.add_column(
                 "\n".join(self._headings[place]),
                 justify=justify,
                 vertical="bottom",
-                min_width=wide,
+                width=widths[place] + gap * (place != self._left - 1),
                 overflow="fold",
             )
         for row in self._frame.iloc[:, columns].itertuples(index=False):
             table.add_row(*row)
         return table
+
+
+def _width(widths: Sequence[int], gap: int) -> int:
+    return sum(widths) + gap * (len(widths) - 1)
 
 
 class Listing:

@@ -35,7 +35,10 @@ def demo(
     k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
     seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
 ) -> None:
-    """Train four Surprise models and compare their rankings, user by user."""
+    """Train four Surprise models, and compare them.
+
+    By their rankings, user by user.
+    """
     with told():
         if seed < 0:
             msg = f"--seed must be at least 0, not {seed}."

@@ -29,11 +29,11 @@ def presets(*, form: Format = "text") -> None:
 
 
 def metrics(*, form: Format = "text") -> None:
-    """List the metrics, and the other names by which they are understood."""
+    """List the metrics, and what else they are called."""
     rows = [
         {
             "metric": _named(kind),
-            "what it is": (kind.__doc__ or "").strip().splitlines()[0],
+            "what it is": (vars(kind).get("__doc__") or "").strip().partition("\n")[0],
             "also called": ", ".join(kind.also_called),
         }
         for _, kind in sorted(METRICS.items())

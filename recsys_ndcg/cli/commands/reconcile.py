@@ -42,7 +42,10 @@ def reconcile(
     ] = None,
     style: Style,
 ) -> None:
-    """Compute a metric as every library does, and tell what makes the difference."""
+    """Compute a metric as every library does.
+
+    And tell which choices make the difference.
+    """
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         plan = plan_of(choices, options.names_of(metric), [10])
