@@ -11,7 +11,7 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import is_place
-from recsys_ndcg.input.files import ORDER, read_file
+from recsys_ndcg.input.files import ORDER, read_file, refuse_options
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
@@ -28,7 +28,7 @@ def read(
     data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
 ) -> Rows:
     """Read predictions in any form that `evaluate` accepts."""
-    data = _unpickled(data, columns)
+    data = _unpickled(data, columns, text)
     if _is_table(data, columns):
         return read_frame(open_table(data, columns, text))
     if columns:
@@ -41,7 +41,7 @@ def read_labels(
     data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
 ) -> Labels:
     """Read labels from a table, or from predictions of the test ratings."""
-    data = _unpickled(data, columns)
+    data = _unpickled(data, columns, text)
     if _is_table(data, columns):
         return labels_from(open_table(data, columns, text, ("user", "item", "true")))
     rows = read_tuples(data)
@@ -52,7 +52,7 @@ def read_results(
     data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
 ) -> Results:
     """Read results from a table, or from predictions."""
-    data = _unpickled(data, columns)
+    data = _unpickled(data, columns, text)
     if _is_table(data, columns):
         return results_from(open_table(data, columns, text, ("user", "item", "estimated")))
     rows = read_tuples(data)
@@ -88,7 +88,7 @@ def open_table(
     return Table(read_file(data, columns, text, order), columns)
 
 
-def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
+def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
     """Return the predictions in a pickle in place of its path, and all else as it came."""
     try:
         if not (isinstance(data, str | Path) and is_pickle(data)):
@@ -99,6 +99,8 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
     if columns:
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)
+    if text:
+        refuse_options(str(data), text)
     return read_pickle(data)
 
 

@@ -70,14 +70,16 @@ def read_file(
     """
     how, suffix = text or TextFormat(), suffix_of(place)
     if isinstance(place, str | Path) and Path(place).suffix.lower() in _BINARY:
-        _refuse_options(str(place), how)
+        refuse_options(str(place), how)
         return _BINARY[suffix](_existing(Path(place)))
     content = content_of(place)
     _refuse_binary(content)
     if content.suffix in _JSON:
-        _refuse_options(content.name, how, encoding=how.encoding)
+        refuse_options(content.name, how, encoding=how.encoding)
         return JsonLines(content.name, how.text_of(content))
-    table = TextTable(content.name, how.text_of(content), how)
+    name, written = content.name, how.text_of(content)
+    del content  # its bytes may be many
+    table = TextTable(name, written, how)
     if not how.heading and not columns:
         table.frame = table.frame.rename(columns=dict(zip(table.frame, order, strict=False)))
     for ours, found in roles_of(table.frame.columns, columns).items():
@@ -89,7 +91,8 @@ def read_file(
     return table.frame
 
 
-def _refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
+def refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
+    """Refuse to be told how a file that is no text, or has a form of its own, is written."""
     if how != TextFormat(**allowed):
         msg = (
             f"{name}: separator, decimal, heading and encoding (--sep, --decimal, --no-heading, "

@@ -9,6 +9,7 @@ import lzma
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
@@ -16,6 +17,7 @@ from pyarrow import ipc
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import bounds
+from recsys_ndcg.input.feather import FeatherColumns
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -212,6 +214,21 @@ def test_a_feather_file_of_very_much_is_refused_before_it_is_unpacked(
         rn.evaluate(tmp_path / "p.feather")
 
 
+def test_a_feather_file_that_points_anywhere_is_refused(tmp_path: Path) -> None:
+    """And does not end the process: where a text begins is not believed."""
+    table = pa.table({"user": ["aa", "bb", "cc"] * 50})
+    stream = io.BytesIO()
+    with ipc.new_file(stream, table.schema) as file:
+        file.write_table(table)
+    content = bytearray(stream.getvalue())
+    begins = content.index(np.arange(0, 20, 2, dtype=np.int32).tobytes())
+    content[begins + 8 : begins + 12] = (1 << 30).to_bytes(4, "little")
+    (tmp_path / "p.feather").write_bytes(content)
+    columns = FeatherColumns(tmp_path / "p.feather")
+    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+        columns["user"]
+
+
 FORMS: dict[str, tuple[bytes, rn.TextFormat]] = {
     "no heading": (BARE, rn.TextFormat(heading=False)),
     "separator": (CSV.replace(b'"c,d"', b"c,d").replace(b",", b"^").replace(b"c^d", b"c,d"),
@@ -277,7 +294,7 @@ def test_a_form_that_no_file_has_is_refused(options: Any, match: str) -> None:
         rn.TextFormat(**options)
 
 
-@pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.jsonl"])
+@pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.jsonl", "p.pickle"])
 def test_how_text_is_written_is_not_said_of_what_is_none(tmp_path: Path, name: str) -> None:
     """Rather than overlooked."""
     path = written(tmp_path, CSV, name)

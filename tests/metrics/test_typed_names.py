@@ -89,6 +89,18 @@ def test_the_mean_squared_error_is_that_of_all_ratings() -> None:
     assert report.per_user["mse"].tolist() == pytest.approx((report.per_user["rmse"] ** 2).tolist())
 
 
+def test_surprise_keeps_its_own_measures() -> None:
+    """Whose names are ours, too; the others lead to ours there as well."""
+    pytest.importorskip("surprise")
+    from recsys_ndcg.surprise.model_selection import measures  # noqa: PLC0415
+
+    names = ["rmse", "mae", "mse", "fcp"]
+    assert measures.resolved(names) == [measures.ACCURACY[name] for name in names]
+    assert [one.name for one in measures.resolved(["mrr@10", "P@5:catalogue"])] == [
+        "rr@10", "precision@5:catalogue",
+    ]  # fmt: skip
+
+
 def test_the_command_line_takes_them(tmp_path: object) -> None:
     """And prints ours."""
     path = f"{tmp_path}/p.csv"
