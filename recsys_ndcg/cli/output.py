@@ -38,14 +38,18 @@ class Files:
         """Whether something goes to standard output."""
         return any(path is not None and is_dash(path) for path in (self.per_user, self.json))
 
-    def check(self, read: Mapping[str, Path | None]) -> None:
+    def check(self, read: Mapping[str, Path | None], form: str) -> None:
         """Refuse what cannot be written, before anything is computed.
 
         Raises
         ------
         InvalidInputError
-            A file is read, or written, too; or its name does not say in which form.
+            A file is read, or written, too; or its name does not say in which form; or a table
+            in another form than text is for standard output, too.
         """
+        if self.pipes and form != "text":
+            msg = f"--format {form}: standard output, '-', is for another file. Give it a name."
+            raise InvalidInputError(msg)
         check_apart(read, {"--per-user": self.per_user, "--json": self.json})
         if self.per_user is not None:
             _form_for(self.per_user)

@@ -86,6 +86,9 @@ def test_two_that_are_standard_input_are_refused() -> None:
     """It is read once."""
     message = refusal("evaluate", "--labels", "-", "--results", "-")
     assert "--labels and --results: only one can be standard input" in message
+    assert "--format csv: standard output, '-', is for another file" in refusal(
+        "evaluate", "p.csv", "--per-user", "-", "--format", "csv"
+    )
     assert "--json -: this is the file of --per-user" in refusal(
         "evaluate", "p.csv", "--per-user", "-", "--json", "-"
     )

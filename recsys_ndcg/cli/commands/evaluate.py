@@ -50,12 +50,11 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     """Score the lists in a file of user, item, estimated, true."""
     with told(quiet=style.quiet):
         form = checked_form(style.form)
-        files.check(files_of(source))
+        files.check(files_of(source), form)
         names = options.names_of(metrics) if metrics else None
         plan = plan_of(choices, names, options.cutoffs(k or ["10"]))
         report = measured(lists_of(source, plan.duplicates), plan)
-        if form == "text" or not files.pipes:
-            show_report(report, form, style, err if files.pipes else out)
+        show_report(report, form, style, err if files.pipes else out)
         files.write(report)
 
 
