@@ -14,7 +14,7 @@ from recsys_ndcg.errors import (
     UnknownMetricError,
 )
 from recsys_ndcg.evaluation import evaluate
-from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.metrics.own import metric

@@ -52,8 +52,8 @@ OPTIONAL = {
 }
 MAY_USE_OPTIONAL = {
     "input/contents.py",
-    "input/feather.py",
-    "input/parquet.py",
+    "input/arrow/feather.py",
+    "input/arrow/parquet.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.options import pairs_from
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from recsys_ndcg.input.tuples import read_tuples
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.input.rows import Rows
-    from recsys_ndcg.input.text_format import TextFormat
+    from recsys_ndcg.input.text.form import TextFormat
 
 
 def read(

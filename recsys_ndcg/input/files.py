@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.input.arrow.feather import FeatherColumns
+from recsys_ndcg.input.arrow.parquet import ParquetColumns
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import content_of, suffix_of
-from recsys_ndcg.input.feather import FeatherColumns
-from recsys_ndcg.input.json_lines import JsonLines
-from recsys_ndcg.input.parquet import ParquetColumns
-from recsys_ndcg.input.text_format import TextFormat
-from recsys_ndcg.input.text_tables import TextTable
+from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.json_lines import JsonLines
+from recsys_ndcg.input.text.tables import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

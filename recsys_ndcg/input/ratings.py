@@ -10,8 +10,8 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.contents import Place, content_of
-from recsys_ndcg.input.text_format import TextFormat
-from recsys_ndcg.input.text_tables import TextTable, first_fields, first_line, number
+from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, number
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.contents import Content

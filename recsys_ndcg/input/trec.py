@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.contents import Place, content_of, is_place, named
 from recsys_ndcg.input.labels import Labels, Results
 from recsys_ndcg.input.rows import floats, objects
-from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text.form import TextFormat
 
 Judgements = Place | Mapping[Any, Mapping[Any, float]]
 _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (

@@ -17,7 +17,7 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from recsys_ndcg.input.text_format import TextFormat
+    from recsys_ndcg.input.text.form import TextFormat
 
 
 class RankedLists(GroupedLists):

@@ -17,7 +17,7 @@ from pyarrow import ipc
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import bounds
-from recsys_ndcg.input.feather import FeatherColumns
+from recsys_ndcg.input.arrow.feather import FeatherColumns
 from tests.refusal import refused
 
 if TYPE_CHECKING:

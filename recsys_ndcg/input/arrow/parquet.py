@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
-from recsys_ndcg.input.arrow_columns import ArrowColumns, is_text
+from recsys_ndcg.input.arrow.columns import ArrowColumns, is_text
 from recsys_ndcg.input.bounds import most_bytes, most_rows
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.input.text_format import TextFormat
+    from recsys_ndcg.input.text.form import TextFormat
 
 _MOST_COLUMNS = 1000
 _SEPARATORS = ("\t", ",", ";", "|")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
-from recsys_ndcg.input.arrow_columns import ArrowColumns
+from recsys_ndcg.input.arrow.columns import ArrowColumns
 from recsys_ndcg.input.bounds import most_bytes, most_rows
 
 if TYPE_CHECKING:
