@@ -14,6 +14,7 @@ from recsys_ndcg.errors import (
     UnknownMetricError,
 )
 from recsys_ndcg.evaluation import evaluate
+from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.metrics.own import metric
@@ -41,6 +42,7 @@ __all__ = [
     "RecsysNdcgError",
     "Report",
     "Signature",
+    "TextFormat",
     "UnknownMetricError",
     "__version__",
     "average_precision_at_k",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.metrics.hit import Hit as Hit
     from recsys_ndcg.metrics.judged import Judged as Judged
     from recsys_ndcg.metrics.mae import MAE as MAE
+    from recsys_ndcg.metrics.mse import MSE as MSE
     from recsys_ndcg.metrics.ndcg import NDCG as NDCG
     from recsys_ndcg.metrics.precision import Precision as Precision
     from recsys_ndcg.metrics.rbp import RBP as RBP

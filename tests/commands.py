@@ -20,9 +20,9 @@ class Said(NamedTuple):
     stderr: str
 
 
-def run(*words: str | Path) -> Said:
-    """Run the command line; an error that is not its own is raised."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
+def run(*words: str | Path, given: bytes = b"") -> Said:
+    """Run the command line on some standard input; an error that is not its own is raised."""
+    result = CliRunner().invoke(app, [str(word) for word in words], input=given)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Said(result.exit_code, result.stdout, result.stderr)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from recsys_ndcg.convention.metric_names import ALSO_CALLED
 from recsys_ndcg.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _only_those_of_the_package() -> Iterator[None]:
-    known = dict(METRICS)
+    tables: tuple[dict[str, Any], ...] = (METRICS, ALSO_CALLED)
+    known = [dict(one) for one in tables]
     yield
-    METRICS.clear()
-    METRICS.update(known)
+    for table, before in zip(tables, known, strict=True):
+        table.clear()
+        table.update(before)

@@ -16,7 +16,6 @@ ROOMS = [
     "version",
     "visible",
     "errors",
-    "writing",
     "arrays",
     "lazy",
     "parallel",
@@ -36,6 +35,7 @@ ROOMS = [
     "one_list",
     "surprise",
     "cli",
+    "__main__",
     "__init__",
 ]
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
@@ -51,13 +51,13 @@ OPTIONAL = {
     "plotly",
 }
 MAY_USE_OPTIONAL = {
-    "cli/main.py",
-    "cli/process.py",
-    "input/parquet.py",
+    "input/contents.py",
+    "input/arrow/feather.py",
+    "input/arrow/parquet.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }
-MAY_USE_SURPRISE = "surprise"  # the folder of the plug-in
+ALLOWED = {"surprise": {"surprise", "joblib"}, "cli": {"typer", "rich"}}  # in whole folders
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25
 
@@ -136,7 +136,7 @@ def test_only_the_edges_know_optional_libraries() -> None:
     """The core runs on its four dependencies."""
     for path in _modules():
         if path.relative_to(ROOT).as_posix() not in MAY_USE_OPTIONAL:
-            allowed = {"surprise", "joblib"} if _room(path) == MAY_USE_SURPRISE else set()
+            allowed = ALLOWED.get(_room(path), set())
             used = {name.split(".")[0] for name in _imports(path, typed=False)} & OPTIONAL - allowed
             assert not used, f"{path.relative_to(ROOT)} imports {used}"
 

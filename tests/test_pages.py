@@ -74,7 +74,7 @@ def test_the_python_of_a_page_runs(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for number, (code, printed) in enumerate(examples(page)):
-        if "from surprise import" in code:
+        if "surprise import" in code:
             pytest.importorskip("surprise")
         names = {} if page == README else names
         with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -116,6 +116,9 @@ def _with_data(folder: Path) -> None:
     data.to_csv(folder / "predictions.csv", index=False)
     names = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
     data.rename(columns=names).to_csv(folder / "surprise.csv", index=False)
+    data[data["true"] > 4][["user", "item"]].to_csv(folder / "test.csv", index=False)
+    top = data.sort_values(["user", "estimated"], ascending=False).groupby("user").head(10)
+    top[["user", "item", "estimated"]].to_csv(folder / "top.csv", index=False)
     (folder / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\n")
     (folder / "run.txt").write_text("q1 Q0 d3 1 9.1 mine\nq1 Q0 d9 2 8 mine\nq1 Q0 d1 3 7.5 mine\n")
 

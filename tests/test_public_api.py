@@ -21,6 +21,7 @@ NAMES = {
     "RecsysNdcgError",
     "Report",
     "Signature",
+    "TextFormat",
     "UnknownMetricError",
     "__version__",
     "average_precision_at_k",
@@ -50,6 +51,7 @@ METRIC_NAMES = [
     "rbp",
     "auc",
     "rmse",
+    "mse",
     "mae",
 ]
 REPORT = [

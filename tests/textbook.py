@@ -150,9 +150,9 @@ def graded(metric: str, k: K, order: list[Row], unlisted: list[float], choices: 
 
 
 def error(metric: str, order: list[Row]) -> Parts:
-    """rmse (squared errors) and mae (absolute errors) over the labelled rows."""
+    """rmse, mse (squared errors) and mae (absolute errors) over the labelled rows."""
     errors = [abs(row.estimated - row.true) for row in order if row.true is not None]
-    return math.fsum(e * e if metric == "rmse" else e for e in errors), float(len(errors))
+    return math.fsum(e if metric == "mae" else e * e for e in errors), float(len(errors))
 
 
 def pairs_in_order(order: list[Row], choices: Choices) -> Parts:
@@ -215,7 +215,7 @@ def across(
     """Best, worst or mean numerator over the orders given, with its denominator."""
     if metric == "auc":
         pairs = [pairs_in_order(order, choices) for order in every]
-    elif metric in ("rmse", "mae"):
+    elif metric in ("rmse", "mse", "mae"):
         pairs = [error(metric, order) for order in islice(every, 1)]  # order does not matter
     elif metric in ("cg", "dcg", "ndcg"):
         pairs = [graded(metric, k, order, unlisted, choices) for order in every]

@@ -137,7 +137,7 @@ def threshold_of(choices: Sequence[str]) -> float | None:
         raise InvalidInputError(msg) from None
 
 
-def check_apart(files: Mapping[str, Path | None]) -> None:
+def check_apart(read: Mapping[str, Path | None], written: Mapping[str, Path | None]) -> None:
     """Refuse to write onto what is read, or onto what else is written, under whatever name.
 
     Raises
@@ -145,11 +145,18 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
     InvalidInputError
         Two of the files are one.
     """
-    given = [(name, path) for name, path in files.items() if path is not None]
+    given = [(name, path) for name, path in (*read.items(), *written.items()) if path is not None]
     for (one, first), (other, second) in combinations(given, 2):
+        if other not in written or (is_dash(first) and one in read):
+            continue
         if _same(first, second):
             msg = f"{other} {second}: this is the file of {one}. Give it a name of its own."
             raise InvalidInputError(msg)
+
+
+def is_dash(path: Path) -> bool:
+    """Tell the sign for standard input or standard output from the name of a file."""
+    return str(path) == "-"
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -161,8 +168,15 @@ def _same(first: Path, second: Path) -> bool:
         return False
 
 
-def cutoffs(text: str) -> list[int]:
-    """Return the whole numbers of ``5,10``."""
+def cutoffs(texts: Sequence[str]) -> list[int]:
+    """Return the whole numbers of ``5,10``, or of several such texts.
+
+    Examples
+    --------
+    >>> cutoffs(["5,10", "20"])
+    [5, 10, 20]
+    """
+    text = ",".join(texts)
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:

@@ -19,30 +19,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from rich.table import Table
+    from rich.console import RenderableType
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _NO_WIDTH = 500  # a pipe has none, so nothing is cut there
-_watched = sys.stdout is not None and sys.stdout.isatty()
-out = Console(
-    highlight=False,
-    markup=False,
-    emoji=False,
-    soft_wrap=True,
-    width=None if _watched else _NO_WIDTH,
-)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def say(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    watched = stream is not None and stream.isatty()
+    return Console(
+        stderr=stderr,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+        width=None if watched else _NO_WIDTH,
+    )
+
+
+out, err = _console(stderr=False), _console(stderr=True)
+
+
+def say(text: str = "", style: str | None = None, *, wrap: bool = False, to: Console = out) -> None:
     """Print a line, whatever stands in it."""
-    out.print(printable(text), style=style, soft_wrap=not wrap)
+    to.print(printable(text), style=style, soft_wrap=not wrap)
 
 
-def show(table: Table) -> None:
+def show(table: RenderableType, to: Console = out) -> None:
     """Print a table, whose cells are fit for it."""
-    out.print(table)
+    to.print(table)
+
+
+def emit(text: str) -> None:
+    """Print a text for a program as it is; a person sees what acts on a terminal as escapes."""
+    if sys.stdout.isatty():
+        sys.stdout.writelines(f"{printable(line)}\n" for line in text.splitlines())
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
 
 
 def complain(kind: str, text: str) -> None:
@@ -51,8 +67,11 @@ def complain(kind: str, text: str) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Print warnings and errors as one line each, without their way through the code."""
+def told(*, quiet: bool = False) -> Iterator[None]:
+    """Print warnings and errors as one line each, without their way through the code.
+
+    Where it is to be quiet, errors alone.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
@@ -61,7 +80,7 @@ def told() -> Iterator[None]:
             complain("error", str(error))
             raise typer.Exit(_WRONG) from None
         finally:
-            for message in dict.fromkeys(str(one.message) for one in caught):
+            for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
                 complain("warning", message)
 
 

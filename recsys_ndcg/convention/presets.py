@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recsys_ndcg.convention.metric_names import bare
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 
 Choices = Mapping[str, Any]
@@ -49,11 +50,11 @@ class Preset:
 
     def has(self, metric: str) -> bool:
         """Tell whether the library computes a metric, and so do we."""
-        return _bare(metric) in self.metrics.split()
+        return bare(metric) in self.metrics.split()
 
     def note(self, metric: str) -> str:
         """Return what the library calls by the name of a metric, if it is something else."""
-        name = _bare(metric)
+        name = bare(metric)
         other = self.not_reproduced.get(name)
         return f"what it calls {name} is {other}" if other else ""
 
@@ -75,10 +76,10 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
     if one is None:
         msg = f"No preset is named {shown(name)}. {nearest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
-    bare = _bare(metric or "ndcg")
-    further = one.by_metric.get(bare, {})
+    called = bare(metric or "ndcg")
+    further = one.by_metric.get(called, {})
     if metric and "@" in str(metric):
-        further = one.by_metric.get(f"{bare}@", further)
+        further = one.by_metric.get(f"{called}@", further)
     return {**one.choices, **further}
 
 
@@ -118,11 +119,6 @@ def misleading(name: str, made_for: str, metric: str, convention: Any) -> str:
         f"{metric} under {said}. Write convention={name!r}, which measures each metric as that "
         f"library does, or Convention.preset({name!r}, {metric!r})."
     )
-
-
-def _bare(metric: str) -> str:
-    """Return the name of a metric without its options and cutoff."""
-    return str(metric).lower().split("@")[0].split("(")[0].strip()
 
 
 _BINARY = "ndcg precision recall ap rr hit"

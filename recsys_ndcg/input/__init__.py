@@ -10,7 +10,8 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.files import read_file
+from recsys_ndcg.input.contents import is_place
+from recsys_ndcg.input.files import ORDER, read_file, refuse_options
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
 from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
@@ -20,50 +21,66 @@ from recsys_ndcg.input.tuples import read_tuples
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.input.text.form import TextFormat
 
 
-def read(data: Any, columns: Mapping[str, str] | None = None) -> Rows:
+def read(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Rows:
     """Read predictions in any form that `evaluate` accepts."""
-    data = _unpickled(data, columns)
+    data = _unpickled(data, columns, text)
     if _is_table(data, columns):
-        return read_frame(open_table(data, columns))
+        return read_frame(open_table(data, columns, text))
     if columns:
         msg = "columns= names the columns of a table, but the data is not a table."
         raise InvalidInputError(msg)
     return read_tuples(data)
 
 
-def read_labels(data: Any, columns: Mapping[str, str] | None = None) -> Labels:
+def read_labels(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Labels:
     """Read labels from a table, a sparse matrix, rows, lists per user or predictions."""
-    data = _unpickled(data, columns)
+    data = _unpickled(data, columns, text)
     if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
         matrix = data.tocoo()
         return Labels(matrix.row, matrix.col, floats(matrix.data, "true"))
     if _is_table(data, columns):
-        return labels_from(open_table(data, columns))
+        return labels_from(open_table(data, columns, text, ("user", "item", "true")))
     return labels_of(data)
 
 
-def read_results(data: Any, columns: Mapping[str, str] | None = None) -> Results:
+def read_results(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Results:
     """Read results from a table, rows, lists per user or predictions."""
-    data = _unpickled(data, columns)
-    is_table = _is_table(data, columns)
+    data = _unpickled(data, columns, text)
+    if not _is_table(data, columns):
+        return without_fillers(results_of(data))
     return without_fillers(
-        results_from(open_table(data, columns)) if is_table else results_of(data)
+        results_from(open_table(data, columns, text, ("user", "item", "estimated")))
     )
 
 
-def open_table(data: Any, columns: Mapping[str, str] | None = None) -> Table:
+def open_table(
+    data: Any,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    order: tuple[str, ...] = ORDER,
+) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
-    is_path = isinstance(data, str | Path)
-    if is_path and not str(data):
+    if isinstance(data, str | Path) and not str(data):
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
     columns = checked_columns(columns)
-    return Table(read_file(data, columns) if is_path else data, columns)
+    if not is_place(data):
+        return Table(data, columns)
+    if text and not text.heading:  # places, which may come as numbers
+        columns = {ours: str(place) for ours, place in columns.items()}
+    return Table(read_file(data, columns, text, order), columns)
 
 
-def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
+def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
     """Return the predictions in a pickle in place of its path, and all else as it came."""
     try:
         if not (isinstance(data, str | Path) and is_pickle(data)):
@@ -74,6 +91,8 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None) -> Any:
     if columns:
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)
+    if text:
+        refuse_options(str(data), text)
     return read_pickle(data)
 
 
@@ -85,4 +104,4 @@ def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     # looked up on the class: a lazy table would have to resolve its columns for it
     named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
-    return isinstance(data, str | Path) or not rows
+    return is_place(data) or not rows

@@ -22,6 +22,7 @@ _KNOWN = {
     "truelabel groundtruth ytrue actual actualrating weight",
     "rank": "rank",
 }
+_NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 _ROLES = {word: role for role, words in _KNOWN.items() for word in words.split()}
 
 
@@ -66,3 +67,14 @@ def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None
     return _ROLES.get(re.sub(r"[\W_]", "", name.partition(":")[0]).lower())
+
+
+def seems_headless(names: Iterable[Any]) -> bool:
+    """Tell names among which are numbers: the first row of a file that has no heading.
+
+    Examples
+    --------
+    >>> seems_headless(["ann", "a", "4.5", "5"]), seems_headless(["user", "item", "est"])
+    (True, False)
+    """
+    return any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in names)

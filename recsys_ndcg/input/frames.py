@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.column_names import roles_of
+from recsys_ndcg.input.column_names import roles_of, seems_headless
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
 
@@ -83,7 +83,10 @@ class Table:
             f"The table has no column {wanted!r}; {why}. Say what it is called: "
             f"{self.naming(column)}"
         )
-        msg += f", or {JOIN}." if column == "true" and not found else "."
+        if seems_headless(self.names):
+            msg += ". If the file has no heading: --no-heading (TextFormat(heading=False))."
+        else:
+            msg += f", or {JOIN}." if column == "true" and not found else "."
         raise InvalidInputError(msg)
 
     def may_have(self, column: str) -> bool:

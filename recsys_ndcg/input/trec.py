@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, reading, shown
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.contents import Place, content_of, is_place, named
 from recsys_ndcg.input.labels import Labels, Results
 from recsys_ndcg.input.rows import floats, objects
+from recsys_ndcg.input.text.form import TextFormat
 
-Judgements = str | Path | Mapping[Any, Mapping[Any, float]]
+Judgements = Place | Mapping[Any, Mapping[Any, float]]
 _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
     "topic", "Q0", "document", "rank", "score", "tag",
 )  # fmt: skip
@@ -32,7 +34,7 @@ def read_run(run: Judgements) -> Results:
 
 
 def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:
-    if not isinstance(source, str | Path | Mapping):
+    if not (isinstance(source, Mapping) or is_place(source)):
         msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
         raise InvalidInputError(msg)
     if isinstance(source, Mapping):
@@ -42,31 +44,31 @@ def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[A
                 raise InvalidInputError(msg)
         flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
     else:
-        flat = _lines(Path(source), fields, fields.index(value))
+        flat = _lines(source, fields, fields.index(value))
     if not flat:
-        msg = f"{'The dict' if isinstance(source, Mapping) else source}: there are no entries."
+        msg = (
+            f"{'The dict' if isinstance(source, Mapping) else named(source)}: there are no entries."
+        )
         raise InvalidInputError(msg)
     user, item, values = zip(*flat, strict=True)
     return objects(user, "topic"), objects(item, "document"), list(values)
 
 
-def _lines(path: Path, fields: tuple[str, ...], place: int) -> list[tuple[str, str, float]]:
+def _lines(place: Place, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
     rows = []
-    try:
-        with reading(path), path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, start=1):
-                parts = line.split()
-                if not parts:
-                    continue
-                try:
-                    if len(parts) != len(fields):
-                        raise ValueError  # noqa: TRY301 - the same fault as a bad number
-                    rows.append((parts[0], parts[2], float(parts[place])))
-                except ValueError:
-                    form = " ".join(fields)
-                    msg = f"{path}, line {number}: {shown(line.strip())} is not '{form}'."
-                    raise InvalidInputError(msg) from None
-    except UnicodeDecodeError as error:
-        msg = f"{path}: cannot be read (no text in UTF-8: {error.reason})."
-        raise InvalidInputError(msg) from None
+    content = content_of(place)
+    for number, line in enumerate(
+        io.StringIO(TextFormat().decoded(content), newline=None), start=1
+    ):
+        parts = line.split()
+        if not parts:
+            continue
+        try:
+            if len(parts) != len(fields):
+                raise ValueError  # noqa: TRY301 - the same fault as a bad number
+            rows.append((parts[0], parts[2], float(parts[at])))
+        except ValueError:
+            form = " ".join(fields)
+            msg = f"{content.name}, line {number}: {shown(line.strip())} is not '{form}'."
+            raise InvalidInputError(msg) from None
     return rows

@@ -19,6 +19,7 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.candidates import Sizes
 
 
@@ -180,17 +181,31 @@ class RankedLists(GroupedLists):
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
+        text: TextFormat | None = None,
     ) -> RankedLists:
-        """Make lists from a CSV file with a heading, Parquet, or pickled Surprise predictions.
+        """Make lists from a file of predictions.
+
+        Parameters
+        ----------
+        path : path, or stream of bytes
+            CSV and its like, JSON lines (``.jsonl``, ``.ndjson``), both perhaps packed (``.gz``,
+            ``.zst``, ``.bz2``, ``.xz``, ``.zip``); ``.parquet``, ``.feather``, ``.arrow``, or
+            pickled Surprise predictions.
+        columns : mapping, optional
+            Our name to the file's name, where they differ.
+        duplicates : {'raise', 'first', 'last', 'max', 'mean'}
+            As in `Convention`.
+        text : TextFormat, optional
+            How text is written: separator, decimal sign, encoding, heading.
 
         Raises
         ------
         InvalidInputError
             The file cannot be read; a line that is wrong is named. Or as for `from_frame`.
         MissingExtraError
-            Parquet needs pyarrow.
+            Parquet, Feather and ``.zst`` need pyarrow.
         """
-        return group(read(path, columns), duplicates, cls)
+        return group(read(path, columns, text), duplicates, cls)
 
     @classmethod
     def from_labels(  # noqa: PLR0913 - the contract
@@ -202,6 +217,7 @@ class RankedLists(GroupedLists):
         duplicates: str = "raise",
         n_items: Sizes | None = None,
         items: Iterable[Any] | None = None,
+        text: TextFormat | None = None,
     ) -> RankedLists:
         """Join what is known of the items with what was recommended, on user and item.
 
@@ -224,6 +240,8 @@ class RankedLists(GroupedLists):
             user, without the items that could not be recommended.
         items : iterable of ids, optional
             The catalogue itself, in place of `n_items`: other labels are out of reach.
+        text : TextFormat, optional
+            How both files are written, where they are text.
 
         Returns
         -------
@@ -251,7 +269,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
-        tables = read_labels(labels, columns), read_results(results, columns)
+        tables = read_labels(labels, columns, text), read_results(results, columns, text)
         return chosen_from(join(*tables, duplicates, cls), n_items, items)
 
     @classmethod

@@ -46,7 +46,7 @@ class AP(Metric):
 
     name: ClassVar[str] = "ap"
     reads: ClassVar[frozenset[str]] = ORDER | {"ap_over"}
-    also_called: ClassVar[tuple[str, ...]] = ("map", "averageprecision")
+    also_called: ClassVar[tuple[str, ...]] = ("map", "averageprecision", "meanaverageprecision")
     needs_threshold: ClassVar[bool] = True
 
     def numerator(self, ranking: Ranking) -> Floats:

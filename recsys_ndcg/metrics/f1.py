@@ -41,6 +41,7 @@ class F1(Linear):
     """
 
     name: ClassVar[str] = "f1"
+    also_called: ClassVar[tuple[str, ...]] = ("f", "fscore", "f1score", "fmeasure")
     reads: ClassVar[frozenset[str]] = ORDER | {"recall_over", "recommend_from"}
     needs_threshold: ClassVar[bool] = True
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention.metric_names import ALSO_CALLED, bare, plainly
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, as_float, nearest, shown
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Metric:
     so that a last digit would depend on the longest list beside a user's own.
     """
 
-    #: Its name, in lower case, and names that lead to it when somebody types them.
+    #: Its name, in lower case, and what else people type for it: without capitals and underscores,
+    #: which are overlooked.
     name: ClassVar[str]
     also_called: ClassVar[tuple[str, ...]] = ()
     #: Whether it must know which items are relevant, and whether it reads gains.
@@ -210,6 +212,7 @@ def register(metric: _Class) -> _Class:
         raise InvalidInputError(msg)
     check_free(metric)
     METRICS[name] = metric
+    ALSO_CALLED.update(dict.fromkeys((name, *metric.also_called), name))
     return metric
 
 
@@ -223,16 +226,20 @@ def check_free(metric: type[Metric]) -> None:
     """
     for known in METRICS.values():
         same = (known.__module__, known.__qualname__) == (metric.__module__, metric.__qualname__)
-        if not same and metric.name in (known.name, *known.also_called):
-            msg = (
-                f"The name {metric.name!r} is taken by {known.__module__}.{known.__qualname__}: "
-                f"give {metric.__name__} another name."
-            )
-            raise InvalidInputError(msg)
+        theirs = {known.name, *known.also_called}
+        for name in (metric.name, *metric.also_called):
+            if not same and (name in theirs or plainly(name) in theirs):
+                msg = (
+                    f"The name {name!r} is taken by {known.__module__}.{known.__qualname__}: "
+                    f"give {metric.__name__} another name."
+                )
+                raise InvalidInputError(msg)
 
 
 def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     """Return the metrics that a name stands for: one, or one per k for a name without ``@k``.
+
+    The names that people type lead to ours: they stand in `Metric.also_called`.
 
     Raises
     ------
@@ -245,14 +252,15 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     --------
     >>> [str(metric) for metric in parse("NDCG", [5, 10])]
     ['ndcg@5', 'ndcg@10']
-    >>> str(parse("rbp(0.9)@10")[0])
-    'rbp(p=0.9)@10'
+    >>> str(parse("rbp(0.9)@10")[0]), str(parse("MAP@10")[0])
+    ('rbp(p=0.9)@10', 'ap@10')
     """
     found = _FORM.fullmatch(text.strip())
     name = (found["name"] if found else text).lower()
     kind = _known(name) if found else None
     if found is None or kind is None:
-        raise UnknownMetricError(_unknown(text, name))
+        msg = f"No metric is named {text!r}. {nearest(name, names_known())}"
+        raise UnknownMetricError(msg)
     options = {} if found["options"] is None else _options(kind, found["options"], text)
     if found["k"] is not None:
         return [kind(k=_cutoff(found["k"], text), **options)]
@@ -304,7 +312,10 @@ def _value(text: str, where: str) -> Any:
 
 
 def _known(name: str) -> type[Metric] | None:
-    """Return the metric of that name: of ours, somebody's own, or of an installed package."""
+    """Return the metric of that name, or the one of ours that people call so.
+
+    A package's comes before: one that takes a name which leads to ours is refused, not hidden.
+    """
     if name in METRICS:
         return METRICS[name]
     for point in entry_points(group=_ENTRY_POINTS):
@@ -318,14 +329,7 @@ def _known(name: str) -> type[Metric] | None:
                 msg = f"{point.value} is offered as the metric {name!r}, but is {shown(kind)}."
                 raise InvalidInputError(msg)
             return register(kind)
-    return None
-
-
-def _unknown(text: str, name: str) -> str:
-    for metric in METRICS.values():
-        if name in metric.also_called:
-            return f"No metric is named {text!r} here; that is {metric.name!r}."
-    return f"No metric is named {text!r}. {nearest(name, names_known())}"
+    return METRICS.get(bare(name))
 
 
 def names_known() -> frozenset[str]:

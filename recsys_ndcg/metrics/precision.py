@@ -43,6 +43,7 @@ class Precision(Linear):
     """
 
     name: ClassVar[str] = "precision"
+    also_called: ClassVar[tuple[str, ...]] = ("p", "prec")
     reads: ClassVar[frozenset[str]] = ORDER | {"recommend_from"}
     needs_threshold: ClassVar[bool] = True
 

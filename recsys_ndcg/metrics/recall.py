@@ -41,6 +41,7 @@ class Recall(Linear):
     """
 
     name: ClassVar[str] = "recall"
+    also_called: ClassVar[tuple[str, ...]] = ("r", "rec")
     reads: ClassVar[frozenset[str]] = ORDER | {"recall_over", "recommend_from"}
     needs_threshold: ClassVar[bool] = True
 

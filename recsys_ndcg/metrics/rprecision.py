@@ -41,6 +41,7 @@ class RPrecision(Linear):
     """
 
     name: ClassVar[str] = "rprecision"
+    also_called: ClassVar[tuple[str, ...]] = ("rprec",)
     reads: ClassVar[frozenset[str]] = ORDER
     needs_threshold: ClassVar[bool] = True
     cutoff: ClassVar[str] = "none"

@@ -42,7 +42,7 @@ class RR(Metric):
 
     name: ClassVar[str] = "rr"
     reads: ClassVar[frozenset[str]] = ORDER
-    also_called: ClassVar[tuple[str, ...]] = ("mrr", "reciprocalrank")
+    also_called: ClassVar[tuple[str, ...]] = ("mrr", "reciprocalrank", "reciprank")
     needs_threshold: ClassVar[bool] = True
     cutoff: ClassVar[str] = "possible"
 

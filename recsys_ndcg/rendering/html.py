@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from recsys_ndcg.rendering.table import audit_cells, cells, rows_line, signature_texts
-from recsys_ndcg.writing import write_whole
+from recsys_ndcg.rendering.writing import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,6 +8,8 @@ from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.table import cells, signature_texts
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.rendering.view import Shown
 
 _ACTS = str.maketrans(
@@ -28,12 +30,17 @@ _ACTS = str.maketrans(
 
 def latex(report: Shown) -> str:
     """Return a table in the manner of booktabs, below remarks and signatures as comments."""
-    shown = cells(report).map(_escaped).rename(columns=_escaped)
-    sides = "l" + "r" * (len(shown.columns) - 1)
-    with needing("jinja2", job="LaTeX", extra="report"):
-        table = shown.to_latex(index=False, escape=False, column_format=sides)
     comments = [f"% {line}" for line in [*report.remarks, *signature_texts(report)]]
-    return "\n".join([*comments, table])
+    return "\n".join([*comments, latex_table(cells(report))])
+
+
+def latex_table(frame: pd.DataFrame, left: int = 1) -> str:
+    """Return a table of text, all but its first columns set to the right."""
+    shown = frame.map(_escaped).rename(columns=_escaped)
+    sides = "l" * left + "r" * (len(shown.columns) - left)
+    with needing("jinja2", job="LaTeX", extra="report"):
+        table: str = shown.to_latex(index=False, escape=False, column_format=sides)
+    return table
 
 
 def _escaped(text: str) -> str:

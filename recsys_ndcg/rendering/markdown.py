@@ -9,6 +9,8 @@ from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.table import cells, signature_texts
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.rendering.view import Shown
 
 _ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
@@ -17,13 +19,19 @@ _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
-    shown = cells(report).map(_escaped).rename(columns=_escaped)
-    sides = ("left", *["right"] * (len(shown.columns) - 1))
-    with needing("tabulate", job="Markdown", extra="report"):
-        table = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
+    table = markdown_table(cells(report))
     lines = [f"- {_as_line(line)}" for line in report.remarks]
     codes = _fenced(signature_texts(report))
     return "\n".join([table, "", *lines, *([""] if lines else []), *codes, ""])
+
+
+def markdown_table(frame: pd.DataFrame, left: int = 1) -> str:
+    """Return a table of text, all but its first columns set to the right."""
+    shown = frame.map(_escaped).rename(columns=_escaped)
+    sides = ["left" if place < left else "right" for place in range(len(shown.columns))]
+    with needing("tabulate", job="Markdown", extra="report"):
+        table: str = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
+    return table
 
 
 def _escaped(text: str) -> str:

@@ -1,21 +1,67 @@
-"""The scores of every user as CSV."""
+"""The scores of every user as CSV, packed or not, or as Parquet."""
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
+import io
+import lzma
 import re
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.input.spreadsheets import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 #: What separates cells in the spreadsheets of some countries, and a line end in those of all.
 _SEPARATES = re.compile(r"[;|\t\r]")
+
+
+def form_of(name: str) -> str:
+    """Return the end of a file's name that says in which form scores of users are written to it.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such form.
+    """
+    known = [end for end in _FORMS if name.lower().endswith(end)]
+    if not known:
+        msg = (
+            f"{name}: scores of users are written as CSV or Parquet. Let the name end in "
+            f"{', '.join(_FORMS)}."
+        )
+        raise InvalidInputError(msg)
+    return known[0]
+
+
+def per_user_file(per_user: pd.DataFrame, form: str) -> bytes:
+    """Return a table of scores by user in a form that `form_of` found.
+
+    Raises
+    ------
+    InvalidInputError
+        The ids cannot be written so.
+    MissingExtraError
+        Parquet needs pyarrow.
+    """
+    return _FORMS[form](per_user)
+
+
+def _parquet(per_user: pd.DataFrame) -> bytes:
+    stream = io.BytesIO()
+    with needing("pyarrow", job="Writing Parquet", extra="scale"):
+        try:
+            per_user.reset_index().to_parquet(stream, index=False, engine="pyarrow")
+        except (ValueError, TypeError, OverflowError):  # pyarrow's own are among them
+            msg = "Parquet has no column for these ids of users. Write them as CSV, or as JSON."
+            raise InvalidInputError(msg) from None
+    return stream.getvalue()
 
 
 def per_user_csv(per_user: pd.DataFrame) -> str:
@@ -45,3 +91,12 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
 
 def _guarded(names: Iterable[Any]) -> list[Any]:
     return [guarded(one) if isinstance(one, str) else one for one in names]
+
+
+_FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    ".csv": lambda table: per_user_csv(table).encode(),
+    ".csv.gz": lambda table: gzip.compress(per_user_csv(table).encode(), mtime=0),
+    ".csv.bz2": lambda table: bz2.compress(per_user_csv(table).encode()),
+    ".csv.xz": lambda table: lzma.compress(per_user_csv(table).encode()),
+    ".parquet": _parquet,
+}

@@ -56,14 +56,15 @@ def audit_cells(report: Shown) -> pd.DataFrame:
     return audit.rename_axis("audit").reset_index()
 
 
-def signature_texts(report: Shown) -> list[str]:
-    """Return the signature of every metric."""
-    return [visible(report.signature(name).text) for name in report.metrics]
+def signature_texts(report: Shown, *, full: bool = True) -> list[str]:
+    """Return the signature of every metric, or its short form."""
+    signatures = map(report.signature, report.metrics)
+    return [visible(one.text if full else one.short) for one in signatures]
 
 
-def signature_lines(report: Shown) -> list[str]:
+def signature_lines(report: Shown, *, full: bool = True) -> list[str]:
     """Return the first signature, and what is different in those of the other metrics."""
-    first, *others = signature_texts(report)
+    first, *others = signature_texts(report, full=full)
     known = first.split("|")
     likewise = [
         "|".join(part for part in one.split("|") if part not in known or "users:" in part)

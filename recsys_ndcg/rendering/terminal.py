@@ -6,59 +6,176 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from rich.cells import cell_len
 from rich.table import Table
+from rich.text import Text
 
 from recsys_ndcg.rendering.reconciled import grouped
 from recsys_ndcg.rendering.table import cells, number
 from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from rich.console import JustifyMethod
+    from rich.console import Console, ConsoleOptions, JustifyMethod
 
     from recsys_ndcg.rendering.view import Shown
 
 _BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 _USUAL_WIDTH = 80
+_LEAST = 8
+_NARROW = 72  # columns; below, a row with long cells is a paragraph
 
 
-def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Table:
-    """Return a frame of text as a table; all but the first columns are set to the right.
+class Grid:
+    """A frame of text as a table; all but the first columns are set to the right.
 
     Headings break at their underscores, cells do not break, and the gaps are as wide as a
-    terminal of the usual width allows.
+    terminal of the usual width allows. Where a terminal is narrower than the table, the columns
+    stand in blocks below each other, the first ones in each.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Of text.
+    title : str
+        Above it.
+    left : int
+        How many columns are set to the left.
     """
-    frame = frame.map(printable).rename(columns=lambda name: printable(str(name)))
-    headings = [str(column).split("_") for column in frame]
-    widths = [
-        max(map(len, [*words, *frame[column]]))
-        for words, column in zip(headings, frame, strict=True)
-    ]
-    gap = 2 if sum(widths) + 2 * len(widths) <= _USUAL_WIDTH + 2 else 1
-    table = Table(
-        title=printable(title) or None,
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        padding=0,
-    )
-    for place, (words, width) in enumerate(zip(headings, widths, strict=True)):
-        justify: JustifyMethod = "left" if place < left else "right"
-        # not as padding, of which rich before 15 leaves some behind the last column
-        wide = width + gap * (place != left - 1)
-        table.add_column("\n".join(words), justify=justify, vertical="bottom", min_width=wide)
-    for row in frame.itertuples(index=False):
-        table.add_row(*row)
-    return table
+
+    def __init__(self, frame: pd.DataFrame, title: str = "", *, left: int = 1) -> None:
+        self._frame = frame.map(printable).rename(columns=lambda name: printable(str(name)))
+        self._title, self._left = title, left
+        self._headings = [str(column).split("_") for column in self._frame]
+        self._widths = [
+            max(map(cell_len, [*words, *self._frame[column]]))
+            for words, column in zip(self._headings, self._frame, strict=True)
+        ]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | str]:
+        """Give the blocks that fit."""
+        keys, room = range(self._left), options.max_width
+        widths = self._widths
+        if sum(widths[: self._left]) + self._left + max(widths[self._left :], default=0) > room:
+            widths = [min(width, max(room // 3, _LEAST)) for width in widths]  # long ones break
+        gap = 2 if _width(widths, 2) <= min(room, _USUAL_WIDTH) else 1
+        blocks: list[list[int]] = [[*keys]]
+        for column in range(self._left, len(widths)):
+            wide = _width([widths[one] for one in (*blocks[-1], column)], gap)
+            if wide > room and len(blocks[-1]) > self._left:
+                blocks.append([*keys])
+            blocks[-1].append(column)
+        for place, columns in enumerate(blocks):
+            if place:
+                yield ""
+            yield self._block(columns, widths, "" if place else self._title, gap)
+
+    def _block(self, columns: list[int], widths: list[int], title: str, gap: int) -> Table:
+        table = Table(
+            title=printable(title) or None,
+            title_justify="left",
+            title_style="bold",
+            box=None,
+            padding=0,
+        )
+        for place in columns:
+            justify: JustifyMethod = "left" if place < self._left else "right"
+            # not as padding, of which rich before 15 leaves some behind the last column
+            table.add_column(
+                "\n".join(self._headings[place]),
+                justify=justify,
+                vertical="bottom",
+                width=widths[place] + gap * (place != self._left - 1),
+                overflow="fold",
+            )
+        for row in self._frame.iloc[:, columns].itertuples(index=False):
+            table.add_row(*row)
+        return table
 
 
-def summary(report: Shown) -> Table:
+def _width(widths: Sequence[int], gap: int) -> int:
+    return sum(widths) + gap * (len(widths) - 1)
+
+
+class Listing:
+    """A frame of text in which the cells of a row may be long.
+
+    They break where they must; where a terminal is narrow, each row is a paragraph.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Of text.
+    title : str
+        Above it.
+    numeric : collection of str
+        Columns that are set to the right, and do not break.
+    """
+
+    def __init__(self, frame: pd.DataFrame, title: str = "", numeric: Container[str] = ()) -> None:
+        self._frame, self._title, self._numeric = frame.map(printable), title, numeric
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+        """Give a table or paragraphs."""
+        if options.max_width >= _NARROW:
+            yield self._table()
+            return
+        if self._title:
+            yield _folding(printable(self._title), "bold")
+        for row in self._frame.itertuples(index=False):
+            numbers = [
+                cell for name, cell in zip(self._frame, row, strict=True) if name in self._numeric
+            ]
+            words = [
+                cell
+                for name, cell in zip(self._frame, row, strict=True)
+                if name not in self._numeric and cell
+            ]
+            first, *others = ["  ".join(numbers), *words] if numbers else words
+            yield _folding(first)
+            table = Table(box=None, padding=(0, 0, 0, 2), show_header=False)
+            table.add_column(overflow="fold")
+            for one in others:
+                table.add_row(one)
+            yield table
+
+    def _table(self) -> Table:
+        table = Table(
+            title=printable(self._title) or None,
+            title_justify="left",
+            title_style="bold",
+            box=None,
+            pad_edge=False,
+        )
+        for column in self._frame:
+            is_number = column in self._numeric
+            table.add_column(
+                str(column),
+                justify="right" if is_number else "left",
+                no_wrap=is_number,
+                overflow="fold",
+            )
+        for row in self._frame.itertuples(index=False):
+            table.add_row(*row)
+        return table
+
+
+def _folding(text: str, style: str = "") -> Text:
+    return Text(text, style, no_wrap=False, overflow="fold")
+
+
+def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Grid:
+    """Return a frame of short text as a table."""
+    return Grid(frame, title, left=left)
+
+
+def summary(report: Shown) -> Grid:
     """Return the summary of a report."""
     return grid(cells(report))
 
 
-def models(reports: Mapping[str, Shown]) -> Table:
+def models(reports: Mapping[str, Shown]) -> Grid:
     """Return the scores of several models under the same metrics, one row each."""
     rows = []
     for name, report in reports.items():
@@ -77,18 +194,11 @@ def models(reports: Mapping[str, Shown]) -> Table:
     return grid(pd.DataFrame(rows))
 
 
-def reconciled(rows: pd.DataFrame, reported: float | None) -> Table:
+def reconciled(rows: pd.DataFrame, reported: float | None) -> Listing:
     """Return one metric under every preset; the names and the changes break where they must."""
-    frame = grouped(rows, reported).map(printable)
     goal = f", reported {reported}" if reported is not None else ""
     title = f"{rows['metric'].iloc[0]}: yours {number(rows['yours'].iloc[0])}{goal}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for column in frame:
-        numeric = column in {"value", "difference", "gap"}
-        table.add_column(str(column), justify="right" if numeric else "left", no_wrap=numeric)
-    for row in frame.itertuples(index=False):
-        table.add_row(*row)
-    return table
+    return Listing(grouped(rows, reported), title, {"value", "difference", "gap"})
 
 
 def explained(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,10 @@ class Signed(Protocol):
     def text(self) -> str:
         """All of it."""
 
+    @property
+    def short(self) -> str:
+        """What differs from the defaults."""
+
 
 class Shown(Protocol):
     """A report, as far as it is shown."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import BESIDE, Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
+from recsys_ndcg.convention.metric_names import ours
 from recsys_ndcg.convention.notation import parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
@@ -72,7 +73,8 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         if not metric:
             msg = f"{shown(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
-        return cls.joined(metric, _USUAL | _checked(texts))
+        named = metric if "own" in texts else ours(metric)
+        return cls.joined(named, _USUAL | _checked(texts))
 
     @classmethod
     def joined(cls, metric: str, texts: dict[str, str]) -> Self:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.levels import NAMES
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.possible import objection
 from recsys_ndcg.scoring.scores import PARTS, ListCounts
 from recsys_ndcg.version import __version__
-from recsys_ndcg.writing import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

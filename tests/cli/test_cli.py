@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,4.5,5\nann,b,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,b,3.5,3\n"
-SIGNATURE = "ndcg@10|gain:exponential|discount:log2|"
+SIGNATURE = "ndcg@10|defaults:"
 
 
 @pytest.fixture(name="path")
@@ -63,6 +63,7 @@ def test_cutoffs_and_metrics_are_lists_with_commas(path: Path) -> None:
         (["gain=2:0/3:1/4:2/5:3.5"], "gain:map(2.0=0.0,3.0=1.0,4.0=2.0,5.0=3.5)|"),
         (["ideal=max,max_grade=5"], "ideal:max|"),
         (["tie_tolerance=1e-9"], "tie_tolerance:1e-09|"),
+        (["short_list=n"], "short_list:n|"),
         (["recommend_from=3"], "recommend_from:3.0|"),
     ],
 )  # fmt: skip
@@ -71,7 +72,7 @@ def test_a_convention_is_given_as_name_and_value(
 ) -> None:
     """Several with commas, or by repeating the option."""
     options = [word for one in given for word in ("--convention", one)]
-    result = run("evaluate", path, *options)
+    result = run("evaluate", path, *options, "--full-signature")
     assert result.exit_code == 0, result.stderr
     assert written in result.stdout
 
@@ -136,9 +137,9 @@ def test_an_option_that_cannot_be_read_is_refused(path: Path, words: list[str], 
 @pytest.mark.parametrize("option", ["--per-user", "--json"])
 def test_a_file_that_cannot_be_written_is_told_with_the_reason(path: Path, option: str) -> None:
     """The reason of the system, not None."""
-    result = run("evaluate", path, option, "/nowhere/at/all")
+    result = run("evaluate", path, option, "/nowhere/at/all.csv")
     assert result.exit_code == 2
-    assert "/nowhere/at/all: cannot be written" in result.stderr
+    assert "/nowhere/at/all.csv: cannot be written" in result.stderr
     assert "None" not in result.stderr
 
 

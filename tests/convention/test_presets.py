@@ -209,7 +209,7 @@ def test_a_preset_has_its_metrics_alone() -> None:
     assert PRESETS["sklearn"].has("NDCG@10")
     assert not PRESETS["sklearn"].has("cg@10")
     assert not PRESETS["lightgbm"].has("precision@10")
-    assert not PRESETS["recpack"].has("r")
+    assert not PRESETS["recpack"].has("nd")
     assert PRESETS["implicit"].note("precision@3").startswith("what it calls precision is")
     assert "what it calls hit is" in rn.Convention.presets()["recpack"]
     assert rn.Convention.preset("catboost", "ap") == rn.Convention.preset("catboost", "AP(1)@3")

@@ -32,6 +32,11 @@ FILES = {
     "odd.csv": HEADING + ODD,
     "headings.csv": "\x1b]0;x\x07,\u2066b\u2069,c\td,e\n" + ROWS,
     "binary.csv": HEADING + "ann,a,4.5,1\nann,b,3.0,0\nbob,a,2.0,0\n",
+    "lines.jsonl": '{"user": "\\u001b[31m", "item": 1, "estimated": 2, "true": 3}\n{"user": [1]}\n',
+    "bare.csv": ROWS,
+    "packed.csv.gz": "no gzip",
+    "qrels": "1 0 d1 2\n1 0 d2 1\n",
+    "run": "1 Q0 d2 1 0.5 \x1b[31m\n",
     "numbers.csv": HEADING + "1,1,2,3\n1,2,1,4\n2,1,5,0\n",
     "huge.csv": HEADING + "1,1,1e308,1023\n1,2,-1e308,1e5\n",
     "bad.csv": HEADING + "ann,a,\x1b[2J,5\n",
@@ -48,8 +53,14 @@ FILES = {
 }
 WORDS: dict[str, list[str]] = {
     "file": [*FILES, "none.csv", "", ".", "folder.csv", "folder.parquet", "ok.parquet", "ok.pickle",
-             "/dev/null", "/nowhere/x.csv", "n" * 300, "\0", "\udcff.csv"],
-    "output": ["out.json", "out.csv", "data.csv", "folder.csv", "/dev/null", "/dev/full", "",
+             "/dev/null", "/nowhere/x.csv", "n" * 300, "\0", "\udcff.csv", "-"],
+    "other": ["data.csv", "qrels", "run", "-", "none", "odd.csv"],
+    "sep": [",", ";", "tab", "::", "", "\x1b", "\n", '"', "ab", "\udcff"],
+    "decimal": [".", ",", "", "x"],
+    "encoding": ["utf-8", "latin-1", "utf-16", "cp500", "base64", "", "x", "\0", "\udcff"],
+    "form": ["text", "markdown", "latex", "json", "JSON", "x", "", "\x1b"],
+    "output": ["-", "out.parquet", "out.csv.gz", "out",
+               "out.json", "out.csv", "data.csv", "folder.csv", "/dev/null", "/dev/full", "",
                "/nowhere/x", "n" * 300, "\x1b[31m.json", "\udcff", "\0", "./data.csv"],
     "k": ["1", "2", "10", "5,10", "0", "-1", "1e9", "99999999999999999999", "9223372036854775807",
           "9" * 5000, "", ",", "1,", " 3 ", "٣", "1_0", "nan", "2.0"],
@@ -80,14 +91,19 @@ WORDS: dict[str, list[str]] = {
     "seed": ["0", "1", "-1", "4294967295", "4294967296", "99999999999", "9" * 5000, "x", ""],
 }  # fmt: skip
 COMMON = {"--threshold": "number", "--preset": "preset", "--convention": "choice",
-          "--columns": "columns"}  # fmt: skip
+          "--columns": "columns", "--format": "form", "--sep": "sep", "--decimal": "decimal",
+          "--encoding": "encoding", "--labels": "other", "--results": "other", "--qrels": "other",
+          "--run": "other"}  # fmt: skip
 COMMANDS = {
     "evaluate": COMMON | {"-k": "k", "--metrics": "metric", "--per-user": "output",
                           "--json": "output"},
     "explain": COMMON | {"-k": "k", "--user": "user"},
     "reconcile": COMMON | {"--metric": "metric", "--reported": "number"},
     "demo": {"--threshold": "number", "-k": "k", "--seed": "seed"},
+    "presets": {"--format": "form"},
+    "metrics": {"--format": "form"},
 }  # fmt: skip
+FLAGS = ["--no-heading", "--quiet", "--full-signature", "--version"]
 GLUE = [
     "--", "-", "--help", "=", ",", "|", ":", "@", "\x1b[2J", "\x9b", "\x7f", "\r", "\n", "\t",
     "\u202e", "\u200b", "\ufeff", "\udc80", "\udcff", "\0", "[bold]", ":smile:", "é", "😀",
@@ -100,7 +116,7 @@ def case(random: Random) -> bytes:
     words = [command]
     if command == "demo":
         words += ["--ratings", random.choice(["ratings.csv", random.choice(WORDS["file"])])]
-    elif command in COMMANDS:
+    elif "--columns" in COMMANDS.get(command, {}) and random.random() < 0.95:
         words.append(random.choice(["data.csv", "odd.csv", random.choice(WORDS["file"])]))
     options = COMMANDS.get(command, COMMON)
     wanted = [one for one in ("--user", "--metric") if one in options]
@@ -110,6 +126,8 @@ def case(random: Random) -> bytes:
             place = random.randrange(len(value) + 1)
             value = value[:place] + random.choice(GLUE) + value[place:]
         words += [f"{option}={value}"] if random.random() < 0.1 else [option, value]
+    if random.random() < 0.2:
+        words.append(random.choice(FLAGS))
     if random.random() < 0.1:
         words.insert(random.randrange(len(words) + 1), random.choice(GLUE))
     encoding = random.choice(["utf-8", "utf-8", "ascii", "cp1252"])
@@ -134,6 +152,7 @@ def run(case: bytes, folder: Path) -> None:
     with (
         chdir(folder),
         patch.object(sys, "argv", ["recsys-ndcg", *given["words"]]),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO((HEADING + ROWS).encode()))),
         patch.dict("os.environ", {"RECSYS_NDCG_TRACEBACK": "1"}),
         redirect_stdout(out),
         redirect_stderr(err),
@@ -152,6 +171,8 @@ def run(case: bytes, folder: Path) -> None:
     if code == 2 and not printed[1].startswith("error: "):
         msg = f"no error is told: {printed[1]!r}"
         raise AssertionError(msg)
+    if "--per-user" in given["words"] or "--per-user=-" in given["words"]:
+        del printed[0]  # perhaps for a program, which gets ids as they are
     acting = {one for one in "".join(printed) if category(one) in {"Cc", "Cf", "Cs"}} - {"\n"}
     if acting:
         msg = f"{sorted(acting)!r} in {''.join(printed)!r}"

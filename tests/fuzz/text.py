@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.files import read_ratings
+from recsys_ndcg.input.ratings import read_ratings
 
 if TYPE_CHECKING:
     import random

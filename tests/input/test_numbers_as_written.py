@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.files import read_file, read_ratings
+from recsys_ndcg.input.files import read_file
+from recsys_ndcg.input.ratings import read_ratings
 from tests.refusal import refused
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ def _names(k: int | None, data: Drawn, chosen: Choices) -> list[str]:
     for name, kind in METRICS.items():
         no_cutoff = kind.cutoff == "none" and k is not None
         limited = name in {"precision", "recall", "f1"} and chosen.recommend_from is not None
-        no_ratings = (name in {"rmse", "mae"} or limited) and data.joined
+        no_ratings = (name in {"rmse", "mse", "mae"} or limited) and data.joined
         hits = name == "ap" and chosen.ap_over == "hits" and chosen.ties in drawn.ANY_ORDER
         no_k = name == "ap" and chosen.ap_over == "k" and k is None
         if not (no_cutoff or no_ratings or hits or no_k):
@@ -103,7 +103,7 @@ def test_chance_and_tie_range_agree_with_the_textbook(
     chosen = replace(
         chosen, missing_user="zero", mean_over="all", short_list="k", ap_over="relevant"
     )
-    names = [name for name in _names(k, data, chosen) if name not in {"rmse", "mae"}]
+    names = [name for name in _names(k, data, chosen) if name not in {"rmse", "mse", "mae"}]
     report = _report(names, data, chosen)
     for name in names:
         metric = parse(name)[0]

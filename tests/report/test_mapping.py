@@ -263,7 +263,7 @@ def test_some_users_are_what_their_rows_alone_are(
     data: Drawn, chosen: Choices, k: Any, draw: st.DataObject
 ) -> None:
     """Of a table of ratings, or of labels and results; every metric, any convention."""
-    names = drawn_reports.RANKING + ([] if data.joined else ["rmse", "mae"])
+    names = drawn_reports.RANKING + ([] if data.joined else ["rmse", "mse", "mae"])
     report = drawn_reports.evaluated(data, chosen, k, metrics=names)
     users = _some(draw, report.users.tolist())
     try:

@@ -1079,7 +1079,6 @@ BAD_MEASURES = [
     (["fpc"], rn.UnknownMetricError, "Did you mean 'fcp'"),
     (["precison@5:catalogue"], rn.UnknownMetricError, "Did you mean 'precision'"),
     (["roc"], rn.UnknownMetricError, "'roc'. (There are|Did)"),
-    (["mrr@10"], rn.UnknownMetricError, "that is 'rr'"),
     ([""], rn.UnknownMetricError, "There are"),
     (["ndcg"], rn.InvalidInputError, "ndcg needs a cutoff here: write 'ndcg@10'"),
     (["recall:catalogue"], rn.InvalidInputError, "recall needs a cutoff here"),

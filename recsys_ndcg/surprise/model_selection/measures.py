@@ -190,12 +190,9 @@ def _resolved(one: Any) -> Measure:
 def _metric(text: str, given: str) -> Metric:
     """Return the metric of that name; Surprise's are among those that may have been meant."""
     name = text.partition("@")[0].partition("(")[0]
-    also = [other for metric in METRICS.values() for other in metric.also_called]
     try:
         return parse(text)[0]
     except UnknownMetricError:
-        if name in also:
-            raise
         msg = f"No measure is named {given!r}. {nearest(name, {*METRICS, *ACCURACY})}"
         raise UnknownMetricError(msg) from None
 

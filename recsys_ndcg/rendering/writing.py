@@ -16,8 +16,8 @@ _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 _USUAL = 0o666  # less what the umask takes
 
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text, in UTF-8, as a whole file.
+def write_whole(path: str | Path, text: str | bytes) -> None:
+    """Write bytes, or a text in UTF-8, as a whole file.
 
     It is written beside the file first, and takes its place when it is on the disk: whatever goes
     wrong before, the file is as it was. It keeps its permissions; where the path is a symbolic
@@ -27,7 +27,7 @@ def write_whole(path: str | Path, text: str) -> None:
     ----------
     path : str or Path
         The file.
-    text : str
+    text : str or bytes
         All that it shall hold.
 
     Raises
@@ -37,8 +37,8 @@ def write_whole(path: str | Path, text: str) -> None:
     """
     check_path(path)
     try:
-        content = text.encode()
-        if _is_stream(path):
+        content = text.encode() if isinstance(text, str) else text
+        if is_stream(path):
             with open(path, "ab") as stream:  # noqa: PTH123 - a Path would resolve nothing here
                 stream.write(content)
         else:
@@ -49,7 +49,7 @@ def write_whole(path: str | Path, text: str) -> None:
         raise InvalidInputError(msg) from None
 
 
-def _is_stream(path: str | Path) -> bool:
+def is_stream(path: str | Path) -> bool:
     """Tell what can only be written into: a pipe, a device, a folder too, which the system says."""
     named = os.path.abspath(path).startswith(_STREAMS)  # noqa: PTH100 - links stay
     return named or (os.path.exists(path) and not os.path.isfile(path))  # noqa: PTH110, PTH113

@@ -1,0 +1,81 @@
+"""demo: what the program does, on ratings that come with it or on somebody's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import track
+
+from recsys_ndcg.cli import demo as experiments
+from recsys_ndcg.cli.commands.evaluate import show_report
+from recsys_ndcg.cli.parameters import Style
+from recsys_ndcg.cli.process import err, say, show, told
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.ratings import read_ratings
+from recsys_ndcg.metrics import parse
+from recsys_ndcg.rendering import terminal
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report.report import Report
+
+
+def demo(
+    *,
+    ratings: Annotated[
+        Path | None,
+        typer.Option(help="A file of user, item, rating[, timestamp], CSV or '::'-separated."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="From which rating an item is relevant.  [default: 4/5 of the top]"),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
+    seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
+) -> None:
+    """Train four Surprise models, and compare them.
+
+    By their rankings, user by user.
+    """
+    with told():
+        if seed < 0:
+            msg = f"--seed must be at least 0, not {seed}."
+            raise InvalidInputError(msg)
+        table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
+        experiment = experiments.Experiment(table, seed)
+        limit = experiment.scale[1] * 0.8 if threshold is None else threshold
+        names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
+        running = track(
+            experiment.run(),
+            "Training",
+            total=len(experiments.MODELS),
+            console=err,
+            transient=True,
+            disable=not err.is_terminal,
+        )
+        reports = experiments.reports(running, names, limit)
+        source = "sample ratings" if ratings is None else str(ratings)
+        say(
+            f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
+            f"rank; relevant from {limit:g}.",
+            wrap=True,
+        )
+        _show_models(reports, names)
+
+
+def _show_models(reports: dict[str, Report], names: list[str]) -> None:
+    best = max(reports, key=lambda name: reports[name].mean[names[0]])
+    say()
+    show(terminal.models(reports))
+    report = reports[best]
+    say()
+    say(f"{best}, {names[0]}, in detail", "bold")
+    show_report(report, "text", Style())
+    for title, ascending in (("Best users", False), ("Worst users", True)):
+        users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
+        say()
+        shown = terminal.written(users.reset_index().set_index("rank"))
+        show(terminal.grid(shown, f"{title} by z", left=2))
+    say(f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True)

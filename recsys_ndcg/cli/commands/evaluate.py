@@ -1,0 +1,77 @@
+"""evaluate: score lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recsys_ndcg.cli import options
+from recsys_ndcg.cli.output import Files
+from recsys_ndcg.cli.parameters import (
+    METRIC_NAMES,
+    Choices,
+    Source,
+    Style,
+    checked_form,
+    plan_of,
+)
+from recsys_ndcg.cli.process import emit, err, out, say, show, told
+from recsys_ndcg.cli.source import files_of, lists_of
+from recsys_ndcg.evaluation import measured
+from recsys_ndcg.rendering import cells, latex, markdown, signature_lines, terminal
+from recsys_ndcg.rendering.formats import table_as
+from recsys_ndcg.visible import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recsys_ndcg.report.report import Report
+
+
+def evaluate(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: Source,
+    k: Annotated[
+        list[str] | None,
+        typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
+    ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Such as ndcg,precision@5,rr; may be repeated. 'recsys-ndcg metrics' lists them.",
+            autocompletion=METRIC_NAMES,
+        ),
+    ] = None,
+    choices: Choices,
+    files: Files,
+    style: Style,
+) -> None:
+    """Score the lists in a file of user, item, estimated, true."""
+    with told(quiet=style.quiet):
+        form = checked_form(style.form)
+        files.check(files_of(source), form)
+        names = options.names_of(metrics) if metrics else None
+        plan = plan_of(choices, names, options.cutoffs(k or ["10"]))
+        report = measured(lists_of(source, plan.duplicates), plan)
+        show_report(report, form, style, err if files.pipes else out)
+        files.write(report)
+
+
+def show_report(report: Report, form: str, style: Style, to: Console = out) -> None:
+    """Print a report in a form."""
+    if form == "text":
+        show(terminal.summary(report), to)
+        for line in () if style.quiet else report.remarks:
+            say(f"- {line}", wrap=True, to=to)
+        for line in () if style.quiet else signature_lines(report, full=style.full_signature):
+            say(line, "dim", to=to)
+    elif form in {"markdown", "latex"} and not style.quiet:
+        text = markdown(report) if form == "markdown" else latex(report)
+        for line in text.splitlines():
+            say(printable(line))
+    else:
+        signed = [report.signature(name) for name in report.metrics]
+        values = report.summary.rename_axis("metric").reset_index()
+        values["signature"] = [one.text if style.full_signature else one.short for one in signed]
+        emit(table_as(form, cells(report), values))

@@ -1,0 +1,50 @@
+"""explain: where a user's NDCG comes from."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recsys_ndcg.cli.parameters import Choices, Source, Style, checked_form, plan_of
+from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.source import lists_of
+from recsys_ndcg.evaluation import measured
+from recsys_ndcg.rendering import terminal
+from recsys_ndcg.rendering.formats import table_as
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report.report import Report
+
+
+def explain(
+    *,
+    source: Source,
+    user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,
+    choices: Choices,
+    style: Style,
+) -> None:
+    """Show rank by rank where a user's NDCG comes from."""
+    with told(quiet=style.quiet):
+        form = checked_form(style.form)
+        plan = plan_of(choices, [f"ndcg@{k}"], [k])
+        report = measured(lists_of(source, plan.duplicates), plan)
+        table = report.explain(_id_as_in(report, user), k)
+        cells = terminal.explained(table)
+        if form != "text":
+            emit(table_as(form, cells, table.reset_index(), left=2))
+            return
+        show(terminal.grid(cells, left=2))
+        if not style.quiet:
+            signature = report.signature(f"ndcg@{k}")
+            say(signature.text if style.full_signature else signature.short, "dim")
+
+
+def _id_as_in(report: Report, user: str) -> Any:
+    """Return the id that is written like this; the command line knows only text."""
+    ids = {str(one): one for one in report.users.tolist()}
+    # where the locale knows ASCII alone, Python could not read what was typed
+    typed = os.fsencode(user).decode(errors="surrogateescape")
+    return ids.get(user, ids.get(typed, user))

@@ -1,0 +1,56 @@
+"""presets, metrics: what there is."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pandas as pd
+
+from recsys_ndcg.cli.parameters import Format, checked_form
+from recsys_ndcg.cli.process import emit, show, told
+from recsys_ndcg.convention.presets import PRESETS
+from recsys_ndcg.metrics import METRICS, Metric
+from recsys_ndcg.rendering import terminal
+from recsys_ndcg.rendering.formats import table_as
+
+
+def presets(*, form: Format = "text") -> None:
+    """List the libraries whose numbers --preset reproduces."""
+    rows = [
+        {
+            "preset": name,
+            "as computed by": one.library,
+            "metrics": one.metrics.replace(" ", ", "),
+            "to be known": one.caveat,
+        }
+        for name, one in PRESETS.items()
+    ]
+    _show(pd.DataFrame(rows), form)
+
+
+def metrics(*, form: Format = "text") -> None:
+    """List the metrics, and what else they are called."""
+    rows = [
+        {
+            "metric": _named(kind),
+            "what it is": (vars(kind).get("__doc__") or "").strip().partition("\n")[0],
+            "also called": ", ".join(kind.also_called),
+        }
+        for _, kind in sorted(METRICS.items())
+    ]
+    _show(pd.DataFrame(rows), form)
+
+
+def _show(table: pd.DataFrame, form: str) -> None:
+    with told():
+        form = checked_form(form)
+        if form == "text":
+            show(terminal.Listing(table))
+        else:
+            emit(table_as(form, table, table, left=len(table.columns)))
+
+
+def _named(kind: type[Metric]) -> str:
+    """Return a metric's name as it may be typed, with its options and cutoff."""
+    given = ",".join(f"{one.name}={one.default!r}" for one in fields(kind) if one.name != "k")
+    return f"{kind.name}{f'({given})' if given else ''}{'' if kind.cutoff == 'none' else '@k'}"

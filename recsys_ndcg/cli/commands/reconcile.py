@@ -1,0 +1,77 @@
+"""reconcile: a metric as every library computes it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from recsys_ndcg.cli import options
+from recsys_ndcg.cli.parameters import (
+    METRIC_NAMES,
+    Choices,
+    Source,
+    Style,
+    checked_form,
+    plan_of,
+)
+from recsys_ndcg.cli.process import emit, err, say, show, told
+from recsys_ndcg.cli.source import lists_of
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.reconciliation import reconciled
+from recsys_ndcg.rendering import terminal
+from recsys_ndcg.rendering.formats import table_as
+from recsys_ndcg.rendering.reconciled import grouped, notes
+
+
+def reconcile(
+    *,
+    source: Source,
+    metric: Annotated[
+        list[str],
+        typer.Option(
+            help="Such as precision@10; may be repeated.",
+            show_default=False,
+            autocompletion=METRIC_NAMES,
+        ),
+    ],
+    choices: Choices,
+    reported: Annotated[
+        float | None, typer.Option(help="A number somebody published, to be explained.")
+    ] = None,
+    style: Style,
+) -> None:
+    """Compute a metric as every library does.
+
+    And tell which choices make the difference.
+    """
+    with told(quiet=style.quiet):
+        form = checked_form(style.form)
+        plan = plan_of(choices, options.names_of(metric), [10])
+        lists = lists_of(source, plan.duplicates)
+        with err.status("Computing it as every library does"):
+            table = reconciled(lists, plan, None, reported)
+        parts = [table[table["metric"] == name] for name in table["metric"].unique()]
+        if form != "text":
+            found = [
+                grouped(rows, reported).assign(metric=rows["metric"].iloc[0]) for rows in parts
+            ]
+            cells = pd.concat(found)
+            cells.insert(0, "metric", cells.pop("metric"))
+            emit(table_as(form, cells, table.drop(columns="causes")))
+            return
+        for rows in parts:
+            show(terminal.reconciled(rows, reported))
+            for line in () if style.quiet else notes(rows):
+                say(f"- {line}", wrap=True)
+        conventions = dict.fromkeys(one.convention for one in plan.measurements)
+        for one in () if style.quiet else conventions:
+            say(f"yours: {one.signature if style.full_signature else _short(one)}", "dim")
+
+
+def _short(convention: Convention) -> str:
+    """Return the choices that are not the usual ones, as `--convention` reads them back."""
+    usual = Convention.default_texts()
+    told = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
+    return "|".join([*told, f"defaults:{Convention.default_digest()}"])

@@ -1,0 +1,45 @@
+"""What people type for a metric, and what it is called here."""
+
+from __future__ import annotations
+
+import re
+
+#: Filled by the metrics themselves (`recsys_ndcg.metrics.metric.register`), in `plainly` written
+#: form: presets must know the names, too, and know no metric.
+ALSO_CALLED: dict[str, str] = {}
+
+
+def plainly(name: str) -> str:
+    """Return a name in small letters, without what stands between its words.
+
+    Examples
+    --------
+    >>> plainly("Hit_Rate")
+    'hitrate'
+    """
+    return name.lower().replace("_", "")
+
+
+def bare(metric: object) -> str:
+    """Return our name of a metric, without its options and its cutoff.
+
+    Examples
+    --------
+    >>> bare("NDCG@10"), bare("rbp(p=0.9)@5")
+    ('ndcg', 'rbp')
+    """
+    name = str(metric).lower().split("@")[0].split("(")[0].strip()
+    return ALSO_CALLED.get(plainly(name), name)
+
+
+def ours(metric: str) -> str:
+    """Return the name of a metric, options and cutoff with it, where people call it otherwise.
+
+    Examples
+    --------
+    >>> ours("P@10"), ours("ndcg@5")
+    ('precision@10', 'ndcg@5')
+    """
+    typed = re.split(r"[(@]", metric, maxsplit=1)[0]
+    name = ALSO_CALLED.get(plainly(typed))
+    return metric if name is None else name + metric[len(typed) :]

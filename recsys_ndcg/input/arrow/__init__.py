@@ -1,0 +1,1 @@
+"""Binary files that pyarrow reads: Parquet, Feather."""

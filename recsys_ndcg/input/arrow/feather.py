@@ -1,0 +1,78 @@
+"""Feather and other files of Arrow's format, held to their size like Parquet."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.errors import needing
+from recsys_ndcg.input.arrow.columns import ArrowColumns
+from recsys_ndcg.input.bounds import most_bytes, most_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FILE = b"ARROW1"  # how one begins that is no stream
+_PACKED = re.compile(rb"\x28\xb5\x2f\xfd")  # how what zstd packed begins
+
+
+class FeatherColumns(ArrowColumns):
+    """The columns of a Feather file, or of another in the format of Arrow, file or stream.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that exists.
+
+    Raises
+    ------
+    InvalidInputError
+        The file is none, is damaged, or stands for far more than it has room for.
+    MissingExtraError
+        pyarrow is not installed, or fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with needing("pyarrow", job="Reading Feather", extra="scale"):
+            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+            from pyarrow import ipc  # noqa: PLC0415
+        super().__init__(path, "Feather")
+        self._arrow, self._ipc = pa, ipc
+        self._content = self._read(path.read_bytes)
+        self._check_room()
+        self._take_types(self._read(lambda: self._opened([]).schema))
+        self._check_rows()
+
+    def _column(self, name: str) -> Any:
+        chunks = [batch.column(name) for batch in self._batches([[*self._types].index(name)])]
+        for chunk in chunks:
+            chunk.validate(full=True)  # what is damaged may point anywhere
+        return self._arrow.chunked_array(chunks, self._types[name])
+
+    def _batches(self, places: list[int]) -> list[Any]:
+        opened = self._opened(places)
+        if hasattr(opened, "get_batch"):
+            return [opened.get_batch(place) for place in range(opened.num_record_batches)]
+        return list(opened)
+
+    def _opened(self, places: list[int]) -> Any:
+        options = self._ipc.IpcReadOptions(included_fields=places)
+        opened = self._ipc.open_file if self._content[:6] == _FILE else self._ipc.open_stream
+        return opened(self._arrow.py_buffer(self._content), options=options)
+
+    def _check_rows(self) -> None:
+        places = [0] if self._types else []
+        rows = sum(self._read(lambda: [len(batch) for batch in self._batches(places)]))
+        if rows > most_rows(self._size):
+            self._refuse_size(f"{rows:,} rows", "read_feather")
+
+    def _check_room(self) -> None:
+        """Refuse what unpacks to far more; before what zstd packed stands how much it is.
+
+        lz4 packs no tighter than a file may be.
+        """
+        starts = [one.start() for one in _PACKED.finditer(self._content)]
+        told = (int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)
+        room = sum(told)
+        if room > most_bytes(self._size):
+            self._refuse_size(f"{room:,} bytes", "read_feather")

@@ -1,0 +1,18 @@
+"""How much a file of some size may stand for: few bytes can unpack to as many as one likes."""
+
+from __future__ import annotations
+
+_ROWS_ANYWAY = 500_000
+_ROWS_PER_BYTE = 16  # half a bit each
+_BYTES_ANYWAY = 1 << 26
+_BYTES_PER_BYTE = 256
+
+
+def most_rows(size: int) -> int:
+    """Return how many rows a file of so many bytes may have."""
+    return _ROWS_ANYWAY + _ROWS_PER_BYTE * size
+
+
+def most_bytes(size: int) -> int:
+    """Return how many bytes a file of so many may unpack to."""
+    return _BYTES_ANYWAY + _BYTES_PER_BYTE * size

@@ -1,0 +1,202 @@
+"""Tables in text: fields between separators, read as ids and as numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.spreadsheets import HEADING, unguarded
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.input.text.form import TextFormat
+
+_MOST_COLUMNS = 1000
+_SEPARATORS = ("\t", ",", ";", "|")
+_SWAPPED = str.maketrans(",.", ".,")
+
+
+class TextTable:
+    """A text file as a table of text, whose columns are then read as ids or numbers.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file.
+    text : str
+        The file, not empty.
+    how : TextFormat
+        Its separator, decimals, and whether the first line names the columns.
+
+    Raises
+    ------
+    InvalidInputError
+        It has too many columns, a line has more or fewer fields than the first, or a name stands
+        twice in the heading.
+    """
+
+    def __init__(self, name: str, text: str, how: TextFormat) -> None:
+        self._name, self._decimal = name, how.decimal
+        self._first_line = 1 + how.heading
+        separator = how.separator or _separator_of(text, how)
+        if separator == "::":
+            separator, text = "\t", text.replace("::", "\t")
+        _check_width(name, text, separator)
+        self.frame = self._parsed(text, separator, heading=how.heading)
+        self.frame = self.frame[~(self.frame == "").all(axis=1)]  # the index still tells the line
+        self._refuse_short(text, separator)
+
+    def read_ids(self, name: str) -> None:
+        """Read a column of ids, as whole numbers where nothing of their writing is lost."""
+        if name not in self.frame:
+            return
+        text = self.frame[name]
+        self._refuse(name, text.str.strip() == "", "is missing")
+        distinct = text.unique()
+        if all(map(_is_plain_number, distinct)):
+            self.frame = self.frame.assign(**{name: text.astype(np.int64)})
+
+    def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
+        """Read a column of finite numbers; an empty field is NaN where that is allowed."""
+        if name not in self.frame:
+            return
+        text = self.frame[name].str.strip()
+        absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
+        plain = text if self._decimal == "." else text.str.translate(_SWAPPED)
+        values = pd.Series(_numbers(plain.mask(absent, "nan")), index=text.index)
+        bad = values.isna() & ~absent
+        fault = "is {}, which is not a number"
+        if bad.any() and not np.isnan(number(plain[bad].iloc[0].translate(_SWAPPED))):
+            point, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
+            fault += (
+                f" (with a decimal {point} it is: --decimal {sign}, TextFormat(decimal='{sign}'))"
+            )
+        self._refuse(name, bad, fault)
+        self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
+        if not may_be_empty:
+            self._refuse(name, absent, "is missing")
+        self.frame = self.frame.assign(**{name: values})
+
+    def _parsed(self, text: str, separator: str, *, heading: bool) -> pd.DataFrame:
+        try:
+            frame = pd.read_csv(
+                io.StringIO(text),
+                sep=separator,
+                header=None,
+                dtype=str,
+                keep_default_na=False,
+                skip_blank_lines=False,
+            ).fillna("")
+        except ValueError as error:
+            reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+            msg = f"{self._name}: cannot be parsed ({reason})."
+            raise InvalidInputError(msg) from None
+        if not heading:
+            return frame.set_axis([str(place + 1) for place in range(len(frame.columns))], axis=1)
+        names = [str(name).strip() for name in frame.iloc[0]]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            msg = f"{self._name}: the heading names the column {twice[0]!r} twice."
+            raise InvalidInputError(msg)
+        frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+        if tuple(names[: len(HEADING)]) != HEADING:
+            return frame
+        return frame.rename(columns=unguarded).assign(user=frame["user"].map(unguarded))
+
+    def _refuse_short(self, text: str, separator: str) -> None:
+        """Refuse a row that was cut off: pandas fills it up with empty fields."""
+        if not len(self.frame) or not (self.frame.iloc[:, -1] == "").any():
+            return
+        width = len(self.frame.columns)
+        try:
+            for line, fields in enumerate(
+                csv.reader(io.StringIO(text, newline=""), delimiter=separator), start=1
+            ):
+                if any(fields) and len(fields) < width:
+                    msg = (
+                        f"{self._name}, line {line}: {len(fields)} fields in place of {width}: "
+                        f"{shown(separator.join(fields))}. Was it cut off? A value that is not "
+                        "there is an empty field."
+                    )
+                    raise InvalidInputError(msg)
+        except csv.Error:  # a field is longer than the module takes, and has been read
+            return
+
+    def _refuse(self, name: str, bad: pd.Series[bool], fault: str) -> None:
+        if bad.any():
+            place = int(bad.to_numpy().argmax())
+            line = int(str(self.frame.index[place])) + self._first_line
+            what = fault.format(shown(self.frame[name].iloc[place]))
+            msg = f"{self._name}, line {line}: {name} {what}."
+            raise InvalidInputError(msg)
+
+
+def number(text: str) -> float:
+    """Return a number, NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def first_line(text: str) -> str:
+    """Return the line that may be the heading."""
+    return re.split(r"[\r\n]", text, maxsplit=1)[0]
+
+
+def first_fields(text: str, how: TextFormat) -> list[str]:
+    """Return the fields of the first line."""
+    separator = how.separator or _separator_of(text, how)
+    line = first_line(text)
+    if separator == "::":
+        return line.split(separator)
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:  # one is longer than any name
+        return []
+
+
+def _numbers(text: pd.Series[str]) -> Floats:
+    """Return the nearest float64 of each number, as Python finds it; NaN for what is none."""
+    try:
+        values = text.to_numpy(dtype=object).astype(np.float64)
+    except ValueError:
+        values = np.array([number(one) for one in text])
+    return np.where(text.str.contains("_", regex=False), np.nan, values)  # a name, not a number
+
+
+def _is_plain_number(text: str) -> bool:
+    """Tell the usual writing of a whole number that fits 64 bits."""
+    short = len(text) < 19 and text.isascii() and text.isdigit()
+    return short and str(int(text)) == text
+
+
+def _check_width(name: str, text: str, separator: str) -> None:
+    """Refuse columns so many that reading them takes minutes, and lines without them."""
+    width = first_line(text[: 1 << 20]).count(separator) + 1
+    if width > _MOST_COLUMNS:
+        msg = (
+            f"{name}: more than {_MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
+            "user, item, estimated, true."
+        )
+        raise InvalidInputError(msg)
+    lines = text.count("\n") + text.count("\r")
+    if lines * width > 1_000_000 + 2 * len(text):  # cells that are not there would fill the memory
+        msg = (
+            f"{name}: most lines are blank, or have far fewer columns than the {width} of line 1. "
+            "Take out what is not of the table."
+        )
+        raise InvalidInputError(msg)
+
+
+def _separator_of(text: str, how: TextFormat) -> str:
+    """Return what the first line has most of; a decimal comma is none, where there are others."""
+    line = first_line(text[: 1 << 20])
+    others = [one for one in _SEPARATORS if one != how.decimal and one in line]
+    return max(others if how.decimal == "," and others else _SEPARATORS, key=line.count)

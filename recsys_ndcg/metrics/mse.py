@@ -1,0 +1,38 @@
+"""Mean squared error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from recsys_ndcg.metrics.metric import register
+from recsys_ndcg.metrics.rmse import RMSE
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+
+
+@register
+class MSE(RMSE):
+    r"""Mean squared error of the estimates, less is better.
+
+    .. math:: \frac{1}{m} \sum (estimated - true)^2
+
+    over the m labelled items of the user's list.
+
+    Notes
+    -----
+    At least 0, in units of the rating, squared. Undefined for a user without labelled items. As
+    for `RMSE`, whose square it is for each user and pooled; the mean over users is not.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mse"]).pooled["mse"]
+    np.float64(2.0)
+    """
+
+    name: ClassVar[str] = "mse"
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the mean as it is."""
+        return ratio

@@ -1,0 +1,113 @@
+"""Packed CSV, lines of JSON and Feather files, damaged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import recsys_ndcg as rn
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+    from pathlib import Path
+
+ROWS: list[list[Any]] = [[str(n // 4), f"i{n % 4}", n % 7 + 0.5, float(n % 5)] for n in range(40)]
+NAMES = ["user", "item", "estimated", "true"]
+CSV = "".join(",".join(f"{one}" for one in row) + "\n" for row in [NAMES, *ROWS]).encode()
+ODD: list[Any] = [
+    None,
+    True,
+    [],
+    {},
+    [[1]],
+    "",
+    "x",
+    "4.5",
+    1e308,
+    -1,
+    2**70,
+    float("nan"),
+    "\ud800",
+    "\0",
+]
+MEMBERS: tuple[list[str], ...] = (["p.csv"], ["p.csv", "__MACOSX/x"], ["a", "b"], [], ["p.jsonl"])
+
+
+def case(chance: random.Random) -> bytes:
+    """Write a file of one of the kinds, its name in the first line, and damage it."""
+    kind = chance.choice([*KINDS])
+    content = bytearray(KINDS[kind](chance))
+    way = chance.randrange(4)
+    if way == 0 and content:
+        del content[chance.randrange(len(content)) :]
+    elif way < 3:
+        for _ in range(chance.choice((1, 1, 2, 5))):
+            if content:
+                place = chance.randrange(len(content))
+                content[place : place + chance.randrange(9)] = chance.randbytes(chance.randrange(9))
+    return kind.encode() + b"\n" + bytes(content)
+
+
+def _lines(chance: random.Random) -> bytes:
+    rows: list[Any] = [dict(zip(NAMES, row, strict=True)) for row in ROWS]
+    for _ in range(chance.choice((0, 1, 3))):
+        row = chance.choice(rows)
+        row[chance.choice(NAMES)] = chance.choice(ODD)
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def _zipped(chance: random.Random) -> bytes:
+    stream = io.BytesIO()
+    way = chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(stream, "w", way) as archive:
+        for name in chance.choice(MEMBERS):
+            archive.writestr(name, CSV)
+    return stream.getvalue()
+
+
+def _feather(chance: random.Random) -> bytes:
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import ipc  # noqa: PLC0415
+
+    columns = zip(*ROWS, strict=True)
+    table = pa.table({name: list(one) for name, one in zip(NAMES, columns, strict=True)})
+    if chance.random() < 0.3:
+        table = table.set_column(1, "item", table["item"].dictionary_encode())
+    stream = io.BytesIO()
+    make = chance.choice((ipc.new_file, ipc.new_stream))
+    options = ipc.IpcWriteOptions(compression=chance.choice((None, "lz4", "zstd")))
+    with make(stream, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=chance.choice((7, 100)))
+    return stream.getvalue()
+
+
+def _zstd(_: random.Random) -> bytes:
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    packed: bytes = pa.compress(CSV, codec="zstd", asbytes=True)
+    return packed
+
+
+KINDS: dict[str, Callable[[random.Random], bytes]] = {
+    "p.csv.gz": lambda _: gzip.compress(CSV, mtime=0),
+    "p.csv.bz2": lambda _: bz2.compress(CSV),
+    "p.csv.xz": lambda _: lzma.compress(CSV),
+    "p.csv.zst": _zstd,
+    "p.zip": _zipped,
+    "p.jsonl": _lines,
+    "p.feather": _feather,
+}
+
+
+def run(case: bytes, folder: Path) -> None:
+    """Read it as what it is called."""
+    kind, _, content = case.partition(b"\n")
+    path = folder / kind.decode()
+    path.write_bytes(content)
+    assert str(rn.evaluate(path))

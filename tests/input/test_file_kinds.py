@@ -1,0 +1,337 @@
+"""Files as they come: packed, of JSON lines, Feather, without a heading, in other encodings."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+from pyarrow import ipc
+
+import recsys_ndcg as rn
+from recsys_ndcg.input import bounds
+from recsys_ndcg.input.arrow.feather import FeatherColumns
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ROWS = [
+    ("01", "a", 4.5, 5.0),
+    ("01", "b", 3.0, 2.0),
+    ("bö", "a", 2.0, 4.0),
+    ("bö", "c,d", 3.5, None),
+]
+FRAME = pd.DataFrame(ROWS, columns=["user", "item", "estimated", "true"])
+CSV = FRAME.to_csv(index=False).encode()
+BARE = FRAME.to_csv(index=False, header=False).encode()
+EXPECTED = rn.evaluate(FRAME, threshold=4)
+
+
+def _zipped(content: bytes, *names: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names or ("p.csv",):
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def _zstd(content: bytes) -> bytes:
+    packed: bytes = pa.compress(content, codec="zstd", asbytes=True)
+    return packed
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": _zstd,
+    ".zip": _zipped,
+}
+
+
+def written(folder: Path, content: bytes, name: str) -> Path:
+    """Write a file."""
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_is_packed_is_unpacked(tmp_path: Path, suffix: str) -> None:
+    """By the end of its name, in capitals, too; from a stream by how it begins."""
+    packed = PACKED[suffix](CSV)
+    assert rn.evaluate(written(tmp_path, packed, f"p.csv{suffix}"), threshold=4) == EXPECTED
+    assert rn.evaluate(written(tmp_path, packed, f"P{suffix.upper()}"), threshold=4) == EXPECTED
+    lists = rn.RankedLists.from_file(io.BytesIO(packed))
+    assert rn.evaluate(lists, threshold=4) == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("damage", ["cut", "other", "changed", "empty"])
+def test_a_damaged_archive_is_refused(tmp_path: Path, suffix: str, damage: str) -> None:
+    """In one line that says which and why."""
+    packed = PACKED[suffix](CSV * 50)
+    damaged = {
+        "cut": packed[: len(packed) // 2],
+        "other": CSV,
+        "changed": packed[:40] + bytes(20) + packed[60:],
+        "empty": b"",
+    }[damage]
+    with refused(
+        rf"p\.csv\{suffix}: (cannot be unpacked \(.+\)\. Pack it again|the file is empty)",
+        whole=False,
+    ):
+        rn.evaluate(written(tmp_path, damaged, f"p.csv{suffix}"))
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many bytes as no table of this size has."""
+    monkeypatch.setattr(bounds, "_BYTES_ANYWAY", 1 << 21)
+    packed = PACKED[suffix](CSV + b"x" * (1 << 25))
+    if suffix in {".gz", ".zip"}:  # which pack no tighter than 1 to 1000
+        monkeypatch.setattr(bounds, "_BYTES_PER_BYTE", 16)
+    with refused(r"it unpacks to more than [\d,]+ bytes, from [\d,]+. If that is right, unpack"):
+        rn.evaluate(written(tmp_path, packed, f"p.csv{suffix}"))
+
+
+def test_an_archive_holds_one_file(tmp_path: Path) -> None:
+    """What a Macintosh adds does not count; of several, one is asked for by name."""
+    mac = _zipped(CSV, "p.csv", "__MACOSX/._p.csv")
+    assert rn.evaluate(written(tmp_path, mac, "p.zip"), threshold=4) == EXPECTED
+    with refused(r"p.zip: it holds 2 files \(a.csv, b.csv\); pack the one"):
+        rn.evaluate(written(tmp_path, _zipped(CSV, "a.csv", "b.csv"), "p.zip"))
+    with refused("p.zip: it holds no file"):
+        rn.evaluate(written(tmp_path, _zipped(CSV, "folder/"), "p.zip"))
+
+
+def test_what_is_binary_is_not_read_from_an_archive(tmp_path: Path) -> None:
+    """Parquet is packed already."""
+    with refused("p.parquet.gz: a .parquet in an archive is not read. Unpack it first"):
+        rn.evaluate(written(tmp_path, gzip.compress(b"PAR1"), "p.parquet.gz"))
+    with refused("p.zip: a .feather in an archive"):
+        rn.evaluate(written(tmp_path, _zipped(b"ARROW1", "p.feather"), "p.zip"))
+
+
+def test_a_stream_of_text_is_read_and_another_is_told_what_it_is() -> None:
+    """Parquet is read from a file."""
+    assert rn.evaluate(io.BytesIO(CSV), threshold=4) == EXPECTED
+    stream = io.BytesIO()
+    FRAME.to_parquet(stream)
+    for content, what in ((stream.getvalue(), "Parquet"), (b"\x80\x04]", "a pickle")):
+        with refused(f"the stream: that is {what}, which is read from a file whose name"):
+            rn.evaluate(io.BytesIO(content))
+    with refused("the stream: it gives text; open it for reading bytes"):
+        rn.evaluate(io.StringIO(CSV.decode()))
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.ndjson", "p.jsonl.gz", "p.zip"])
+def test_lines_of_json_are_read(tmp_path: Path, name: str) -> None:
+    """What an object lacks is not there; other names may hold anything."""
+    more: Any = [[1], {"a": 2}, None, 3]
+    lines = FRAME.assign(more=more).to_json(orient="records", lines=True)
+    content = ("\n" + lines.replace('"true":null,', "") + "\n\n").encode()
+    packed = {"p.jsonl.gz": gzip.compress, "p.zip": lambda one: _zipped(one, "p.jsonl")}
+    content = packed.get(name, bytes)(content)
+    assert rn.evaluate(written(tmp_path, content, name), threshold=4) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not an object, such as"),
+        ("[1, 2]", "line 3: '.1, 2.' is not an object"),
+        ("[" * 100_000, "line 3: .* is not an object"),
+        ("9" * 5000, "line 3: .* is not an object"),
+        ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
+        ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),
+        ('{"item": 1, "estimated": 1}', "user"),
+        ("{" + ",".join(f'"{n}": 1' for n in range(1001)) + "}", "line 3: .* 1000 different"),
+    ],
+)
+def test_a_line_that_is_no_object_is_refused(tmp_path: Path, line: str, match: str) -> None:
+    """By its number."""
+    good = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}\n{"user": 1, "item": 3, '
+    text = f'{good}"estimated": 2, "true": 1}}\n{line}\n'
+    with refused(match):
+        rn.evaluate(written(tmp_path, text.encode(), "p.jsonl"))
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+@pytest.mark.parametrize("name", ["p.feather", "p.arrow"])
+def test_feather_is_read(tmp_path: Path, name: str, compression: Any) -> None:
+    """With what pandas writes beside the columns, and categories."""
+    nested: Any = [[1], [], None, [2]]
+    frame = FRAME.astype({"item": "category"}).assign(nested=nested)
+    frame.to_feather(tmp_path / name, compression=compression)
+    assert rn.evaluate(tmp_path / name, threshold=4) == EXPECTED
+
+
+def test_a_stream_of_arrow_is_read(tmp_path: Path) -> None:
+    """In several batches."""
+    table = pa.Table.from_pandas(FRAME)
+    with ipc.new_stream(tmp_path / "p.arrow", table.schema) as stream:
+        stream.write_table(table, max_chunksize=2)
+    assert rn.evaluate(tmp_path / "p.arrow", threshold=4) == EXPECTED
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1\0\0", b"PAR1", CSV])
+def test_what_is_no_feather_is_refused(tmp_path: Path, content: bytes) -> None:
+    """As such."""
+    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+        rn.evaluate(written(tmp_path, content, "p.feather"))
+    with refused("none.feather: cannot be read .No such file"):
+        rn.evaluate(tmp_path / "none.feather")
+
+
+def test_a_feather_file_of_very_much_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that take no room, and text that is packed tightly."""
+    rows = pa.table({"user": pa.nulls(1_000_000), "item": pa.nulls(1_000_000)})
+    ipc.new_file(tmp_path / "p.arrow", rows.schema).write_table(rows)
+    with ipc.new_file(tmp_path / "p.arrow", rows.schema) as file:
+        file.write_table(rows)
+    with refused("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
+        rn.evaluate(tmp_path / "p.arrow")
+    monkeypatch.setattr(bounds, "_BYTES_ANYWAY", 1 << 21)
+    table = pa.table({"user": ["x" * (1 << 24)]})
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ipc.new_file(tmp_path / "p.feather", table.schema, options=options) as file:
+        file.write_table(table)
+    with refused(r"p.feather: 16,777,\d+ bytes in a file of"):
+        rn.evaluate(tmp_path / "p.feather")
+
+
+def test_a_feather_file_that_points_anywhere_is_refused(tmp_path: Path) -> None:
+    """And does not end the process: where a text begins is not believed."""
+    table = pa.table({"user": ["aa", "bb", "cc"] * 50})
+    stream = io.BytesIO()
+    with ipc.new_file(stream, table.schema) as file:
+        file.write_table(table)
+    content = bytearray(stream.getvalue())
+    begins = content.index(np.arange(0, 20, 2, dtype=np.int32).tobytes())
+    content[begins + 8 : begins + 12] = (1 << 30).to_bytes(4, "little")
+    (tmp_path / "p.feather").write_bytes(content)
+    columns = FeatherColumns(tmp_path / "p.feather")
+    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+        columns["user"]
+
+
+FORMS: dict[str, tuple[bytes, rn.TextFormat]] = {
+    "no heading": (BARE, rn.TextFormat(heading=False)),
+    "separator": (CSV.replace(b'"c,d"', b"c,d").replace(b",", b"^").replace(b"c^d", b"c,d"),
+                  rn.TextFormat(separator="^")),
+    "two signs": (CSV.replace(b'"c,d"', b"c_d").replace(b",", b"::").replace(b"c_d", b"c,d"),
+                  rn.TextFormat(separator="::")),
+    "tab": (FRAME.to_csv(index=False, sep="\t").encode(), rn.TextFormat(separator="tab")),
+    "decimal": (FRAME.to_csv(index=False, sep=";", decimal=",").encode(),
+                rn.TextFormat(decimal=",")),
+    "decimal, no heading": (FRAME.to_csv(index=False, header=False, sep=";", decimal=",").encode(),
+                            rn.TextFormat(decimal=",", heading=False)),
+    "decimal in quotes": (FRAME.to_csv(index=False, decimal=",").encode(),
+                          rn.TextFormat(decimal=",")),
+    "latin-1": (CSV.decode().encode("latin-1"), rn.TextFormat(encoding="latin-1")),
+    "utf-16": (CSV.decode().encode("utf-16"), rn.TextFormat()),
+    "utf-16-le": (CSV.decode().encode("utf-16-le"), rn.TextFormat(encoding="utf-16-le")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_text_is_read_as_it_is_said_to_be_written(tmp_path: Path, form: str) -> None:
+    """Packed as well."""
+    content, how = FORMS[form]
+    path = written(tmp_path, content, "p.csv")
+    packed = written(tmp_path, gzip.compress(content), "p.csv.gz")
+    for place in (path, packed):
+        lists = rn.RankedLists.from_file(place, text=how)
+        assert rn.evaluate(lists, threshold=4) == EXPECTED
+
+
+def test_columns_without_a_heading_are_named_by_their_places(tmp_path: Path) -> None:
+    """From 1 on; without a name they stand in the usual order, also of labels and results."""
+    how = rn.TextFormat(heading=False)
+    path = written(tmp_path, b"7,5,01,4.5,a\n7,2,01,3,b\n7,4,02,2,a\n7,3,02,3.5,b\n", "p.csv")
+    places: Any = {"user": 3, "item": "5", "estimated": 4, "true": "2"}
+    lists = rn.RankedLists.from_file(path, columns=places, text=how)
+    assert lists.users.tolist() == ["01", "02"]
+    assert lists.true.tolist() == [5.0, 2.0, 4.0, 3.0]
+    labels = written(tmp_path, b"1,10,5\n1,11,3\n", "l.csv")
+    results = written(tmp_path, b"1,10,0.5\n1,12,0.25\n", "r.csv")
+    joined = rn.RankedLists.from_labels(labels, results, text=how)
+    assert (joined.estimated.tolist(), joined.unlisted_true.tolist()) == ([0.5, 0.25], [3.0])
+    with refused(r"no column '9'; it has 1, 2, 3, 4, 5"):
+        rn.RankedLists.from_file(path, columns=places | {"true": 9}, text=how)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"separator": ""}, "separator .--sep. is one sign"),
+        ({"separator": ";;"}, "separator .--sep. is one sign"),
+        ({"separator": "\n"}, "separator .--sep. is one sign"),
+        ({"separator": 3}, "separator .--sep. is one sign"),
+        ({"decimal": ";"}, "decimal .--decimal. is '.' or ','"),
+        ({"encoding": "klingon"}, "encoding .--encoding. is the name of one.*not 'klingon'"),
+        ({"encoding": "base64"}, "encoding .--encoding. is the name of one"),
+        ({"encoding": "a\0b"}, "encoding .--encoding. is the name of one"),
+    ],
+)
+def test_a_form_that_no_file_has_is_refused(options: Any, match: str) -> None:
+    """Before anything is read."""
+    with refused(match):
+        rn.TextFormat(**options)
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.jsonl", "p.pickle"])
+def test_how_text_is_written_is_not_said_of_what_is_none(tmp_path: Path, name: str) -> None:
+    """Rather than overlooked."""
+    path = written(tmp_path, CSV, name)
+    with refused(f"{name}: separator, decimal, heading and encoding .--sep.*Leave them out"):
+        rn.RankedLists.from_file(path, text=rn.TextFormat(separator=";"))
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("a,x,1,2\na,y,2\n", "line 3: 3 fields in place of 4: 'a,y,2'. Was it cut off"),
+        ("a,x,1,2\n\n\na,y\n", "line 5: 2 fields"),
+        ("a,x,1,2\na\n", "line 3: 1 fields"),
+        ('"a\nb",x,1,2\na,y,2\n', "line 3: 3 fields"),
+    ],
+)
+def test_a_row_that_was_cut_off_is_no_unlabelled_item(
+    tmp_path: Path, text: str, match: str
+) -> None:
+    """A value that is not there is an empty field."""
+    with refused(match):
+        rn.evaluate(written(tmp_path, ("user,item,estimated,true\n" + text).encode(), "p.csv"))
+
+
+def test_an_empty_last_field_is_an_unlabelled_item(tmp_path: Path) -> None:
+    """Also in quotes, before blank lines, and on Windows."""
+    for end in ("\n", "\r\n", "\r"):
+        lines = ["user,item,estimated,true", "a,x,1,2", "a,y,3.5,", 'a,z,3,""', "", ",,,", ""]
+        report = rn.evaluate(written(tmp_path, end.join(lines).encode(), "p.csv"))
+        assert report.counts["unlabelled"] == 2
+
+
+def test_judgements_and_runs_may_be_packed(tmp_path: Path) -> None:
+    """And in UTF-16."""
+    qrels = written(tmp_path, gzip.compress(b"1 0 d1 2\r\n1 0 d2 1\n"), "q.txt.gz")
+    run = written(tmp_path, _zipped("1 Q0 d2 1 0.5 tag\n".encode("utf-16"), "run"), "run.zip")
+    lists = rn.RankedLists.from_trec(qrels, run)
+    assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
+    with refused("q.txt.gz: cannot be unpacked"):
+        rn.RankedLists.from_trec(written(tmp_path, b"1 0 d1 2\n", "q.txt.gz"), run)
