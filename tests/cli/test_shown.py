@@ -91,7 +91,8 @@ def test_a_report_is_printed_in_every_format(path: Path) -> None:
     assert run(*words, "markdown").stdout.strip() == report.to_markdown().strip()
     assert run(*words, "latex").stdout.strip() == report.to_latex().strip()
     rows = json.loads(run(*words, "json").stdout)
-    table = pd.read_csv(io.StringIO(run(*words, "CSV").stdout))
+    printed = io.StringIO(run(*words, "CSV").stdout)
+    table = pd.read_csv(printed, float_precision="round_trip")
     assert [row["mean"] for row in rows] == report.summary["mean"].tolist()
     assert table["mean"].tolist() == report.summary["mean"].tolist()
     for place, name in enumerate(report.metrics):
