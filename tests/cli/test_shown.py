@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -91,10 +92,9 @@ def test_a_report_is_printed_in_every_format(path: Path) -> None:
     assert run(*words, "markdown").stdout.strip() == report.to_markdown().strip()
     assert run(*words, "latex").stdout.strip() == report.to_latex().strip()
     rows = json.loads(run(*words, "json").stdout)
-    printed = io.StringIO(run(*words, "CSV").stdout)
-    table = pd.read_csv(printed, float_precision="round_trip")
+    table = list(csv.DictReader(io.StringIO(run(*words, "CSV").stdout)))
     assert [row["mean"] for row in rows] == report.summary["mean"].tolist()
-    assert table["mean"].tolist() == report.summary["mean"].tolist()
+    assert [float(row["mean"]) for row in table] == report.summary["mean"].tolist()
     for place, name in enumerate(report.metrics):
         assert rn.Signature(rows[place]["signature"]) == report.signature(name)
     bare = run(*words, "markdown", "--quiet").stdout
