@@ -37,9 +37,10 @@ def evaluate(  # noqa: PLR0913 - the contract
     data : predictions
         A pandas, polars or pyarrow table with the columns user, item, estimated and true; rows
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
-        a dict of columns; the path of a CSV or Parquet file, or of pickled Surprise predictions,
-        which is read without executing it; or `RankedLists`, such as those that
-        `RankedLists.from_labels` makes of recommended items and of what is known apart.
+        a dict of columns; the path of a file: CSV or JSON lines, packed or not, Parquet, Feather,
+        or pickled Surprise predictions, which are read without executing them; or `RankedLists`,
+        such as those that `RankedLists.from_labels` makes of recommended items and of what is
+        known apart.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
         By default ndcg, precision and recall; ndcg alone where nothing tells what is relevant.

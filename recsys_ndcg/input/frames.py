@@ -78,7 +78,7 @@ class Table:
         there = ", ".join(map(str, self.names)) or "none"
         wanted, why = self._said.get(column, column), f"it has {there}"
         if len(found) > 1:
-            why = f"and {' and '.join(map(repr, found))} could each be it"
+            why = f"{' and '.join(map(repr, found))} could each be it"
         msg = (
             f"The table has no column {wanted!r}; {why}. Say what it is called: "
             f"{self.naming(column)}"
@@ -152,8 +152,8 @@ def _opened(data: Any) -> tuple[Any, list[Any]]:
         msg = (
             f"Cannot read a {kind}. Give predictions as a table (pandas, polars, pyarrow), "
             "rows (user, item, estimated, true), Surprise predictions, "
-            "{user: [(estimated, true)]}, a dict of columns, or the path of a CSV or Parquet "
-            "file."
+            "{user: [(estimated, true)]}, a dict of columns, or the path of a file (CSV, JSON "
+            "lines, Parquet, Feather)."
         )
         if hasattr(data, "to_dict"):
             msg += " If it has a list per user, give its .to_dict()."

@@ -76,7 +76,7 @@ def test_what_is_said_stands_before_what_is_known() -> None:
 def test_two_that_could_be_meant_are_asked_for() -> None:
     """With both, and what to write."""
     frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "rating"]).assign(label=1)
-    with refused(r"no column 'true'; and 'rating' and 'label' could each be it.*--columns true="):
+    with refused(r"no column 'true'; 'rating' and 'label' could each be it.*--columns true="):
         rn.evaluate(frame)
 
 
