@@ -36,7 +36,7 @@ def explain(
         if form != "text":
             emit(table_as(form, cells, table.reset_index(), left=2))
             return
-        show(terminal.grid(cells, left=2))
+        show(terminal.Grid(cells, left=2))
         if not style.quiet:
             signature = report.signature(f"ndcg@{k}")
             say(signature.text if style.full_signature else signature.short, "dim")
