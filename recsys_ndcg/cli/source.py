@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.options import pairs_from
+from recsys_ndcg.cli.options import is_dash, pairs_from
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -79,7 +79,7 @@ def _way_of(source: Source) -> str:
         )
         msg = f"Where the predictions are is said in one way: {there} given. {_ASKED}"
         raise InvalidInputError(msg)
-    if sum(str(value) == "-" for value in given.values()) > 1:
+    if sum(map(is_dash, given.values())) > 1:
         msg = f"{' and '.join(given)}: only one can be standard input, '-'."
         raise InvalidInputError(msg)
     return way
@@ -87,7 +87,7 @@ def _way_of(source: Source) -> str:
 
 def _opened(path: Any) -> Path | IO[bytes]:
     """Return a path, or standard input in place of '-'."""
-    if str(path) != "-":
+    if not is_dash(path):
         named: Path = path
         return named
     if sys.stdin is None:
