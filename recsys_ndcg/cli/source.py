@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.options import is_dash, pairs_from
+from recsys_ndcg.cli.options import pairs_from
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -62,6 +62,11 @@ def files_of(source: Source) -> dict[str, Path | None]:
         "--qrels": source.qrels,
         "--run": source.run,
     }
+
+
+def is_dash(path: Path) -> bool:
+    """Tell the sign for standard input or standard output from the name of a file."""
+    return str(path) == "-"
 
 
 def _way_of(source: Source) -> str:
