@@ -66,7 +66,7 @@ class Table:
     def _name(self, column: str) -> Any:
         """Return what the table calls our column."""
         found = self._roles.get(column, [])
-        if len(found) == 1 and found[0] in self.names:
+        if column in self:
             return found[0]
         if not found and column in self.names:  # given to another of ours
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
