@@ -39,7 +39,7 @@ class Files:
         """Whether something goes to standard output."""
         return any(path is not None and is_dash(path) for path in (self.per_user, self.json))
 
-    def check(self, read: Mapping[str, Path | None], form: str) -> None:
+    def check(self, read: Mapping[str, Path], form: str) -> None:
         """Refuse what cannot be written, before anything is computed.
 
         Raises
@@ -70,14 +70,15 @@ class Files:
             _write(self.json, part.read_bytes())
 
 
-def _check_apart(read: Mapping[str, Path | None], written: Mapping[str, Path | None]) -> None:
+def _check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) -> None:
     """Refuse to write onto what is read, or onto what else is written, under whatever name."""
     given = [(name, path) for name, path in (*read.items(), *written.items()) if path is not None]
     for (one, first), (other, second) in combinations(given, 2):
         if other not in written or (is_dash(first) and one in read):
             continue
         if _same(first, second):
-            msg = f"{other} {second}: this is the file of {one}. Give it a name of its own."
+            owner = "the data" if one == "FILE" else one
+            msg = f"{other} {second}: this is the file of {owner}. Give it a name of its own."
             raise InvalidInputError(msg)
 
 
