@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import fields
 from importlib import import_module
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import notation
@@ -17,8 +17,7 @@ from recsys_ndcg.metrics.metric import register
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
 _OWN = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
@@ -135,37 +134,6 @@ def threshold_of(choices: Sequence[str]) -> float | None:
     except ValueError:
         msg = f"--convention: the signature's {found[0][1:]!r} is not a number."
         raise InvalidInputError(msg) from None
-
-
-def check_apart(read: Mapping[str, Path | None], written: Mapping[str, Path | None]) -> None:
-    """Refuse to write onto what is read, or onto what else is written, under whatever name.
-
-    Raises
-    ------
-    InvalidInputError
-        Two of the files are one.
-    """
-    given = [(name, path) for name, path in (*read.items(), *written.items()) if path is not None]
-    for (one, first), (other, second) in combinations(given, 2):
-        if other not in written or (is_dash(first) and one in read):
-            continue
-        if _same(first, second):
-            msg = f"{other} {second}: this is the file of {one}. Give it a name of its own."
-            raise InvalidInputError(msg)
-
-
-def is_dash(path: Path) -> bool:
-    """Tell the sign for standard input or standard output from the name of a file."""
-    return str(path) == "-"
-
-
-def _same(first: Path, second: Path) -> bool:
-    try:
-        if first.exists() and second.exists():
-            return first.samefile(second) and first.is_file()
-        return first.resolve() == second.resolve()
-    except (OSError, ValueError, RuntimeError):  # told when it is opened
-        return False
 
 
 def cutoffs(texts: Sequence[str]) -> list[int]:

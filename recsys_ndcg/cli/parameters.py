@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +15,11 @@ from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.rendering.formats import FORMATS
 
-Complete = Callable[[str], list[str]]
+if TYPE_CHECKING:
+    from recsys_ndcg.scoring.plan import Plan
 
 
-def beginning(names: Any) -> Complete:
+def beginning(names: Iterable[str]) -> Callable[[str], list[str]]:
     """Return what a shell completes a word with: those of the names that begin like it."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
@@ -148,7 +149,7 @@ def checked_form(form: str) -> str:
     return form.lower()
 
 
-def plan_of(choices: Choices, metrics: list[str] | None, k: list[int]) -> Any:
+def plan_of(choices: Choices, metrics: list[str] | None, k: list[int]) -> Plan:
     """Return the plan that the options ask for."""
     return options.plan_from(
         metrics, k, choices.threshold, choices.preset, choices.convention or []

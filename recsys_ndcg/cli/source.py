@@ -11,15 +11,12 @@ from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from recsys_ndcg.cli.parameters import Source
 
-_WAYS = {
-    "file": ("FILE",),
-    "labels": ("--labels", "--results"),
-    "qrels": ("--qrels", "--run"),
-}
+_WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 _ASKED = "Give FILE, or --labels and --results, or --qrels and --run."
 
 
@@ -31,65 +28,62 @@ def lists_of(source: Source, duplicates: str) -> RankedLists:
     InvalidInputError
         None is named, or too many are; or one cannot be read.
     """
-    way = _way_of(source)
-    if way == "file" and source.n_items is not None:
+    given = files_of(source)
+    _check_way(given)
+    if "FILE" in given and source.n_items is not None:
         msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
         raise InvalidInputError(msg)
     text = TextFormat(source.sep, source.decimal, source.encoding, not source.no_heading)
     columns = pairs_from(source.columns, "--columns")
-    if way == "qrels":
+    places = map(_opened, given.values())
+    if "--qrels" in given:
         if columns or text != TextFormat():
             msg = (
                 "--columns, --sep, --decimal, --encoding and --no-heading say how a table is "
                 "written; the files of --qrels and --run have a form of their own."
             )
             raise InvalidInputError(msg)
-        places = _opened(source.qrels), _opened(source.run)
         return RankedLists.from_trec(*places, duplicates=duplicates, n_items=source.n_items)
     options: dict[str, Any] = {"columns": columns, "duplicates": duplicates, "text": text}
-    if way == "labels":
-        places = _opened(source.labels), _opened(source.results)
+    if "--labels" in given:
         return RankedLists.from_labels(*places, **options, n_items=source.n_items)
-    return RankedLists.from_file(_opened(source.file), **options)
+    return RankedLists.from_file(*places, **options)
 
 
-def files_of(source: Source) -> dict[str, Path | None]:
-    """Return what is read, by what messages call it."""
-    return {
-        "the data": source.file,
+def files_of(source: Source) -> dict[str, Path]:
+    """Return what is read, by the options that name it."""
+    named = {
+        "FILE": source.file,
         "--labels": source.labels,
         "--results": source.results,
         "--qrels": source.qrels,
         "--run": source.run,
     }
+    return {option: path for option, path in named.items() if path is not None}
 
 
-def _way_of(source: Source) -> str:
-    """Return in which of the three ways the data is named."""
-    given = {
-        option: value
-        for options in _WAYS.values()
-        for option in options
-        if (value := getattr(source, option.lstrip("-").lower())) is not None
-    }
-    way = next((one for one, options in _WAYS.items() if set(options) == set(given)), None)
-    if way is None:
+def is_dash(path: Path) -> bool:
+    """Tell the sign for standard input or standard output from the name of a file."""
+    return str(path) == "-"
+
+
+def _check_way(given: Mapping[str, Path]) -> None:
+    """Refuse options that name the data in none of the three ways, or in several."""
+    if set(given) not in _WAYS:
         there = (
             f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'}" if given else "None is"
         )
         msg = f"Where the predictions are is said in one way: {there} given. {_ASKED}"
         raise InvalidInputError(msg)
-    if sum(str(value) == "-" for value in given.values()) > 1:
+    if sum(map(is_dash, given.values())) > 1:
         msg = f"{' and '.join(given)}: only one can be standard input, '-'."
         raise InvalidInputError(msg)
-    return way
 
 
-def _opened(path: Any) -> Path | IO[bytes]:
+def _opened(path: Path) -> Path | IO[bytes]:
     """Return a path, or standard input in place of '-'."""
-    if str(path) != "-":
-        named: Path = path
-        return named
+    if not is_dash(path):
+        return path
     if sys.stdin is None:
         msg = "-: standard input is closed. Give the name of a file."
         raise InvalidInputError(msg)

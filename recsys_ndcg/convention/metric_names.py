@@ -28,7 +28,7 @@ def bare(metric: object) -> str:
     >>> bare("NDCG@10"), bare("rbp(p=0.9)@5")
     ('ndcg', 'rbp')
     """
-    name = str(metric).lower().split("@")[0].split("(")[0].strip()
+    name = _typed(str(metric)).lower().strip()
     return ALSO_CALLED.get(plainly(name), name)
 
 
@@ -40,6 +40,9 @@ def ours(metric: str) -> str:
     >>> ours("P@10"), ours("ndcg@5")
     ('precision@10', 'ndcg@5')
     """
-    typed = re.split(r"[(@]", metric, maxsplit=1)[0]
-    name = ALSO_CALLED.get(plainly(typed))
-    return metric if name is None else name + metric[len(typed) :]
+    typed = _typed(metric)
+    return ALSO_CALLED.get(plainly(typed), typed) + metric[len(typed) :]
+
+
+def _typed(metric: str) -> str:
+    return re.split(r"[(@]", metric, maxsplit=1)[0]

@@ -22,8 +22,10 @@ _KNOWN = {
     "truelabel groundtruth ytrue actual actualrating weight",
     "rank": "rank",
 }
+#: What a column may be to us.
+ROLES = tuple(_KNOWN)
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
-_ROLES = {word: role for role, words in _KNOWN.items() for word in words.split()}
+_ROLE_OF = {word: role for role, words in _KNOWN.items() for word in words.split()}
 
 
 def roles_of(
@@ -66,7 +68,7 @@ def roles_of(
 def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None
-    return _ROLES.get(re.sub(r"[\W_]", "", name.partition(":")[0]).lower())
+    return _ROLE_OF.get(re.sub(r"[\W_]", "", name.partition(":")[0]).lower())
 
 
 def seems_headless(names: Iterable[Any]) -> bool:

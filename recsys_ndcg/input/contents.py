@@ -90,12 +90,6 @@ def named(place: Place) -> str:
     return str(name) if name and isinstance(name, str | Path) else "the stream"
 
 
-def suffix_of(place: Place) -> str:
-    """Return the suffix of what is inside a place, as far as its name tells."""
-    name = Path(named(place).lower())
-    return Path(name.stem).suffix if name.suffix in _OPENED else name.suffix
-
-
 def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     begin, dot, last = file_name.rpartition(".")
     kind = f"{dot}{last}"

@@ -9,7 +9,7 @@ from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.input.arrow.feather import FeatherColumns
 from recsys_ndcg.input.arrow.parquet import ParquetColumns
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.contents import content_of, suffix_of
+from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.json_lines import JsonLines
 from recsys_ndcg.input.text.tables import TextTable
@@ -68,8 +68,8 @@ def read_file(
     InvalidInputError
         The file cannot be read or parsed; the line is named.
     """
-    how, suffix = text or TextFormat(), suffix_of(place)
-    if isinstance(place, str | Path) and Path(place).suffix.lower() in _BINARY:
+    how = text or TextFormat()
+    if isinstance(place, str | Path) and (suffix := Path(place).suffix.lower()) in _BINARY:
         refuse_options(str(place), how)
         return _BINARY[suffix](_existing(Path(place)))
     content = content_of(place)

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.column_names import roles_of, seems_headless
+from recsys_ndcg.input.column_names import ROLES, roles_of, seems_headless
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from recsys_ndcg.arrays import Ids
-
-COLUMNS = ("user", "item", "estimated", "true")
-_ROLES = (*COLUMNS, "rank")
 
 
 class Table:
@@ -69,11 +66,11 @@ class Table:
     def _name(self, column: str) -> Any:
         """Return what the table calls our column."""
         found = self._roles.get(column, [])
-        if len(found) == 1 and found[0] in self.names:
+        if column in self:
             return found[0]
         if not found and column in self.names:  # given to another of ours
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
-            one, another = sorted((other, column), key=_ROLES.index)
+            one, another = sorted((other, column), key=ROLES.index)
             raise InvalidInputError(_both(one, another, column))
         there = ", ".join(map(str, self.names)) or "none"
         wanted, why = self._said.get(column, column), f"it has {there}"
@@ -115,7 +112,7 @@ class Table:
             With what says it.
         """
         read = {ours: theirs for theirs, ours in self._read.items() if ours not in self._said}
-        known = {ours: read[ours] for ours in _ROLES if read.get(ours, ours) != ours}
+        known = {ours: read[ours] for ours in ROLES if read.get(ours, ours) != ours}
         if known:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
             option = ",".join(f"{ours}={theirs}" for ours, theirs in known.items())
@@ -187,8 +184,8 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
         if not isinstance(theirs, Hashable):
             msg = f"columns: {name} is the name of one column, not {shown(theirs)}."
             raise InvalidInputError(msg)
-        if name not in _ROLES:
-            msg = f"columns: there is no column {name!r} to rename. {nearest(name, _ROLES)}"
+        if name not in ROLES:
+            msg = f"columns: there is no column {name!r} to rename. {nearest(name, ROLES)}"
             raise InvalidInputError(msg)
     for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
         if theirs == same:

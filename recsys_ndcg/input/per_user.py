@@ -47,20 +47,19 @@ class _Entries:
             return objects(items, "item"), floats(numbers, number)
         first = is_row(self.entries[0])
         for place, one in enumerate(self.entries):
-            if is_row(one) or first:
-                self._refuse_other(place)
+            if is_row(one) != first or (first and len(one) != 2):
+                self._refuse_entry(place)
         return objects(self.entries, "item"), None
 
-    def _refuse_other(self, place: int) -> None:
+    def _refuse_entry(self, place: int) -> None:
         """Refuse an entry that is no pair, or no item as the first one is."""
-        one, first = self.entries[place], self.entries[0]
-        if is_row(one) != is_row(first) or not all_rows([one], 2):
-            beside = f", and user {shown(self.user[0])} has {shown(first)}" if place else ""
-            msg = (
-                f"User {shown(self.user[place])} has the entry {shown(one)}{beside}; {self.form}, "
-                "alike for all users."
-            )
-            raise InvalidInputError(msg)
+        one, first = shown(self.entries[place]), shown(self.entries[0])
+        beside = f", and user {shown(self.user[0])} has {first}" if place else ""
+        msg = (
+            f"User {shown(self.user[place])} has the entry {one}{beside}; {self.form}, "
+            "alike for all users."
+        )
+        raise InvalidInputError(msg)
 
     def _refuse_estimates(self, items: list[Any]) -> None:
         """Refuse pairs (estimated, true), whose first number is no id."""

@@ -119,9 +119,7 @@ def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
         if any(issubclass(kind, str | bytes) for kind in {*map(type, estimated)}):
             _refuse_entries(user, flat)
         return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
-    if any(
-        issubclass(kind, str | bytes) or hasattr(kind, "__len__") for kind in {*map(type, flat)}
-    ):
+    if any(hasattr(kind, "__len__") for kind in {*map(type, flat)}):
         _refuse_entries(user, flat)
     return Rows(user, None, in_order(lengths), floats(flat, "true"), order_only=True)
 

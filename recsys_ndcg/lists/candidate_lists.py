@@ -25,16 +25,14 @@ class CandidateLists(GroupedLists):
     Parameters
     ----------
     lengths : int64 array, shape (n_users,)
-        How many items each list shows.
-    sizes : int64 array, shape (n_users,)
-        How many candidates there are.
+        How many items each list shows, of its `candidates`.
     """
 
-    by_user: ClassVar[tuple[str, ...]] = (*GroupedLists.by_user, "lengths", "sizes")
+    by_user: ClassVar[tuple[str, ...]] = (*GroupedLists.by_user, "lengths")
     cut_short: ClassVar[bool] = True
 
     lengths: Positions
-    sizes: Positions
+    candidates: Positions
 
     @property
     def n_items(self) -> Positions:
@@ -44,7 +42,7 @@ class CandidateLists(GroupedLists):
     @property
     def n_candidates(self) -> Positions:
         """How many items each list is drawn from."""
-        return self.sizes
+        return self.candidates
 
     @property
     def n_places(self) -> Positions:
@@ -74,5 +72,5 @@ class CandidateLists(GroupedLists):
             missing=lists.missing,
             protocol=lists.protocol,
             lengths=lists.n_items,
-            sizes=lists.candidates,
+            candidates=lists.candidates,
         )

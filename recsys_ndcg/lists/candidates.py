@@ -82,15 +82,14 @@ def _from_items(lists: Lists, items: Any) -> Lists:
 
 def _sizes(lists: GroupedLists, n_items: Any) -> Positions:
     """Return the number of candidates of each user."""
-    by_user = not isinstance(n_items, Integral) and hasattr(n_items, "items")
-    told: Mapping[Any, Any] = dict(n_items.items()) if by_user else {}
-    users = lists.users.tolist()
-    absent = [user for user in users if user not in told] if by_user else []
+    users, by_user = lists.users.tolist(), hasattr(n_items, "items")
+    told = dict(n_items.items()) if by_user else dict.fromkeys(users, n_items)
+    absent = [user for user in users if user not in told]
     if absent:
         msg = f"n_items has no number for {len(absent)} users, the first {shown(absent[0])}."
         raise InvalidInputError(msg)
-    sizes = [told[user] for user in users] if by_user else [n_items] * len(users)
-    for one in sizes if by_user else sizes[:1]:
+    sizes = [told[user] for user in users]
+    for one in sizes:
         if isinstance(one, bool) or not isinstance(one, Integral) or one < 1:
             also = " A list of items goes to items=." if isinstance(n_items, Iterable) else ""
             msg = f"n_items must be a whole number of at least 1, not {shown(one)}.{also}"
@@ -104,7 +103,7 @@ def _sizes(lists: GroupedLists, n_items: Any) -> Positions:
             f"{shown(users[first])} has in labels and results. Give the size of the catalogue."
         )
         raise InvalidInputError(msg)
-    different = 0 if lists.item_ids is None else len(lists.item_ids)
+    different = len(np.asarray(lists.item_ids))
     if not by_user and different > n_items:
         msg = (
             f"n_items={n_items}, but labels and results name {different} different items. Give the "

@@ -12,9 +12,8 @@ from recsys_ndcg.rendering.markdown import markdown_table
 if TYPE_CHECKING:
     import pandas as pd
 
-#: For people, and for programs: these get every digit, and no words around the table.
+#: The last two for programs: they get every digit, and no words around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
-FOR_PROGRAMS = ("csv", "json")
 
 
 def table_as(form: str, cells: pd.DataFrame, values: pd.DataFrame, left: int = 1) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -72,13 +72,7 @@ class Grid:
             yield self._block(columns, widths, "" if place else self._title, gap)
 
     def _block(self, columns: list[int], widths: list[int], title: str, gap: int) -> Table:
-        table = Table(
-            title=printable(title) or None,
-            title_justify="left",
-            title_style="bold",
-            box=None,
-            padding=0,
-        )
+        table = _titled(title, padding=0)
         for place in columns:
             justify: JustifyMethod = "left" if place < self._left else "right"
             # not as padding, of which rich before 15 leaves some behind the last column
@@ -92,6 +86,17 @@ class Grid:
         for row in self._frame.iloc[:, columns].itertuples(index=False):
             table.add_row(*row)
         return table
+
+
+def _titled(title: str, **layout: Any) -> Table:
+    """Return an empty table without rules, below its title."""
+    return Table(
+        title=printable(title) or None,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        **layout,
+    )
 
 
 def _width(widths: Sequence[int], gap: int) -> int:
@@ -123,16 +128,10 @@ class Listing:
             return
         if self._title:
             yield _folding(printable(self._title), "bold")
-        for row in self._frame.itertuples(index=False):
-            numbers = [
-                cell for name, cell in zip(self._frame, row, strict=True) if name in self._numeric
-            ]
-            words = [
-                cell
-                for name, cell in zip(self._frame, row, strict=True)
-                if name not in self._numeric and cell
-            ]
-            first, *others = ["  ".join(numbers), *words] if numbers else words
+        for row in self._frame.to_dict("records"):
+            numbers = "  ".join(cell for name, cell in row.items() if name in self._numeric)
+            words = (cell for name, cell in row.items() if name not in self._numeric)
+            first, *others = filter(None, [numbers, *words])
             yield _folding(first)
             table = Table(box=None, padding=(0, 0, 0, 2), show_header=False)
             table.add_column(overflow="fold")
@@ -141,13 +140,7 @@ class Listing:
             yield table
 
     def _table(self) -> Table:
-        table = Table(
-            title=printable(self._title) or None,
-            title_justify="left",
-            title_style="bold",
-            box=None,
-            pad_edge=False,
-        )
+        table = _titled(self._title, pad_edge=False)
         for column in self._frame:
             is_number = column in self._numeric
             table.add_column(
@@ -165,14 +158,9 @@ def _folding(text: str, style: str = "") -> Text:
     return Text(text, style, no_wrap=False, overflow="fold")
 
 
-def grid(frame: pd.DataFrame, title: str = "", *, left: int = 1) -> Grid:
-    """Return a frame of short text as a table."""
-    return Grid(frame, title, left=left)
-
-
 def summary(report: Shown) -> Grid:
     """Return the summary of a report."""
-    return grid(cells(report))
+    return Grid(cells(report))
 
 
 def models(reports: Mapping[str, Shown]) -> Grid:
@@ -191,7 +179,7 @@ def models(reports: Mapping[str, Shown]) -> Grid:
                 **{other: number(report.mean[other]) for other in others},
             }
         )
-    return grid(pd.DataFrame(rows))
+    return Grid(pd.DataFrame(rows))
 
 
 def reconciled(rows: pd.DataFrame, reported: float | None) -> Listing:

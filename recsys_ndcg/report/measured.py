@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring.scores import Scores
 
 _EXTREMES = ("expected", "worst", "best")
-
-
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """What other labels of the same lists would score, of some users."""
-
-    judged: Means
-    zero: Means
-    top: Means
-
-    def __add__(self, other: _Labels) -> _Labels:
-        return _Labels(self.judged + other.judged, self.zero + other.zero, self.top + other.top)
 
 
 class MeasuredAudit(Audit):
@@ -104,21 +92,21 @@ class MeasuredAudit(Audit):
     @lazy
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""
-        return Levels(self.scores, Orders.concat(self._orders))
+        return Levels(self.scores, Orders.concat(self._orders()))
 
     @lazy
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        labels, totals = self._labels, self.totals
+        totals, (judged, zero, top) = self.totals, self._other_labels()
         low, high = self.tie_range
         unlabelled = bool(self._facts.unlabelled)
         columns = (
             low,
             high,
             np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan),
-            labels.judged.mean,
-            labels.zero.mean if unlabelled else totals.mean,
-            labels.top.mean if unlabelled else totals.mean,
+            judged,
+            zero if unlabelled else totals.mean,
+            top if unlabelled else totals.mean,
         )
         return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
 
@@ -135,7 +123,6 @@ class MeasuredAudit(Audit):
         """Whether each metric breaks ties as it is told, and which order is best is known."""
         return [one.own_ties is None and one.best_first for one in self._plan.metrics]
 
-    @lazy
     def _orders(self) -> list[Orders]:
         """Measure random order and the extreme ones, block by block."""
         lists = CandidateLists.behind(self._lists)
@@ -152,20 +139,19 @@ class MeasuredAudit(Audit):
 
         return in_blocks(lists, plan.measurements, measured)
 
-    @lazy
-    def _labels(self) -> _Labels:
-        """Measure how much is labelled, and as if unlabelled items had a grade."""
+    def _other_labels(self) -> list[Floats]:
+        """Return how much is labelled, and the means as if unlabelled items had a grade."""
         wanted = [
             [kind(one) for one in self._plan.measurements]
             for kind in (self._judged, self._zero, self._top)
         ]
         plan = self._settled(wanted)
 
-        def measured(block: Block) -> _Labels:
-            scores = block.scores(plan.measurements)
-            return _Labels(*(Means.of(each) for each in np.hsplit(scores.per_user, len(wanted))))
+        def measured(block: Block) -> Means:
+            return Means.of(block.scores(plan.measurements).per_user)
 
-        return reduce(add, in_blocks(self._lists, plan.measurements, measured))
+        means = reduce(add, in_blocks(self._lists, plan.measurements, measured))
+        return np.split(means.mean, len(wanted))
 
     def _settled(self, wanted: list[list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reason beside what has no number."""

@@ -45,7 +45,7 @@ from recsys_ndcg.surprise.catalogue.catalogue import (  # noqa: E402
     rank_catalogue,
 )
 from recsys_ndcg.surprise.estimates.popularity import MostPopular  # noqa: E402
-from recsys_ndcg.surprise.library import stand_for as _stand_for  # noqa: E402
+from recsys_ndcg.surprise.library import stand_for_library as _stand_for_library  # noqa: E402
 from recsys_ndcg.surprise.model_selection import (  # noqa: E402
     GridSearchCV,
     KFold,
@@ -72,7 +72,7 @@ if TYPE_CHECKING:  # put in place by the line below when the program runs
     from surprise import trainset as trainset
     from surprise import utils as utils
 
-_stand_for("surprise", __name__)
+_stand_for_library(__name__)
 
 __all__ = [
     "NMF",

@@ -11,6 +11,7 @@ from recsys_ndcg.surprise.trainsets import Ratings, inner_ids, places_of, raw_it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from recsys_ndcg.arrays import Flags
     from recsys_ndcg.input.labels import Labels
     from recsys_ndcg.surprise.catalogue.candidates import Candidates
 
@@ -34,10 +35,19 @@ class Leak(NamedTuple):
     n_rows: int
     first: tuple[Any, Any] | None
 
+    @classmethod
+    def of(cls, seen: Flags, users: Sequence[Any], items: Sequence[Any]) -> Leak:
+        """Count the pairs that are in the trainset."""
+        first = int(seen.argmax())
+        pair = (users[first], items[first]) if seen[first] else None
+        return cls(int(seen.sum()), len(seen), pair)
+
     @property
     def told(self) -> str:
         """How a message begins."""
-        return f"{_of(self.n_seen, self.n_rows)}, the first {shown(self.first)}"
+        share = f"{self.n_seen} of {self.n_rows}"
+        share = f"All {self.n_rows}" if self.n_seen == self.n_rows else share
+        return f"{share} test ratings, the first {shown(self.first)}"
 
 
 def watched(splits: Iterable[Split], leaks: list[Leak]) -> Iterator[Split]:
@@ -52,9 +62,7 @@ def watched(splits: Iterable[Split], leaks: list[Leak]) -> Iterator[Split]:
             inner_ids(places_of(raw_items(trainset)), items),
         )
         seen = Ratings.by_user(trainset).hold(*inner, trainset.n_items)
-        first = int(seen.argmax())
-        pair = (users[first], items[first]) if seen[first] else None
-        leaks.append(Leak(int(seen.sum()), len(seen), pair))
+        leaks.append(Leak.of(seen, users, items))
         yield trainset, testset
 
 
@@ -64,12 +72,12 @@ def warn_of_leaks(leaks: Sequence[Leak]) -> None:
     if not found:
         return
     n_seen, n_rows = sum(one.n_seen for one in leaks), sum(one.n_rows for one in leaks)
-    told = Leak(n_seen, n_rows, found[0].first).told
+    leak = Leak(n_seen, n_rows, found[0].first)
     meaning = "the model has seen them, and scores better than on new ratings"
     if n_seen == n_rows:
         meaning = "the score is that of the training set, and says nothing of new ratings"
     msg = (
-        f"{told}, are in the trainset of their split ({len(found)} of {len(leaks)} splits): "
+        f"{leak.told}, are in the trainset of their split ({len(found)} of {len(leaks)} splits): "
         f"{meaning}. {_ADVICE}"
     )
     warn(msg)
@@ -80,21 +88,14 @@ def warn_of_seen_labels(candidates: Candidates, labels: Labels) -> None:
     users, items = labels.user.tolist(), labels.item.tolist()
     inner = candidates.inner_users(users), candidates.inner_items(items)
     seen = candidates.ratings.hold(*inner, candidates.n_items)
-    if not seen.any():
+    leak = Leak.of(seen, users, items)
+    if not leak.n_seen:
         return
-    first = int(seen.argmax())
-    told = Leak(int(seen.sum()), len(seen), (users[first], items[first])).told
     meaning = "they are no candidates, and count as missed"
     if not candidates.excludes:
         meaning = "the model has seen them, and ranks them higher than new ones"
-    if seen.all():
+    if leak.n_seen == leak.n_rows:
         meaning = "the score is that of the training set"
         if candidates.excludes:
             meaning = "no list has any of them, so that nothing is measured"
-    warn(f"{told}, were rated in training: {meaning}. {_ADVICE}")
-
-
-def _of(n_seen: int, n_rows: int) -> str:
-    return (
-        f"All {n_rows} test ratings" if n_seen == n_rows else f"{n_seen} of {n_rows} test ratings"
-    )
+    warn(f"{leak.told}, were rated in training: {meaning}. {_ADVICE}")

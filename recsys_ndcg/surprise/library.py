@@ -30,21 +30,21 @@ def library(job: str) -> Any:
     return import_module("surprise")
 
 
-def stand_for(library: str, package: str) -> None:
-    """Let the submodules of a library be imported from a package of the same layout.
+def stand_for_library(package: str) -> None:
+    """Let the submodules of the library be imported from a package of the same layout.
 
     ``from recsys_ndcg.surprise.dataset import Dataset`` finds the very module that the library
     has loaded, so that no class exists twice. Modules that the package has itself stay its own.
 
     Parameters
     ----------
-    library, package : str
-        By the names under which both are imported already.
+    package : str
+        By the name under which it is imported already, as the library is.
     """
     for name, module in sorted(sys.modules.items()):
-        if not name.startswith(f"{library}."):
+        if not name.startswith("surprise."):
             continue
-        parent, _, own = f"{package}{name.removeprefix(library)}".rpartition(".")
+        parent, _, own = f"{package}{name.removeprefix('surprise')}".rpartition(".")
         sys.modules.setdefault(f"{parent}.{own}", module)
         if not hasattr(sys.modules[parent], own):
             setattr(sys.modules[parent], own, module)

@@ -147,7 +147,7 @@ def test_nothing_is_cut_where_a_terminal_is_narrow(path: Path, width: int) -> No
     screen.print(terminal.summary(report))
     rows = rn.reconcile(path, "precision@10", threshold=4)
     screen.print(terminal.reconciled(rows, None))
-    screen.print(terminal.grid(terminal.explained(report.explain("ann")), left=2))
+    screen.print(terminal.Grid(terminal.explained(report.explain("ann")), left=2))
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
@@ -166,7 +166,7 @@ def test_a_name_that_is_wider_than_a_terminal_is_folded(path: Path) -> None:
     path.write_text(HEADING + f"ann,{item},2,5\nann,b,1,2\n")
     table = terminal.explained(rn.evaluate(path).explain("ann"))
     screen = Console(file=io.StringIO(), width=40, soft_wrap=True, markup=False)
-    screen.print(terminal.grid(table, left=2))
+    screen.print(terminal.Grid(table, left=2))
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("i") > 70
     assert "…" not in text

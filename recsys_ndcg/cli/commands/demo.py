@@ -77,5 +77,5 @@ def _show_models(reports: dict[str, Report], names: list[str]) -> None:
         users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
         say()
         shown = terminal.written(users.reset_index().set_index("rank"))
-        show(terminal.grid(shown, f"{title} by z", left=2))
+        show(terminal.Grid(shown, f"{title} by z", left=2))
     say(f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True)

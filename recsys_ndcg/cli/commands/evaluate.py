@@ -21,7 +21,7 @@ from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.rendering import cells, latex, markdown, signature_lines, terminal
 from recsys_ndcg.rendering.formats import table_as
-from recsys_ndcg.visible import printable
+from recsys_ndcg.rendering.table import signature_texts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,9 +69,8 @@ def show_report(report: Report, form: str, style: Style, to: Console = out) -> N
     elif form in {"markdown", "latex"} and not style.quiet:
         text = markdown(report) if form == "markdown" else latex(report)
         for line in text.splitlines():
-            say(printable(line))
+            say(line)
     else:
-        signed = [report.signature(name) for name in report.metrics]
         values = report.summary.rename_axis("metric").reset_index()
-        values["signature"] = [one.text if style.full_signature else one.short for one in signed]
+        values["signature"] = signature_texts(report, full=style.full_signature)
         emit(table_as(form, cells(report), values))

@@ -11,7 +11,7 @@ from recsys_ndcg.cli.parameters import Choices, Source, Style, checked_form, pla
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import lists_of
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.rendering import terminal
+from recsys_ndcg.rendering import signature_lines, terminal
 from recsys_ndcg.rendering.formats import table_as
 
 if TYPE_CHECKING:
@@ -36,10 +36,9 @@ def explain(
         if form != "text":
             emit(table_as(form, cells, table.reset_index(), left=2))
             return
-        show(terminal.grid(cells, left=2))
-        if not style.quiet:
-            signature = report.signature(f"ndcg@{k}")
-            say(signature.text if style.full_signature else signature.short, "dim")
+        show(terminal.Grid(cells, left=2))
+        for line in () if style.quiet else signature_lines(report, full=style.full_signature):
+            say(line, "dim")
 
 
 def _id_as_in(report: Report, user: str) -> Any:

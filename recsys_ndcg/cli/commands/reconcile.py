@@ -52,16 +52,13 @@ def reconcile(
         lists = lists_of(source, plan.duplicates)
         with err.status("Computing it as every library does"):
             table = reconciled(lists, plan, None, reported)
-        parts = [table[table["metric"] == name] for name in table["metric"].unique()]
+        parts = dict(iter(table.groupby("metric", sort=False)))
         if form != "text":
-            found = [
-                grouped(rows, reported).assign(metric=rows["metric"].iloc[0]) for rows in parts
-            ]
-            cells = pd.concat(found)
-            cells.insert(0, "metric", cells.pop("metric"))
+            found = {name: grouped(rows, reported) for name, rows in parts.items()}
+            cells = pd.concat(found, names=["metric"]).reset_index("metric")
             emit(table_as(form, cells, table.drop(columns="causes")))
             return
-        for rows in parts:
+        for rows in parts.values():
             show(terminal.reconciled(rows, reported))
             for line in () if style.quiet else notes(rows):
                 say(f"- {line}", wrap=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.bounds import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,11 +63,19 @@ class ArrowColumns(Mapping[str, Any]):
             name = next(name for name in schema.names if schema.names.count(name) > 1)
             self._refuse(f"has the column {name!r} twice; keep one.")
 
-    def _refuse_size(self, what: str, reader: str) -> None:
-        self._refuse(
-            f"{what} in a file of {self._size:,} bytes. If that is right, pass the table in place "
-            f"of its path: pandas.{reader}(path)."
-        )
+    def _check_rows(self, count: int) -> None:
+        self._check(count, most_rows(self._size), "rows")
+
+    def _check_room(self, count: int) -> None:
+        self._check(count, most_bytes(self._size), "bytes")
+
+    def _check(self, count: int, limit: int, what: str) -> None:
+        # beyond that somebody says himself that they are meant
+        if count > limit:
+            self._refuse(
+                f"{count:,} {what} in a file of {self._size:,} bytes. If that is right, pass the "
+                f"table in place of its path: pandas.read_{self._form.lower()}(path)."
+            )
 
     def _refuse(self, what: str) -> None:
         msg = f"{self._path}: {what}"

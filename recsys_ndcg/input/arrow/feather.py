@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
 from recsys_ndcg.input.arrow.columns import ArrowColumns
-from recsys_ndcg.input.bounds import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +38,10 @@ class FeatherColumns(ArrowColumns):
         super().__init__(path, "Feather")
         self._arrow, self._ipc = pa, ipc
         self._content = self._read(path.read_bytes)
-        self._check_room()
+        self._check_room(self._told_room())
         self._take_types(self._read(lambda: self._opened([]).schema))
-        self._check_rows()
+        places = [0] if self._types else []
+        self._check_rows(sum(self._read(lambda: [len(one) for one in self._batches(places)])))
 
     def _column(self, name: str) -> Any:
         chunks = [batch.column(name) for batch in self._batches([[*self._types].index(name)])]
@@ -60,19 +60,10 @@ class FeatherColumns(ArrowColumns):
         opened = self._ipc.open_file if self._content[:6] == _FILE else self._ipc.open_stream
         return opened(self._arrow.py_buffer(self._content), options=options)
 
-    def _check_rows(self) -> None:
-        places = [0] if self._types else []
-        rows = sum(self._read(lambda: [len(batch) for batch in self._batches(places)]))
-        if rows > most_rows(self._size):
-            self._refuse_size(f"{rows:,} rows", "read_feather")
-
-    def _check_room(self) -> None:
-        """Refuse what unpacks to far more; before what zstd packed stands how much it is.
+    def _told_room(self) -> int:
+        """Return to how much it unpacks, which stands before what zstd packed.
 
         lz4 packs no tighter than a file may be.
         """
         starts = [one.start() for one in _PACKED.finditer(self._content)]
-        told = (int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)
-        room = sum(told)
-        if room > most_bytes(self._size):
-            self._refuse_size(f"{room:,} bytes", "read_feather")
+        return sum(int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
 from recsys_ndcg.input.arrow.columns import ArrowColumns, is_text
-from recsys_ndcg.input.bounds import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,10 +45,8 @@ class ParquetColumns(ArrowColumns):
         groups = [told.row_group(place).num_rows for place in range(told.num_row_groups)]
         if min([told.num_rows, *groups]) < 0 or sum(groups) != told.num_rows:
             self._refuse("cannot be read as Parquet (it is damaged: its numbers of rows disagree).")
-        # beyond that somebody says himself that they are meant
-        if told.num_rows > most_rows(self._size):
-            self._refuse_size(f"{told.num_rows:,} rows", "read_parquet")
+        self._check_rows(told.num_rows)
         # of all columns: asked about one alone, pyarrow ends the process where a file is damaged
-        room = sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
-        if room > most_bytes(self._size):
-            self._refuse_size(f"{room:,} bytes", "read_parquet")
+        self._check_room(
+            sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
+        )

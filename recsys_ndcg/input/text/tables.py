@@ -146,8 +146,8 @@ def number(text: str) -> float:
 
 
 def first_line(text: str) -> str:
-    """Return the line that may be the heading."""
-    return re.split(r"[\r\n]", text, maxsplit=1)[0]
+    """Return the line that may be the heading, or as much of it as may be one."""
+    return re.split(r"[\r\n]", text[: 1 << 20], maxsplit=1)[0]
 
 
 def first_fields(text: str, how: TextFormat) -> list[str]:
@@ -179,7 +179,7 @@ def _is_plain_number(text: str) -> bool:
 
 def _check_width(name: str, text: str, separator: str) -> None:
     """Refuse columns so many that reading them takes minutes, and lines without them."""
-    width = first_line(text[: 1 << 20]).count(separator) + 1
+    width = first_line(text).count(separator) + 1
     if width > _MOST_COLUMNS:
         msg = (
             f"{name}: more than {_MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
@@ -197,6 +197,6 @@ def _check_width(name: str, text: str, separator: str) -> None:
 
 def _separator_of(text: str, how: TextFormat) -> str:
     """Return what the first line has most of; a decimal comma is none, where there are others."""
-    line = first_line(text[: 1 << 20])
+    line = first_line(text)
     others = [one for one in _SEPARATORS if one != how.decimal and one in line]
     return max(others if how.decimal == "," and others else _SEPARATORS, key=line.count)

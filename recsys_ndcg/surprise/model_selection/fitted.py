@@ -193,8 +193,10 @@ class Fitted:
             warn(msg)
 
     def _warn_of_random_order(self) -> None:
-        found = [[name for fold in folds for name in fold.orderless] for folds in self._folds]
-        found = [list(dict.fromkeys(names)) for names in found]
+        found = [
+            list(dict.fromkeys(name for fold in folds for name in fold.orderless))
+            for folds in self._folds
+        ]
         first = next((place for place, names in enumerate(found) if names), 0)
         name = getattr(self.algo_class, "__name__", type(self.algo_class).__name__)
         who = f"{name} with {self.param_combinations[first]}"
