@@ -48,7 +48,7 @@ class AUC(Metric):
     also_called: ClassVar[tuple[str, ...]] = ("rocauc", "auroc")
     reads: ClassVar[frozenset[str]] = ORDER
     needs_threshold: ClassVar[bool] = True
-    within_list: ClassVar[bool] = True
+    within_list: ClassVar[bool | None] = True
     cutoff: ClassVar[str] = "none"
 
     def numerator(self, ranking: Ranking) -> Floats:

@@ -83,8 +83,9 @@ class Metric:
     own_ties: ClassVar[str | None] = None
     #: Whether the best order of a list is that with the best items first.
     best_first: ClassVar[bool] = True
-    #: Whether what there is to collect hangs on which items are in the list, not on labels alone.
-    within_list: ClassVar[bool] = False
+    #: Whether what there is to collect hangs on which items are in the list, and not on labels and
+    #: the length alone: then drawn lists have no exact mean. Of somebody's own, None means unknown.
+    within_list: ClassVar[bool | None] = None
     #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
     cutoff: ClassVar[str] = "usual"
     #: Whether the order of a list moves it, and whether it lies between 0 and 1.

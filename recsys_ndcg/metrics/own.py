@@ -41,6 +41,7 @@ class ByRank(Linear):
 
     function: ClassVar[Callable[..., Any]]
     over: ClassVar[str] = "ideal"
+    within_list: ClassVar[bool | None] = False
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return those of the first ranks."""

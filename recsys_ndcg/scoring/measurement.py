@@ -138,10 +138,12 @@ class Measurement:
 
         What there is to collect, and what the list shows, must be the same whatever is drawn.
         """
-        convention = self.convention
+        convention, within = self.convention, self.metric.within_list
+        unknown = within is None and bool(self.metric.origin)
         local = self.metric.uses_gains and "ideal" in self.metric.reads
         hangs = (
-            self.metric.within_list
+            within
+            or unknown
             or (local and convention.ideal == "local")
             or convention.unlabelled == "filter"
             or (convention.unlisted == "ignore" and facts.unlisted.known.size > 0)

@@ -243,3 +243,41 @@ def _inner(trainset: Any, item: Any) -> Any:
         return trainset.to_inner_iid(item)
     except ValueError:
         return -1
+
+
+def test_a_metric_of_ones_own_says_whether_the_draw_moves_what_there_is_to_collect() -> None:
+    """Nobody else knows: without a word there is no chance, rather than a wrong one."""
+
+    class Found(rn.Metric):
+        """The share of the list that is labelled, over a part that hangs on the list."""
+
+        name = "found"
+        reads = rn.Precision.reads
+
+        def numerator(self, ranking: Any) -> Any:
+            """Return how many are relevant."""
+            return ranking.relevance[:, : self.k].sum(axis=1)
+
+        def denominator(self, ranking: Any) -> Any:
+            """Return how many are labelled."""
+            return np.maximum(ranking.labelled.sum(axis=1), 1)
+
+    class Fixed(Found):
+        """The same over a number that is always the same."""
+
+        name = "fixed"
+        within_list = False
+
+        def denominator(self, ranking: Any) -> Any:
+            """Return two."""
+            return np.full(len(ranking.n_items), 2.0)
+
+    @rn.metric
+    def steep(rank: Any) -> Any:
+        """Weights by rank."""
+        return 1.0 / rank
+
+    metrics: Any = [rn.metric(Found)(2), rn.metric(Fixed)(2), steep(2)]
+    report = _report(LABELS, ["a", "x"], {"metrics": metrics, "threshold": 4}, n_items=10)
+    assert report.audit["chance"].isna().tolist() == [True, False, False]
+    assert report.audit["chance"]["fixed@2"] == pytest.approx(2 * 2 / 10 / 2)
