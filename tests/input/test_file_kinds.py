@@ -335,3 +335,22 @@ def test_judgements_and_runs_may_be_packed(tmp_path: Path) -> None:
     assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
     with refused("q.txt.gz: cannot be unpacked"):
         rn.RankedLists.from_trec(written(tmp_path, b"1 0 d1 2\n", "q.txt.gz"), run)
+
+
+def test_labels_and_results_without_a_heading_may_have_one_place_for_two_columns(
+    tmp_path: Path,
+) -> None:
+    """The third is the grade in one file, and the rank in the other."""
+    labels = written(tmp_path, b"1,10,5\n1,11,3\n", "l.csv")
+    results = written(tmp_path, b"1,10,1\n1,11,2\n1,12,3\n", "r.csv")
+    places: Any = {"user": 1, "item": 2, "true": 3, "rank": 3}
+    how = rn.TextFormat(heading=False)
+    lists = rn.RankedLists.from_labels(labels, results, columns=places, text=how)
+    assert (lists.items.tolist(), lists.true[:2].tolist()) == ([10, 11, 12], [5.0, 3.0])
+    frames = [pd.read_csv(one, names=["user", "item", "score"]) for one in (labels, results)]
+    same = rn.RankedLists.from_labels(*frames, columns={"true": "score", "rank": "score"})
+    assert same.items.tolist() == [10, 11, 12]
+    with refused("there is no column 'ranks' to rename"):
+        rn.RankedLists.from_labels(*frames, columns={"ranks": "score"})
+    with refused("item and true would both be read from the column 'score'"):
+        rn.RankedLists.from_labels(*frames, columns={"item": "score", "true": "score"})
