@@ -63,8 +63,8 @@ class TextTable:
             if theirs not in self.frame:
                 msg = (
                     f"{self._name}: there is no column {theirs!r}; it has "
-                    f"{', '.join(map(str, self.frame))}. Without a heading, columns are named by their "
-                    "places, from 1 on."
+                    f"{', '.join(map(str, self.frame))}. Without a heading, columns are named by "
+                    "their places, from 1 on."
                 )
                 raise InvalidInputError(msg)
 
