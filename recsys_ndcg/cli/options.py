@@ -101,14 +101,15 @@ def plan_from(
     >>> [(str(one), one.convention.undefined) for one in plan.measurements]
     [('ndcg@10', 1.0), ('ap@10', 0.0)]
     """
-    signed = [choice for choice in choices if "|" in choice]
+    choices = [choice.removeprefix("yours: ") for choice in choices]
+    signed = [choice for choice in choices if _is_signature(choice)]
     if len(signed) + (preset is not None) > 1:
         msg = "A preset or a signature already holds every choice: give one of them."
         raise InvalidInputError(msg)
     convention: Convention | str | None = preset
     given: dict[str, str] = {}
     for choice in choices:
-        if "|" in choice:
+        if _is_signature(choice):
             convention = Convention.from_signature(choice)
         else:
             given.update(pairs_from(choice, "--convention") or {})
@@ -116,6 +117,10 @@ def plan_from(
         threshold = threshold_of(choices)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     return plan.under(**{key: _value(key, text) for key, text in given.items()})
+
+
+def _is_signature(choice: str) -> bool:
+    return "|" in choice or choice.startswith("defaults:")
 
 
 def threshold_of(choices: Sequence[str]) -> float | None:

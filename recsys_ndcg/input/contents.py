@@ -78,8 +78,18 @@ def content_of(place: Place) -> Content:
     if not isinstance(data, bytes):
         msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
         raise InvalidInputError(msg)
-    suffix = next((kind for begin, kind in _BEGINS.items() if data.startswith(begin)), "")
-    return _inside(io.BytesIO(data), name, suffix)
+    return _inside(io.BytesIO(data), name, packed_as(data))
+
+
+def packed_as(data: bytes) -> str:
+    """Return how the names of files end that begin like these bytes, "" where they are not packed.
+
+    Examples
+    --------
+    >>> packed_as(b"BZh91AY")
+    '.bz2'
+    """
+    return next((kind for begin, kind in _BEGINS.items() if data.startswith(begin)), "")
 
 
 def named(place: Place) -> str:

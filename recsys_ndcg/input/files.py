@@ -11,7 +11,7 @@ from recsys_ndcg.input.arrow.parquet import ParquetColumns
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.input.text.json_lines import JsonLines
+from recsys_ndcg.input.text.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.text.tables import TextTable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _BINARY: dict[str, Callable[[Path], Mapping[str, Any]]] = {
     ".feather": FeatherColumns,
     ".arrow": FeatherColumns,
 }
-_JSON = (".jsonl", ".ndjson")
+_JSON = (".jsonl", ".ndjson", ".json")
 #: In which order columns without a heading stand.
 ORDER = ("user", "item", "estimated", "true")
 #: How binary files begin, that are read by their name alone.
@@ -79,7 +79,11 @@ def read_file(
         return JsonLines(content.name, how.text_of(content))
     name, written = content.name, how.text_of(content)
     del content  # its bytes may be many
+    if how == TextFormat(encoding=how.encoding) and seems_json(written):
+        return JsonLines(name, written)
     table = TextTable(name, written, how)
+    if not how.heading:
+        table.check_places(columns or {})
     if not how.heading and not columns:
         table.frame = table.frame.rename(columns=dict(zip(table.frame, order, strict=False)))
     for ours, found in roles_of(table.frame.columns, columns).items():

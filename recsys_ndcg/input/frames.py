@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import combinations
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
@@ -101,7 +102,8 @@ class Table:
         known = [one for one in self._roles.get(column, []) if one in self.names]
         free = known or [one for one in self.names if one not in used]
         guess = free[0] if len(free) == 1 else "..."
-        return f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})"
+        typed = f"{column}={guess}" if guess == "..." else quote(f"{column}={guess}")
+        return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"
 
     def say_names(self) -> None:
         """Warn of columns that were read under names that nobody gave.
@@ -116,7 +118,7 @@ class Table:
         if known:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
             option = ",".join(f"{ours}={theirs}" for ours, theirs in known.items())
-            warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {option}).")
+            warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {quote(option)}).")
 
 
 def _with_index(data: Any, columns: Mapping[str, str]) -> Any:

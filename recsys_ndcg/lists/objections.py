@@ -70,7 +70,7 @@ def gain_objection(
     if convention.gain in BY_THRESHOLD and threshold is None:
         return (
             f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
-            "threshold=4.0, for instance."
+            "threshold=4.0 (--threshold 4), for instance."
         )
     grades = facts.grades(convention).known
     if unlabelled_as is not None:

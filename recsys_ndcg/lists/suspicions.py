@@ -114,7 +114,8 @@ def _ranks(lists: GroupedLists) -> Iterator[str]:
         yield (
             f"The estimates of every user are {first:g}, {first + 1:g}, … up to the length of the "
             "list, as ranks are; but the highest estimate comes first. Give ranks as the column "
-            "'rank' of RankedLists.from_labels(labels, results), or with a minus."
+            "'rank' of RankedLists.from_labels(labels, results) (--results, --columns rank=...), "
+            "or with a minus."
         )
 
 

@@ -179,7 +179,8 @@ class Plan:
         if not grades.zero_one:
             msg = (
                 f"{', '.join(needing)} needs to know which items are relevant: pass "
-                "threshold=4.0, for instance, so that items with a true value of at least 4.0 are."
+                "threshold=4.0 (--threshold 4), for instance, so that items with a true value of "
+                "at least 4.0 are."
             )
             raise InvalidInputError(msg)
         return self.each(lambda one: replace(one, threshold=1.0))

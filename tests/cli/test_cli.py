@@ -117,7 +117,7 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
         (["-k", "x"], "-k must be whole numbers"),
         (["-k", ""], "-k must be whole numbers"),
         (["--metrics", "ndgc"], "Did you mean 'ndcg'"),
-        (["--metrics", "recall@5"], "pass threshold=4.0|--threshold"),
+        (["--metrics", "recall@5"], "pass threshold=4.0 .--threshold 4.,"),
         (["--threshold", "nan"], "threshold must be a finite number"),
         (["--convention", "ties"], "'ties' is not of the form name=value"),
         (["--convention", "ties=wors"], "Did you mean 'worst'"),

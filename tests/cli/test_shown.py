@@ -80,9 +80,12 @@ def test_the_signature_is_short_unless_all_of_it_is_asked_for(path: Path) -> Non
     full = run("evaluate", path, *words, "--full-signature").stdout.splitlines()[-1]
     assert len(short) < 80 < len(full)
     assert rn.Signature(short) == rn.Signature(full)
-    yours = run("reconcile", path, "--metric", "ndcg@2", *words).stdout.splitlines()[-1]
-    again = ["--convention", yours.removeprefix("yours: ")]
-    assert run("evaluate", path, *again).stdout == run("evaluate", path, *words).stdout
+    for given in (words, [], [*words, "--full-signature"]):
+        yours = run("reconcile", path, "--metric", "ndcg@2", *given).stdout.splitlines()[-1]
+        expected = run("evaluate", path, *given).stdout
+        for line in (yours, yours.removeprefix("yours: ")):
+            again = ["--convention", line, *given[2:]]
+            assert run("evaluate", path, *again).stdout == expected
 
 
 def test_a_report_is_printed_in_every_format(path: Path) -> None:

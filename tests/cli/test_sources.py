@@ -177,7 +177,7 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
         (["p.csv", "--sep", ";;"], "separator (--sep) is one sign"),
         (["p.csv", "--decimal", "x"], "decimal (--decimal) is '.' or ','"),
         (["p.csv", "--encoding", "x"], "encoding (--encoding) is the name of one"),
-        (["p.csv", "--sep", ";"], "no column 'user'"),
+        (["p.csv", "--sep", ";"], "'user,item,estimated,true'. If ',' separates fields: --sep ','"),
         (["p.csv", "--no-heading"], "line 1: estimated is 'estimated', which is not a number"),
         (["p.csv", "--format", "mardkown"], "--format: there is no 'mardkown'. Did you mean 'mark"),
         (["p.csv", "-k", "5", "-k", "x"], "-k must be whole numbers, such as 10 or 5,10, not '5,x"),
@@ -215,7 +215,7 @@ def test_a_file_is_read_as_it_is_said_to_be_written(
     [
         (ROWS.encode(), "If the file has no heading: --no-heading"),
         ((HEADING + "jörg,a,1,2\n").encode("latin-1"), "--encoding latin-1"),
-        (b"user;item;estimated;true\nann;a;1,5;2\n", "--decimal ,"),
+        (b"user;item;estimated;true\nann;a;1,5;2\n", "--decimal ','"),
         (HEADING.encode() + b"ann,a,4.5\n", "line 2: 3 fields in place of 4: 'ann,a,4.5'. Was it"),
     ],
 )

@@ -49,7 +49,10 @@ def written(folder: Path, text: str | bytes, name: str = "p.csv") -> Path:
         (HEADING + ",x,1,2\na,y,2,1\n", "p.csv, line 2: .*user"),
         (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
         (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed"),
-        ("user;item;estimated;true\na;x;1,5;2\n", "p.csv, line 2: estimated is '1,5'.*--decimal ,"),
+        (
+            "user;item;estimated;true\na;x;1,5;2\n",
+            "p.csv, line 2: estimated is '1,5'.*--decimal ','",
+        ),
         (GOOD, "no column 'user'; it has a, x, 1, 2.*If the file has no heading: --no-h"),
         ("user,item,est,stars\n" + GOOD, r"'true': 'stars'.*--columns true=stars"),
         ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),

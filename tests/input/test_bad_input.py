@@ -212,7 +212,10 @@ def test_data_of_another_shape_is_refused(data: Any, match: str) -> None:
 @pytest.mark.parametrize(
     ("act", "match"),
     [
-        (lambda: rn.evaluate([*OK, OK[1]]), "predictions: .*rows 1 and 4 .*duplicates='first'"),
+        (
+            lambda: rn.evaluate([*OK, OK[1]]),
+            "rows 1 and 4 .*'first'.*--convention duplicates=first",
+        ),
         (lambda: join(pd.concat([LABELS, LABELS])), "labels: .*rows 0 and 3 .*3 such repeats"),
         (lambda: join(results=pd.concat([RESULTS, RESULTS])), "results: .*rows 0 and 3 "),
         (

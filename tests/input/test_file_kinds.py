@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import zipfile
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pyarrow import ipc
 import recsys_ndcg as rn
 from recsys_ndcg.input import bounds
 from recsys_ndcg.input.arrow.feather import FeatherColumns
+from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -335,3 +337,108 @@ def test_judgements_and_runs_may_be_packed(tmp_path: Path) -> None:
     assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
     with refused("q.txt.gz: cannot be unpacked"):
         rn.RankedLists.from_trec(written(tmp_path, b"1 0 d1 2\n", "q.txt.gz"), run)
+
+
+def test_labels_and_results_without_a_heading_may_have_one_place_for_two_columns(
+    tmp_path: Path,
+) -> None:
+    """The third is the grade in one file, and the rank in the other."""
+    labels = written(tmp_path, b"1,10,5\n1,11,3\n", "l.csv")
+    results = written(tmp_path, b"1,10,1\n1,11,2\n1,12,3\n", "r.csv")
+    places: Any = {"user": 1, "item": 2, "true": 3, "rank": 3}
+    how = rn.TextFormat(heading=False)
+    lists = rn.RankedLists.from_labels(labels, results, columns=places, text=how)
+    assert (np.asarray(lists.items).tolist(), lists.true[:2].tolist()) == ([10, 11, 12], [5.0, 3.0])
+    frames = [pd.read_csv(one, names=["user", "item", "score"]) for one in (labels, results)]
+    same = rn.RankedLists.from_labels(*frames, columns={"true": "score", "rank": "score"})
+    assert np.asarray(same.items).tolist() == [10, 11, 12]
+    with refused("there is no column 'ranks' to rename"):
+        rn.RankedLists.from_labels(*frames, columns={"ranks": "score"})
+    with refused("item and true would both be read from the column 'score'"):
+        rn.RankedLists.from_labels(*frames, columns={"item": "score", "true": "score"})
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_of_json_are_known_by_how_they_begin(mark: str) -> None:
+    """A stream has no name; nor does the mark of UTF-8 matter where it is said to be that."""
+    content = (mark + FRAME.to_json(orient="records", lines=True)).encode()
+    for how in (None, rn.TextFormat(encoding="utf-8")):
+        for one in (content, gzip.compress(content)):
+            lists = rn.RankedLists.from_file(io.BytesIO(one), text=how)
+            assert rn.evaluate(lists, threshold=4) == EXPECTED
+
+
+def test_an_array_of_json_is_told_to_be_lines(tmp_path: Path) -> None:
+    """As pandas writes it by default, or nearly."""
+    content = FRAME.to_json(orient="records").encode()
+    with refused(
+        "p.json, line 1: .* is not an object, .* Of an array, write each object in a line"
+    ):
+        rn.evaluate(written(tmp_path, content, "p.json"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_its_mark_is_known_by_its_zeros(tmp_path: Path, encoding: str) -> None:
+    """Of which half the bytes of Latin letters are; what is advised works."""
+    path = written(tmp_path, CSV.decode().encode(encoding), "p.csv")
+    with refused(f"It looks like UTF-16: --encoding {encoding} .encoding=.*"):
+        rn.evaluate(path)
+    for said in (encoding, "utf-16", "UTF-16"):
+        lists = rn.RankedLists.from_file(path, text=rn.TextFormat(encoding=said))
+        assert rn.evaluate(lists, threshold=4) == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_is_packed_under_another_name_is_told_to_be_so(tmp_path: Path, suffix: str) -> None:
+    """Latin-1 would read it, too, as no table."""
+    path = written(tmp_path, PACKED[suffix](CSV), "p.csv")
+    with refused(rf"p.csv: not text.*It begins as a \{suffix} does: let its name end so"):
+        rn.evaluate(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "match"),
+    [
+        (CSV.replace(b",", b"::"), {}, "If '::' separates fields: --sep '::'"),
+        (CSV.replace(b",", b" "), {}, "If 'space' separates fields: --sep 'space'"),
+        (CSV.replace(b",", b"\t"), {"separator": ";"}, "If 'tab' separates fields: --sep 'tab'"),
+        (b"# made today\n" + CSV, {}, "a single field, '# made today'.*take it out"),
+        (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out --no-head"),
+        (b"user,item,estimated,true\na,b,1_0,3\n", {}, "'1_0', which is not a number.$"),
+        (
+            b"user,item,estimated,true\na,b,1,3\na,b,1,3,4\n",
+            {},
+            "line 3: 5 fields in place of 4. A",
+        ),
+    ],
+)
+def test_a_table_that_is_written_otherwise_is_told_what_to_say(
+    tmp_path: Path, content: bytes, options: Any, match: str
+) -> None:
+    """And nothing that would not help."""
+    path = written(tmp_path, content, "p.csv")
+    with refused(match):
+        rn.RankedLists.from_file(path, text=rn.TextFormat(**options))
+
+
+def test_places_count_from_one(tmp_path: Path) -> None:
+    """The place 0 is none, and is told before what stands beside it is read as a number."""
+    places: Any = {"user": 0, "item": 1, "estimated": 2, "true": 3}
+    with refused("no column '0'; it has 1, 2, 3, 4. Without a heading, .* from 1 on"):
+        rn.RankedLists.from_file(
+            written(tmp_path, BARE, "p.csv"), columns=places, text=rn.TextFormat(heading=False)
+        )
+
+
+def test_an_interrupt_while_a_table_is_parsed_is_no_fault_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though pandas says so."""
+
+    class Interrupted(io.StringIO):
+        def read(self, *_: Any) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables, "io", SimpleNamespace(StringIO=Interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        rn.evaluate(written(tmp_path, CSV, "p.csv"))

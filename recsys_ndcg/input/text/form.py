@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.contents import packed_as
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.contents import Content
@@ -16,6 +17,8 @@ _NO_TEXT = (
     "Save it as CSV in UTF-8; the name of a Parquet file ends in .parquet, that of Arrow in "
     ".feather, that of pickled predictions in .pickle."
 )
+_LOOK = 1 << 12
+_MARK = "\ufeff"
 _LATIN = "If it is of an older program, say how it is written: --encoding latin-1 (encoding=)."
 
 
@@ -80,17 +83,19 @@ class TextFormat:
             It is no text in this encoding.
         """
         marked = content.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        encoding = self.encoding or ("utf-16" if marked else "utf-8-sig")
+        encoding = self.encoding or ("utf-16" if marked else "utf-8")
+        if not marked and encoding.lower() in {"utf-16", "utf16", "utf_16"}:
+            encoding = _wide(content.data) or encoding
         try:
-            return content.data.decode(encoding)
+            return content.data.decode(encoding).removeprefix(_MARK)
         except UnicodeError as error:
             place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
-            usual = encoding == "utf-8-sig"
+            latin = "" if self.encoding else f"{_LATIN} "
             msg = (
-                f"{content.name}: not text in {'UTF-8' if usual else encoding}{place}. "
-                f"{_LATIN if usual else ''} {_NO_TEXT}"
+                f"{content.name}: not text in {self.encoding or encoding.upper()}{place}. "
+                f"{_seen_in(content.data) or latin + _NO_TEXT}"
             )
-            raise InvalidInputError(" ".join(msg.split())) from None
+            raise InvalidInputError(msg) from None
 
     def text_of(self, content: Content) -> str:
         """Return the same, of a file that is neither empty nor binary."""
@@ -101,9 +106,37 @@ class TextFormat:
         before, nul, _ = text.partition("\0")
         if nul:
             line = before.count("\n") + 1
-            msg = f"{content.name}: not text (a zero byte in line {line}). {_NO_TEXT}"
+            what = _seen_in(content.data) or _NO_TEXT
+            msg = f"{content.name}: not text (a zero byte in line {line}). {what}"
             raise InvalidInputError(msg)
         return text
+
+
+def _seen_in(data: bytes) -> str:
+    """Return what to do with bytes that are no text as they stand, where they show what they are.
+
+    Examples
+    --------
+    >>> _seen_in("user".encode("utf-16-le"))
+    'It looks like UTF-16: --encoding utf-16-le (encoding=).'
+    """
+    kind, wide = packed_as(data), _wide(data)
+    if kind == ".zip":
+        return (
+            "It begins as a .zip does: let its name end so; if it is a spreadsheet, save it as CSV."
+        )
+    if kind:
+        return f"It begins as a {kind} does: let its name end so."
+    return f"It looks like UTF-16: --encoding {wide} (encoding=)." if wide else ""
+
+
+def _wide(data: bytes) -> str:
+    """Return which UTF-16 it is by the zeros before or behind Latin letters, "" for none."""
+    begin = data[:_LOOK]
+    first, second = begin[::2].count(0), begin[1::2].count(0)
+    if max(first, second) <= len(begin) // 4 or min(first, second):
+        return ""
+    return "utf-16-be" if first else "utf-16-le"
 
 
 def _is_sign(text: str) -> bool:

@@ -13,6 +13,21 @@ _MOST_COLUMNS = 1000
 _FORM = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
 
 
+def seems_json(text: str) -> bool:
+    """Tell lines of JSON by the first one, where no name says what they are.
+
+    Examples
+    --------
+    >>> seems_json('{"user": 1}'), seems_json("{user},item"), seems_json("user,item")
+    (True, False, False)
+    """
+    line = text[: 1 << 20].lstrip().partition("\n")[0]
+    try:
+        return line.startswith("{") and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 class JsonLines(Mapping[str, Any]):
     """The columns of a file in which each line is an object; what one lacks is not there.
 
@@ -67,7 +82,8 @@ class JsonLines(Mapping[str, Any]):
         except (ValueError, RecursionError):  # also of a number of thousands of digits
             row = None
         if not isinstance(row, dict):
-            self._refuse(place, f"{shown(line.strip())} is not an object, such as {_FORM}.")
+            array = " Of an array, write each object in a line." if line[:1] == "[" else ""
+            self._refuse(place, f"{shown(line.strip())} is not an object, such as {_FORM}.{array}")
         return dict(row)
 
     def _refuse(self, place: int, what: str) -> None:

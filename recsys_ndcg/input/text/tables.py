@@ -14,11 +14,16 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.input.text.form import TextFormat
 
 _MOST_COLUMNS = 1000
 _SEPARATORS = ("\t", ",", ";", "|")
+#: What may separate fields, and how it is typed.
+_TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
+_TOO_WIDE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -52,6 +57,17 @@ class TextTable:
         self.frame = self.frame[~(self.frame == "").all(axis=1)]  # the index still tells the line
         self._refuse_short(text, separator)
 
+    def check_places(self, columns: Mapping[str, str]) -> None:
+        """Refuse columns that are not there, where they have places in place of names."""
+        for theirs in columns.values():
+            if theirs not in self.frame:
+                msg = (
+                    f"{self._name}: there is no column {theirs!r}; it has "
+                    f"{', '.join(map(str, self.frame))}. Without a heading, columns are named by "
+                    "their places, from 1 on."
+                )
+                raise InvalidInputError(msg)
+
     def read_ids(self, name: str) -> None:
         """Read a column of ids, as whole numbers where nothing of their writing is lost."""
         if name not in self.frame:
@@ -75,7 +91,7 @@ class TextTable:
         if bad.any() and not np.isnan(number(plain[bad].iloc[0].translate(_SWAPPED))):
             point, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
-                f" (with a decimal {point} it is: --decimal {sign}, TextFormat(decimal='{sign}'))"
+                f" (with a decimal {point} it is: --decimal '{sign}', TextFormat(decimal='{sign}'))"
             )
         self._refuse(name, bad, fault)
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
@@ -95,8 +111,16 @@ class TextTable:
             ).fillna("")
         except ValueError as error:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+            if reason.startswith("Calling read"):  # which pandas says of Ctrl-C in this moment
+                raise KeyboardInterrupt from None
             msg = f"{self._name}: cannot be parsed ({reason})."
+            if wide := _TOO_WIDE.search(reason):
+                msg = (
+                    f"{self._name}, line {wide[2]}: {wide[3]} fields in place of {wide[1]}. A "
+                    f"field that holds {shown(separator)} stands in quotes."
+                )
             raise InvalidInputError(msg) from None
+        self._refuse_narrow(frame, text, separator)
         if not heading:
             return frame.set_axis([str(place + 1) for place in range(len(frame.columns))], axis=1)
         names = [str(name).strip() for name in frame.iloc[0]]
@@ -108,6 +132,19 @@ class TextTable:
         if tuple(names[: len(HEADING)]) != HEADING:
             return frame
         return frame.rename(columns=unguarded).assign(user=frame["user"].map(unguarded))
+
+    def _refuse_narrow(self, frame: pd.DataFrame, text: str, separator: str) -> None:
+        """Refuse a table of one column, whose first line has what separates fields elsewhere."""
+        line = first_line(text)
+        signs = [sign for sign in _TYPED_AS if sign in line and sign != separator]
+        if len(frame.columns) == 1 and signs:
+            typed = _TYPED_AS[signs[0]]
+            msg = (
+                f"{self._name}: line 1 is a single field, {shown(line)}. If {typed} separates "
+                f"fields: --sep {typed} (TextFormat(separator={typed})); if the line is not of "
+                "the table, take it out."
+            )
+            raise InvalidInputError(msg)
 
     def _refuse_short(self, text: str, separator: str) -> None:
         """Refuse a row that was cut off: pandas fills it up with empty fields."""
@@ -134,13 +171,15 @@ class TextTable:
             line = int(str(self.frame.index[place])) + self._first_line
             what = fault.format(shown(self.frame[name].iloc[place]))
             msg = f"{self._name}, line {line}: {name} {what}."
+            if line == 1:
+                msg += " If this line is a heading, leave out --no-heading (heading=False)."
             raise InvalidInputError(msg)
 
 
 def number(text: str) -> float:
     """Return a number, NaN for what is none."""
     try:
-        return float(text)
+        return np.nan if "_" in text else float(text)
     except ValueError:
         return np.nan
 
