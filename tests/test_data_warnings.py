@@ -96,6 +96,7 @@ def test_users_of_one_table_only_are_told_at_the_join() -> None:
     with pytest.warns(rn.DataWarning, match="No user of the results is among the labels") as found:
         rn.RankedLists.from_labels(labels, results)
     assert len(found) == 1
+    assert "Were the ids numbered anew?" in str(found[0].message)
 
 
 def test_a_warning_points_at_the_callers_line() -> None:

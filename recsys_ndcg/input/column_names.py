@@ -22,6 +22,11 @@ _KNOWN = {
     "truelabel groundtruth ytrue actual actualrating weight",
     "rank": "rank",
 }
+#: What is no grade nor score: when an interaction was, and the number of its row.
+_BESIDE = (
+    "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
+    "reviewtime eventtime createdat updatedat playedat"
+)
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 _ROLES = {word: role for role, words in _KNOWN.items() for word in words.split()}
 
@@ -66,7 +71,23 @@ def roles_of(
 def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None
-    return _ROLES.get(re.sub(r"[\W_]", "", name.partition(":")[0]).lower())
+    return _ROLES.get(_word(name))
+
+
+def is_beside(name: Any) -> bool:
+    """Tell the name of a column of times, or of the numbers of the rows.
+
+    Examples
+    --------
+    >>> [is_beside(name) for name in ("timestamp:float", "Unnamed: 0", "playtime")]
+    [True, True, False]
+    """
+    return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
+
+
+def _word(name: str) -> str:
+    """Return a name as those above are written."""
+    return re.sub(r"[\W_]", "", name.partition(":")[0]).lower()
 
 
 def seems_headless(names: Iterable[Any]) -> bool:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.column_names import roles_of, seems_headless
+from recsys_ndcg.input.column_names import is_beside, roles_of, seems_headless
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
 
@@ -102,7 +102,7 @@ class Table:
         """Return the words that name our column: the only candidate of the table, if it has one."""
         used = [one for names in self._roles.values() for one in names]
         known = [one for one in self._roles.get(column, []) if one in self.names]
-        free = known or [one for one in self.names if one not in used]
+        free = known or [one for one in self.names if one not in used and not is_beside(one)]
         guess = free[0] if len(free) == 1 else "..."
         return f"columns={{{column!r}: {guess!r}}} (--columns {column}={guess})"
 

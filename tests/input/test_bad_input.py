@@ -186,7 +186,7 @@ def test_true_values_that_are_all_missing_or_all_the_same_are_refused() -> None:
         ([OK[0], ("a", "y", 3.0, 4, {})], "Row 1 .*user, item, estimated, true"),
         ([("a", "x", 4, 3.0, {}), OK[1]], "Row 1 .*uid, iid, r_ui, est"),
         ([1, 2, 3], "Row 0 .*1.*each must be"),
-        (FRAME.to_dict("records"), "Row 0 .*each must be"),
+        ([FRAME.to_dict("records")[0], OK[1]], "Row 0 .*each must be"),
         ({"a": [(1, 2, 3)]}, r"\(1, 2, 3\).*each must be \(estimated, true\)"),
         ({"a": [1, (2, 3)]}, r"'a' has the entry 1; each must be \(estimated, true\)"),
         ([[3, 1, 2, 0, 2], [0, 1, 2, 3, 4]], r"Row 0 .*\(user, item, estimated, true\)"),
