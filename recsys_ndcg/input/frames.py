@@ -84,7 +84,10 @@ class Table:
             f"{self.naming(column)}"
         )
         if seems_headless(self.names):
-            msg += ". If the file has no heading: --no-heading (TextFormat(heading=False))."
+            msg += (
+                ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "
+                "RankedLists.from_file)."
+            )
         else:
             msg += f", or {JOIN}." if column == "true" and not found else "."
         raise InvalidInputError(msg)

@@ -123,7 +123,7 @@ def test_dates_in_place_of_estimates_are_refused_in_every_resolution(unit: str) 
         (b"4", "true: text such as b'4' in row 0 "),
         (math.inf, "true: an infinite grade in row 0 "),
         (-1, "grade -1.0 .*user 'a' item 'x'.* negative gain"),
-        (1024, "grade 1024.0 .*user 'a' item 'x'.* too large .*linear"),
+        (1024, "grade 1024.0 .*user 'a' item 'x'.* too large .*=Convention\\(gain='linear'\\)"),
         ({"stars": 4}, "true.*not a number"),
     ],
 )
@@ -212,7 +212,10 @@ def test_data_of_another_shape_is_refused(data: Any, match: str) -> None:
 @pytest.mark.parametrize(
     ("act", "match"),
     [
-        (lambda: rn.evaluate([*OK, OK[1]]), "predictions: .*rows 1 and 4 .*duplicates='first'"),
+        (
+            lambda: rn.evaluate([*OK, OK[1]]),
+            r"predictions: .*rows 1 and 4 .*convention=Convention\(duplicates='first'\)",
+        ),
         (lambda: join(pd.concat([LABELS, LABELS])), "labels: .*rows 0 and 3 .*3 such repeats"),
         (lambda: join(results=pd.concat([RESULTS, RESULTS])), "results: .*rows 0 and 3 "),
         (

@@ -16,7 +16,10 @@ _NO_TEXT = (
     "Save it as CSV in UTF-8; the name of a Parquet file ends in .parquet, that of Arrow in "
     ".feather, that of pickled predictions in .pickle."
 )
-_LATIN = "If it is of an older program, say how it is written: --encoding latin-1 (encoding=)."
+_LATIN = (
+    "If it is of an older program, say how it is written: --encoding latin-1 "
+    "(text=TextFormat(encoding='latin-1') of RankedLists.from_file)."
+)
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,11 @@ class TextTable:
         if bad.any() and not np.isnan(number(plain[bad].iloc[0].translate(_SWAPPED))):
             point, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
-                f" (with a decimal {point} it is: --decimal {sign}, TextFormat(decimal='{sign}'))"
+                f" (with a decimal {point} it is: --decimal {sign} or "
+                f"text=TextFormat(decimal='{sign}') of RankedLists.from_file)"
             )
+        else:
+            fault += "; correct it, or name the right column with columns= (--columns)"
         self._refuse(name, bad, fault)
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
@@ -95,14 +98,17 @@ class TextTable:
             ).fillna("")
         except ValueError as error:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-            msg = f"{self._name}: cannot be parsed ({reason})."
+            msg = (
+                f"{self._name}: cannot be parsed ({reason}). A field in which the separator "
+                "stands is written in double quotes."
+            )
             raise InvalidInputError(msg) from None
         if not heading:
             return frame.set_axis([str(place + 1) for place in range(len(frame.columns))], axis=1)
         names = [str(name).strip() for name in frame.iloc[0]]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            msg = f"{self._name}: the heading names the column {twice[0]!r} twice."
+            msg = f"{self._name}: the heading names the column {twice[0]!r} twice; keep one."
             raise InvalidInputError(msg)
         frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
         if tuple(names[: len(HEADING)]) != HEADING:
