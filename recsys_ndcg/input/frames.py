@@ -36,6 +36,7 @@ class Table:
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = checked_columns(columns)
         self._read: dict[Any, str] = {}
+        self._nameless = _has_nameless_index(data)
         self._data, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
@@ -90,6 +91,8 @@ class Table:
             )
         else:
             msg += f", or {JOIN}." if column == "true" and not found else "."
+        if self._nameless and column in ("user", "item") and not found:
+            msg += f" If it is the index, name that: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
 
     def may_have(self, column: str) -> bool:
@@ -135,6 +138,12 @@ def _with_index(data: Any, columns: Mapping[str, str]) -> Any:
     said = [name for name in columns.values() if name not in data.columns]
     wanted = [name for name in levels if name in names or name in said]
     return data.reset_index(wanted) if wanted else data
+
+
+def _has_nameless_index(data: Any) -> bool:
+    """Tell a table of pandas whose index is more than the number of the row, and has no name."""
+    index = getattr(data, "index", None)
+    return list(getattr(index, "names", ())) == [None] and not hasattr(index, "step")
 
 
 def _opened(data: Any) -> tuple[Any, list[Any]]:

@@ -307,6 +307,17 @@ def test_a_user_in_the_index_does_not_stand_before_a_column() -> None:
     assert lists.users.tolist() == ["ann", "bob"]
 
 
+def test_an_index_without_a_name_is_to_be_named() -> None:
+    """It may be of the users; what only numbers the rows is not spoken of."""
+    nameless = FRAME.assign(estimated=1.0, true=1).set_index("user").rename_axis(None)
+    with refused(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
+        rn.evaluate(nameless)
+    lists = rn.RankedLists.from_frame(nameless.rename_axis("user"))
+    assert lists.users.tolist() == ["ann", "bob"]
+    with refused(r"--columns user=\.\.\.\)\.$"):
+        rn.evaluate(nameless.reset_index(drop=True))
+
+
 @pytest.mark.parametrize(
     "names",
     [
