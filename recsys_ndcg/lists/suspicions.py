@@ -22,7 +22,7 @@ _FEW_ROWS = 10  # of which nothing can be told
 _LOOK = 1000  # rows that tell at once that a column is an ordinary one
 _SCALES = ((0.5, 20), (0.1, 1), (5, 100))  # a step, and the widest from the least to the most
 _NEAR = 1e-6  # of a step, for 0.1 + 0.2 is not 0.3
-_ENDS = 2
+_ENDS, _FEW = 2, 21  # values of a scale: the least, and the most
 _TIMES = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FIRST, _LAST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
 
@@ -130,6 +130,8 @@ def _exchanged(lists: GroupedLists) -> Iterator[str]:
     off = true[true * 2 % 1 != 0]
     if len(off) <= _MOST * len(true) or _on_a_scale(true):
         return
+    if len(pd.unique(true)) <= min(_FEW, _MOST * len(true)):  # grades too, as logarithms of counts
+        return
     yield (
         "The columns estimated and true look exchanged: the estimates are the steps of a scale "
         f"from {estimated.min():g} to {estimated.max():g}, as ratings are, and true values such "
@@ -161,7 +163,8 @@ def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
     nothing else of it can be seen in predictions. Nearly all are enough, if that is the top indeed.
     """
     estimated, top = lists.estimated, float(np.fmax.reduce(lists.true))
-    ends = sorted({float(estimated.max()), float(estimated.min())})
+    # scores are 0 where a model knows nothing
+    ends = sorted({float(estimated.max()), float(estimated.min() or estimated.max())})
     bound, n_there = max(((end, int((estimated == end).sum())) for end in ends), key=itemgetter(1))
     share = n_there / len(estimated)
     if share == 1 or (share >= _NEARLY and bound >= top):
