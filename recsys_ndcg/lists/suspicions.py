@@ -150,7 +150,8 @@ def _on_a_scale(values: Floats) -> bool:
     [True, True, True, False]
     """
     for some in (values[:_LOOK], values):  # the first rows tell most columns at once
-        steps = [some / step for step, widest in _SCALES if np.ptp(some) <= widest]
+        width = np.ptp(some)
+        steps = (some / step for step, widest in _SCALES if width <= widest)
         if not any((np.abs(one - one.round()) < _NEAR).all() for one in steps):
             return False
     return True
