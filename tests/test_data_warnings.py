@@ -55,6 +55,22 @@ def test_half_of_the_estimates_at_a_bound_is_not_most(at_bound: int, expected: i
     assert len(told(frame, metrics="rmse")) == expected
 
 
+def test_a_class_that_most_items_get_is_no_bound() -> None:
+    """Rounded estimates and 0 or 1 are classes, of which one may well be most of them."""
+    frame = rows(20, 5)
+    classes = frame["true"].where(frame.index < 40, 5)
+    liked = (frame["true"] > 2).astype(int)
+    for change in (
+        frame.assign(estimated=classes),
+        frame.assign(estimated=liked, true=liked.sample(frac=1, random_state=0).to_numpy()),
+    ):
+        assert told(change, metrics="rmse") == []
+    known = frame["estimated"].abs().where(frame.index >= 70, 0.0)  # as neighbours score most items
+    assert told(frame.assign(estimated=known), metrics="rmse") == []
+    (only,) = told(frame.assign(estimated=np.where(frame.index < 60, 5.0, 1.0)), metrics="rmse")
+    assert "60.0% of the estimates are exactly 5.0" in str(only.message)
+
+
 def test_lists_of_one_item_are_counted() -> None:
     """Any order of one item is perfect."""
     frame = pd.concat([rows(8, 1), rows(4, 5).assign(user=lambda one: one["user"] + 100)])
@@ -82,6 +98,7 @@ def test_users_of_one_table_only_are_told_at_the_join() -> None:
     with pytest.warns(rn.DataWarning, match="No user of the results is among the labels") as found:
         rn.RankedLists.from_labels(labels, results)
     assert len(found) == 1
+    assert "Were the ids numbered anew?" in str(found[0].message)
 
 
 def test_a_warning_points_at_the_callers_line() -> None:
@@ -121,10 +138,20 @@ def test_rows_in_the_order_of_surprise_are_told() -> None:
     for data in (tuples, exchanged, exchanged.to_dict("list")):
         first, *_ = (str(one.message) for one in told(data))
         assert "The columns estimated and true look exchanged" in first
-        assert "whole or half number from 1 to 5" in first
+        assert "the estimates are the steps of a scale from 1 to 5, as ratings are" in first
         assert "(uid, iid, r_ui, est) have the true rating first: give them as Predictions" in first
     assert told(frame) == []
     assert told([(*row, {}) for row in tuples]) == []  # predictions of Surprise as they are
+
+
+@pytest.mark.parametrize("factor", [0.2, 20])
+def test_ratings_of_another_scale_in_the_place_of_estimates_are_told(factor: float) -> None:
+    """Tenths up to 1, and percents."""
+    frame = predicted()
+    scaled = frame[["true", "estimated"]] * factor
+    first, *_ = told(frame.assign(estimated=scaled["true"], true=scaled["estimated"]))
+    assert f"the steps of a scale from {factor:g} to {5 * factor:g}" in str(first.message)
+    assert told(frame.assign(**scaled)) == []
 
 
 def test_columns_that_may_well_be_right_are_not_told() -> None:
@@ -134,6 +161,8 @@ def test_columns_that_may_well_be_right_are_not_told() -> None:
     for change in (
         frame.assign(estimated=frame["true"].sample(frac=1, random_state=0).to_numpy()),
         frame.assign(true=frame["estimated"] + 7),
+        frame.assign(estimated=frame["true"].shift(1, fill_value=2), true=frame["true"] / 10),
+        frame.assign(estimated=frame["true"].shift(1, fill_value=2), true=np.log1p(frame["true"])),
         frame.assign(estimated=np.arange(len(frame)) * 3.0, true=frame["estimated"] + 7),
     ):
         options = {"metrics": "rmse", "convention": rn.Convention(**ordinary)}

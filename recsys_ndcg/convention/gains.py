@@ -214,7 +214,9 @@ def faulty_grades(
         values = gains(known, convention, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
     rescale = "rescale the grades" + (
-        ", or pass gain='linear'" if str(rule).startswith("exp") else ""
+        ", or pass convention=Convention(gain='linear') (--convention gain=linear)"
+        if str(rule).startswith("exp")
+        else ""
     )
     mistaken = "if they are times or ids of items, give the ratings instead"
     faults = [

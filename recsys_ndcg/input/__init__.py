@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.column_names import roles_of
@@ -93,7 +94,7 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | 
     """Return the predictions in a pickle in place of its path, and all else as it came."""
     try:
         if not (isinstance(data, str | Path) and is_pickle(data)):
-            return data
+            return _in_columns(data)
     except OSError as error:
         msg = f"{data}: cannot be read ({error.strerror})."
         raise InvalidInputError(msg) from None
@@ -103,6 +104,14 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | 
     if text:
         refuse_options(str(data), text)
     return read_pickle(data)
+
+
+def _in_columns(data: Any) -> Any:
+    """Return dicts that name each field, and records of NumPy, as a table; all else as it came."""
+    if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
+        return pd.DataFrame(data)
+    dicts = isinstance(data, list) and data and isinstance(data[0], Mapping)
+    return pd.DataFrame(data) if dicts and all(isinstance(one, Mapping) for one in data) else data
 
 
 def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:

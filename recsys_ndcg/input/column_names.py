@@ -24,6 +24,11 @@ _KNOWN = {
 }
 #: What a column may be to us.
 ROLES = tuple(_KNOWN)
+#: What is no grade nor score: when an interaction was, and the number of its row.
+_BESIDE = (
+    "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
+    "reviewtime eventtime createdat updatedat playedat"
+)
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 _ROLE_OF = {word: role for role, words in _KNOWN.items() for word in words.split()}
 
@@ -68,7 +73,23 @@ def roles_of(
 def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None
-    return _ROLE_OF.get(re.sub(r"[\W_]", "", name.partition(":")[0]).lower())
+    return _ROLE_OF.get(_word(name))
+
+
+def is_beside(name: Any) -> bool:
+    """Tell the name of a column of times, or of the numbers of the rows.
+
+    Examples
+    --------
+    >>> [is_beside(name) for name in ("timestamp:float", "Unnamed: 0", "playtime")]
+    [True, True, False]
+    """
+    return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
+
+
+def _word(name: str) -> str:
+    """Return a name as those above are written."""
+    return re.sub(r"[\W_]", "", name.partition(":")[0]).lower()
 
 
 def seems_headless(names: Iterable[Any]) -> bool:

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.column_names import ROLES, roles_of, seems_headless
+from recsys_ndcg.input.column_names import ROLES, is_beside, roles_of, seems_headless
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
 
@@ -34,6 +34,7 @@ class Table:
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = checked_columns(columns)
         self._read: dict[Any, str] = {}
+        self._nameless = _has_nameless_index(data)
         self._data, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
@@ -82,9 +83,14 @@ class Table:
             f"{self.naming(column)}"
         )
         if seems_headless(self.names):
-            msg += ". If the file has no heading: --no-heading (TextFormat(heading=False))."
+            msg += (
+                ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "
+                "RankedLists.from_file)."
+            )
         else:
             msg += f", or {JOIN}." if column == "true" and not found else "."
+        if self._nameless and column in ("user", "item") and not found:
+            msg += f" If it is the index, name that: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
 
     def may_have(self, column: str) -> bool:
@@ -100,7 +106,7 @@ class Table:
         """Return the words that name our column: the only candidate of the table, if it has one."""
         used = [one for names in self._roles.values() for one in names]
         known = [one for one in self._roles.get(column, []) if one in self.names]
-        free = known or [one for one in self.names if one not in used]
+        free = known or [one for one in self.names if one not in used and not is_beside(one)]
         guess = free[0] if len(free) == 1 else "..."
         typed = f"{column}={guess}" if guess == "..." else quote(f"{column}={guess}")
         return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"
@@ -131,6 +137,12 @@ def _with_index(data: Any, columns: Mapping[str, str]) -> Any:
     said = [name for name in columns.values() if name not in data.columns]
     wanted = [name for name in levels if name in names or name in said]
     return data.reset_index(wanted) if wanted else data
+
+
+def _has_nameless_index(data: Any) -> bool:
+    """Tell a table of pandas whose index is more than the number of the row, and has no name."""
+    index = getattr(data, "index", None)
+    return list(getattr(index, "names", ())) == [None] and not hasattr(index, "step")
 
 
 def _opened(data: Any) -> tuple[Any, list[Any]]:

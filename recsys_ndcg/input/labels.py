@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.input.column_names import is_beside
 from recsys_ndcg.input.ids import refuse_rows, type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
 from recsys_ndcg.input.written_ids import refuse_alike
@@ -66,9 +67,9 @@ def labels_from(table: Table) -> Labels:
     graded = table.may_have("true")
     true = table.numbers("true") if graded else np.ones(len(user))
     labels = Labels(user, item, true)
-    unread = [] if graded else table.unread
+    unread = [] if graded else [one for one in table.unread if not is_beside(one)]
     if unread:
-        ids = [one for one in table.names if one not in unread]
+        ids = [one for one in table.names if one not in table.unread]
         msg = (
             f"The labels have no column 'true', so that every row counts as 1. Unused: "
             f"{', '.join(map(str, unread))}. If one of them is the grade, say "
@@ -139,7 +140,10 @@ def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str
     """
     for column, (known, found) in columns.items():
         if not in_common(known, found, column, names):
-            msg = f"No {column} of {names[1]} is among {names[0]}, so every score is 0."
+            msg = (
+                f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
+                "numbered anew? Give both those of the same numbering."
+            )
             warn(msg)
 
 

@@ -110,7 +110,8 @@ def _merged(pairs: Pairs, n_items: int, rule: str) -> Pairs:
         msg = (
             f"{pairs.table}: the same user and item stand in rows {before} and {first} (counted "
             f"from 0), {extra} such repeats in all. Remove them, or choose duplicates='first', "
-            "'last', 'max' or 'mean' (--convention duplicates=first)."
+            "'last', 'max' or 'mean': convention=Convention(duplicates='first') (--convention "
+            "duplicates=first), and the same where lists are made apart."
         )
         raise InvalidInputError(msg)
     once = pairs.take(np.flatnonzero(~again))

@@ -6,20 +6,23 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _MOST, _NEARLY = 0.5, 0.95
 _FEW_ROWS = 10  # of which nothing can be told
 _LOOK = 1000  # rows that tell at once that a column is an ordinary one
-_WIDEST = 20  # the scale of ratings from -10 to 10
+_SCALES = ((0.5, 20), (0.1, 1), (5, 100))  # a step, and the widest from the least to the most
+_NEAR = 1e-6  # of a step, for 0.1 + 0.2 is not 0.3
+_ENDS, _FEW = 2, 21  # values of a scale: the least, and the most
 _TIMES = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FIRST, _LAST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
 
@@ -122,22 +125,37 @@ def _ranks(lists: GroupedLists) -> Iterator[str]:
 def _exchanged(lists: GroupedLists) -> Iterator[str]:
     """Tell of estimates that stand where ratings do, and true values that do not."""
     estimated = lists.estimated
-    if not _on_a_grid(estimated[:_LOOK]).all() or np.ptp(estimated) > _WIDEST:
+    if not _on_a_scale(estimated) or estimated.min() == estimated.max():
         return
     true = lists.true[~np.isnan(lists.true)]
-    off = ~_on_a_grid(true)
-    if len(true) and off.mean() > _MOST and _on_a_grid(estimated).all():
-        yield (
-            "The columns estimated and true look exchanged: every estimate is a whole or half "
-            f"number from {estimated.min():g} to {estimated.max():g}, as ratings are, and true "
-            f"values such as {shown(true[off][0])} are not. Rows are (user, item, estimated, "
-            "true), but Surprise's (uid, iid, r_ui, est) have the true rating first: give them as "
-            "Predictions, or a table with columns= (--columns)."
-        )
+    off = true[true * 2 % 1 != 0]
+    if len(off) <= _MOST * len(true) or _on_a_scale(true):
+        return
+    if len(pd.unique(true)) <= min(_FEW, _MOST * len(true)):  # grades too, as logarithms of counts
+        return
+    yield (
+        "The columns estimated and true look exchanged: the estimates are the steps of a scale "
+        f"from {estimated.min():g} to {estimated.max():g}, as ratings are, and true values such "
+        f"as {shown(off[0])} are not. Rows are (user, item, estimated, true), but Surprise's "
+        "(uid, iid, r_ui, est) have the true rating first: give them as Predictions, or a table "
+        "with columns= (--columns)."
+    )
 
 
-def _on_a_grid(values: Floats) -> Flags:
-    return np.asarray(values * 2 % 1 == 0)
+def _on_a_scale(values: Floats) -> bool:
+    """Tell whether all values are stars or halves of them, tenths up to 1, or percents in fives.
+
+    Examples
+    --------
+    >>> [_on_a_scale(np.array(one)) for one in ([1, 4.5], [0.3, 1], [20, 100], [1, 4.1])]
+    [True, True, True, False]
+    """
+    for some in (values[:_LOOK], values):  # the first rows tell most columns at once
+        width = np.ptp(some)
+        steps = (some / step for step, widest in _SCALES if width <= widest)
+        if not any((np.abs(one - one.round()) < _NEAR).all() for one in steps):
+            return False
+    return True
 
 
 def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
@@ -147,7 +165,8 @@ def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
     nothing else of it can be seen in predictions. Nearly all are enough, if that is the top indeed.
     """
     estimated, top = lists.estimated, float(np.fmax.reduce(lists.true))
-    ends = sorted({float(estimated.max()), float(estimated.min())})
+    # scores are 0 where a model knows nothing
+    ends = sorted({float(estimated.max()), float(estimated.min() or estimated.max())})
     bound, n_there = max(((end, int((estimated == end).sum())) for end in ends), key=itemgetter(1))
     share = n_there / len(estimated)
     if share == 1 or (share >= _NEARLY and bound >= top):
@@ -160,9 +179,19 @@ def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
             "learning rate or more regularisation. Else it estimates the same for everything"
             f"{scale if top > bound else ''}."
         )
-    elif share > _MOST:
+    elif share > _MOST and not _classes(estimated, lists.true):
         yield (
             f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
             f"{np.nanmin(lists.true)} to {top}: was the model given the wrong rating_scale? Those "
             "items are tied."
         )
+
+
+def _classes(estimated: Floats, true: Floats) -> bool:
+    """Tell estimates of a classifier, of which one may well be the most frequent.
+
+    Only the two ends, where more than two are to be estimated, are huge estimates that were cut.
+    """
+    if not _on_a_scale(estimated):
+        return False
+    return len(pd.unique(estimated)) > _ENDS or len(pd.unique(true[~np.isnan(true)])) <= _ENDS

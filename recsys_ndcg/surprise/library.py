@@ -34,7 +34,8 @@ def stand_for_library(package: str) -> None:
     """Let the submodules of the library be imported from a package of the same layout.
 
     ``from recsys_ndcg.surprise.dataset import Dataset`` finds the very module that the library
-    has loaded, so that no class exists twice. Modules that the package has itself stay its own.
+    has loaded, so that no class exists twice. Modules that the package has itself stay its own,
+    with what they lack of the library's, such as ``fit_and_score``.
 
     Parameters
     ----------
@@ -45,6 +46,14 @@ def stand_for_library(package: str) -> None:
         if not name.startswith("surprise."):
             continue
         parent, _, own = f"{package}{name.removeprefix('surprise')}".rpartition(".")
-        sys.modules.setdefault(f"{parent}.{own}", module)
+        ours = sys.modules.setdefault(f"{parent}.{own}", module)
+        for known, value in vars(module).items():
+            if not hasattr(ours, known) and _is_of_surprise(value):
+                setattr(ours, known, value)
         if not hasattr(sys.modules[parent], own):
             setattr(sys.modules[parent], own, module)
+
+
+def _is_of_surprise(value: Any) -> bool:
+    """Tell what Surprise defines itself from what it imports."""
+    return str(getattr(value, "__module__", "")).startswith("surprise.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,11 @@ def written(folder: Path, text: str | bytes, name: str = "p.csv") -> Path:
         (HEADING + "a,x,1e400,2\n", "p.csv, line 2: .*estimated"),
         (HEADING + ",x,1,2\na,y,2,1\n", "p.csv, line 2: .*user"),
         (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
-        (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed"),
+        (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed .*in double quotes"),
+        (
+            HEADING + "a,x,1,two\n",
+            "p.csv, line 2: true is 'two', .*name the right column with colu",
+        ),
         (
             "user;item;estimated;true\na;x;1,5;2\n",
             "p.csv, line 2: estimated is '1,5'.*--decimal ','",
@@ -67,6 +72,32 @@ def test_a_csv_file_that_is_not_a_table_of_predictions_is_refused(
         rn.evaluate(path)
     with refused(match):
         rn.evaluate(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "how"),
+    [
+        (GOOD, "heading=False", rn.TextFormat(heading=False)),
+        (
+            "user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n",
+            "decimal=','",
+            rn.TextFormat(decimal=","),
+        ),
+        (
+            (HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,3\n",
+            "encoding='latin-1'",
+            rn.TextFormat(encoding="latin-1"),
+        ),
+    ],
+)
+def test_how_text_is_written_is_said_as_the_message_tells(
+    tmp_path: Path, text: str | bytes, words: str, how: rn.TextFormat
+) -> None:
+    """`evaluate` does not take it: the lists are read first."""
+    path = written(tmp_path, text)
+    with refused(re.escape(f"text=TextFormat({words}) of RankedLists.from_file")):
+        rn.evaluate(path)
+    assert rn.evaluate(rn.RankedLists.from_file(path, text=how)).mean.notna().all()
 
 
 @pytest.mark.parametrize("separator", [",", "\t", "|"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,8 @@ LABELS: dict[str, Callable[[], Any]] = {
     "frame": lambda: FRAME,
     "polars": lambda: pl.from_pandas(FRAME),
     "columns": lambda: FRAME.to_dict("list"),
+    "objects": lambda: FRAME.to_dict("records"),
+    "records": lambda: FRAME.assign(true=1).to_records(index=False),
     "user in the index": lambda: FRAME.set_index("user"),
     "both in the index": lambda: FRAME.assign(true=1).set_index(["user", "item"]),
     "sets": lambda: {user: set(one) for user, one in GRADED.items()},
@@ -133,6 +136,21 @@ def test_columns_that_could_be_the_grade_are_named() -> None:
     assert evaluated(labels[["user", "item"]], SCORES) == EXPECTED
     lists = rn.RankedLists.from_labels(labels, SCORES, columns={"true": "clicks"})
     assert sorted(lists.true[~np.isnan(lists.true)]) == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["timestamp", "Date", "unix_time", "timestamp:float", "Unnamed: 0"]
+)
+def test_when_an_interaction_was_is_no_grade(name: str) -> None:
+    """Interactions mostly have it, and files the number of the row; nor is it proposed for any."""
+    times = {name: [1.2e9, 1.3e9, 1.4e9]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluated(FRAME.assign(**times), SCORES) == EXPECTED
+    with pytest.warns(rn.DataWarning, match=r"Unused: clicks\. If .*labels\[\['user', 'item'\]\]"):
+        evaluated(FRAME.assign(**times, clicks=1), SCORES)
+    with refused(r"columns=\{'estimated': 'votes'\}"):
+        evaluated(FRAME, FRAME.assign(**times, votes=1))
 
 
 def test_two_columns_that_could_be_the_grade_are_asked_for() -> None:
@@ -287,6 +305,17 @@ def test_a_user_in_the_index_does_not_stand_before_a_column() -> None:
     named = told.rename(columns={"user": "who"}).set_index("who")
     lists = rn.RankedLists.from_frame(named, columns={"user": "who"})
     assert lists.users.tolist() == ["ann", "bob"]
+
+
+def test_an_index_without_a_name_is_to_be_named() -> None:
+    """It may be of the users; what only numbers the rows is not spoken of."""
+    nameless = FRAME.assign(estimated=1.0, true=1).set_index("user").rename_axis(None)
+    with refused(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
+        rn.evaluate(nameless)
+    lists = rn.RankedLists.from_frame(nameless.rename_axis("user"))
+    assert lists.users.tolist() == ["ann", "bob"]
+    with refused(r"--columns user=\.\.\.\)\.$"):
+        rn.evaluate(nameless.reset_index(drop=True))
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,20 @@ def test_submodules_exist_once() -> None:
         importlib.import_module("recsys_ndcg.surprise.data_set")
 
 
+@pytest.mark.parametrize(
+    "name", ["accuracy", "model_selection.search", "model_selection.validation"]
+)
+def test_a_submodule_of_ours_has_what_theirs_defines(name: str) -> None:
+    """Such as `fit_and_score`, which scripts with loops of their own import."""
+    theirs = importlib.import_module(f"surprise.{name}")
+    mine = importlib.import_module(f"recsys_ndcg.surprise.{name}")
+    assert mine is not theirs
+    own = theirs.__name__
+    defined = [one for one, it in vars(theirs).items() if getattr(it, "__module__", "") == own]
+    assert defined
+    assert [one for one in defined if not hasattr(mine, one)] == []
+
+
 def changed(script: str) -> str:
     """Return a script with other import lines."""
     script = re.sub(r"^from surprise\b", "from recsys_ndcg.surprise", script, flags=re.MULTILINE)

@@ -19,7 +19,10 @@ _NO_TEXT = (
 )
 _LOOK = 1 << 12
 _MARK = "\ufeff"
-_LATIN = "If it is of an older program, say how it is written: --encoding latin-1 (encoding=)."
+_LATIN = (
+    "If it is of an older program, say how it is written: --encoding latin-1 "
+    "(text=TextFormat(encoding='latin-1') of RankedLists.from_file)."
+)
 
 
 @dataclass(frozen=True)

@@ -91,8 +91,11 @@ class TextTable:
         if bad.any() and not np.isnan(number(plain[bad].iloc[0].translate(_SWAPPED))):
             point, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
-                f" (with a decimal {point} it is: --decimal '{sign}', TextFormat(decimal='{sign}'))"
+                f" (with a decimal {point} it is: --decimal '{sign}' or "
+                f"text=TextFormat(decimal='{sign}') of RankedLists.from_file)"
             )
+        else:
+            fault += "; correct it, or name the right column with columns= (--columns)"
         self._refuse(name, bad, fault)
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
@@ -113,12 +116,10 @@ class TextTable:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
             if reason.startswith("Calling read"):  # which pandas says of Ctrl-C in this moment
                 raise KeyboardInterrupt from None
-            msg = f"{self._name}: cannot be parsed ({reason})."
+            quoted = f"A field that holds {shown(separator)} stands in double quotes."
+            msg = f"{self._name}: cannot be parsed ({reason}). {quoted}"
             if wide := _TOO_WIDE.search(reason):
-                msg = (
-                    f"{self._name}, line {wide[2]}: {wide[3]} fields in place of {wide[1]}. A "
-                    f"field that holds {shown(separator)} stands in quotes."
-                )
+                msg = f"{self._name}, line {wide[2]}: {wide[3]} fields in place of {wide[1]}. {quoted}"
             raise InvalidInputError(msg) from None
         self._refuse_narrow(frame, text, separator)
         if not heading:
@@ -126,7 +127,7 @@ class TextTable:
         names = [str(name).strip() for name in frame.iloc[0]]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            msg = f"{self._name}: the heading names the column {twice[0]!r} twice."
+            msg = f"{self._name}: the heading names the column {twice[0]!r} twice; keep one."
             raise InvalidInputError(msg)
         frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
         if tuple(names[: len(HEADING)]) != HEADING:
