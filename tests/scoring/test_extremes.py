@@ -250,12 +250,12 @@ def test_explain_refuses_what_evaluation_refuses(rows: Any, gain: Any, match: st
 def test_explain_needs_a_threshold_where_gains_do(gain: str, metric: str) -> None:
     """And takes 1 where all grades are 0 or 1, as evaluation does."""
     convention = rn.Convention(gain=gain)
-    with refused("threshold=4.0, for instance"):
+    with refused(r"threshold=4.0 \(--threshold 4\), for instance"):
         rn.evaluate(ROWS, metrics=[metric], convention=convention).explain("ann")
     flags = {user: [(one, grade > 2) for one, grade in pairs] for user, pairs in ROWS.items()}
     report = rn.evaluate(flags, metrics=[metric], convention=convention)
     if metric == "rmse":
-        with refused("threshold=4.0, for instance"):
+        with refused(r"threshold=4.0 \(--threshold 4\), for instance"):
             report.explain("ann")
     else:
         assert report.explain("ann")["gain"].tolist() == [1.0, 0.0]
@@ -265,5 +265,5 @@ def test_explain_needs_a_threshold_where_gains_do(gain: str, metric: str) -> Non
 def test_ranking_needs_a_threshold_where_gains_do(gain: str) -> None:
     """Said before anything is ranked."""
     lists = rn.RankedLists.from_tuples(ROWS)
-    with refused("threshold=4.0, for instance"):
+    with refused(r"threshold=4.0 \(--threshold 4\), for instance"):
         rank(lists, rn.Convention(gain=gain))

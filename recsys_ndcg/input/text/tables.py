@@ -119,7 +119,8 @@ class TextTable:
             quoted = f"A field that holds {shown(separator)} stands in double quotes."
             msg = f"{self._name}: cannot be parsed ({reason}). {quoted}"
             if wide := _TOO_WIDE.search(reason):
-                msg = f"{self._name}, line {wide[2]}: {wide[3]} fields in place of {wide[1]}. {quoted}"
+                many = f"{wide[3]} fields in place of {wide[1]}"
+                msg = f"{self._name}, line {wide[2]}: {many}. {quoted}"
             raise InvalidInputError(msg) from None
         self._refuse_narrow(frame, text, separator)
         if not heading:
