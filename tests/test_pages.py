@@ -116,7 +116,7 @@ def _with_data(folder: Path) -> None:
     data.to_csv(folder / "predictions.csv", index=False)
     names = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
     data.rename(columns=names).to_csv(folder / "surprise.csv", index=False)
-    data[data["true"] > 4][["user", "item"]].to_csv(folder / "test.csv", index=False)
+    data[data["true"] > 4][["user", "item"]].to_csv(folder / "clicks.csv", index=False)
     top = data.sort_values(["user", "estimated"], ascending=False).groupby("user").head(10)
     top[["user", "item", "estimated"]].to_csv(folder / "top.csv", index=False)
     (folder / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\n")

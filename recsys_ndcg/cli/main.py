@@ -31,7 +31,7 @@ _NAME = "recsys-ndcg"
 _COMMANDS: dict[Callable[..., None], str] = {
     evaluate: """
         recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
-        recsys-ndcg evaluate --labels test.csv --results top.csv.gz --metrics p@5
+        recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
         zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
     """,
     explain: """
