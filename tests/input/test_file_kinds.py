@@ -446,3 +446,12 @@ def test_an_interrupt_while_a_table_is_parsed_is_no_fault_of_the_table(
     monkeypatch.setattr(tables, "io", SimpleNamespace(StringIO=Interrupted))
     with pytest.raises(KeyboardInterrupt):
         rn.evaluate(written(tmp_path, CSV, "p.csv"))
+
+
+def test_the_name_of_a_column_that_is_no_text_is_the_fault_of_the_file(tmp_path: Path) -> None:
+    """It is read when it is asked for, after the file was opened; found by the fuzzers."""
+    frame = pd.DataFrame({"user": [1], "item": [2], "estimated": [1.0], "true": [3.0]})
+    frame.to_feather(tmp_path / "p.feather", compression="uncompressed")
+    content = (tmp_path / "p.feather").read_bytes().replace(b"item", b"it\x98m")
+    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+        rn.evaluate(written(tmp_path, content, "p.feather"))

@@ -58,10 +58,13 @@ class ArrowColumns(Mapping[str, Any]):
         """Return a column as a chunked array of pyarrow."""
 
     def _take_types(self, schema: Any) -> None:
-        self._types = {field.name: field.type for field in schema}
-        if len(self._types) < len(schema):
-            name = next(name for name in schema.names if schema.names.count(name) > 1)
-            self._refuse(f"has the column {name!r} twice; keep one.")
+        # what is written of each is looked at here, where damage in it is the file's fault
+        told = self._read(lambda: [(one.name, one.type, str(one.type)) for one in schema])
+        self._types = {name: kind for name, kind, _ in told}
+        if len(self._types) < len(told):
+            names = [name for name, *_ in told]
+            twice = next(name for name in names if names.count(name) > 1)
+            self._refuse(f"has the column {twice!r} twice; keep one.")
 
     def _check_rows(self, count: int) -> None:
         self._check(count, most_rows(self._size), "rows")
