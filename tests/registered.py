@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from recsys_ndcg.convention.metric_names import ALSO_CALLED
 from recsys_ndcg.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# how long an example takes hangs on what else the machine does
+settings.register_profile("without a clock", deadline=None)
+settings.load_profile("without a clock")
 
 
 @pytest.fixture(autouse=True)

@@ -75,6 +75,8 @@ def _by_step(steps: Packed, start: Any, kind: np.dtype[Any], size: int) -> NDArr
     apart = _restored(steps, size)
     if apart.dtype.kind not in "iu" or kind.kind not in "iu" or not isinstance(start, int):
         raise ValueError(size)
+    if not np.iinfo(kind).min <= start <= np.iinfo(kind).max:
+        raise ValueError(start)
     column: NDArray[Any] = np.cumsum(apart, dtype=kind) + kind.type(start)
     return column
 

@@ -217,6 +217,15 @@ def test_a_packed_column_with_a_part_changed_is_refused_or_of_its_size(
     assert again.shape == (size,)
 
 
+@pytest.mark.parametrize("start", [10**30, -(10**30)])
+def test_steps_from_beyond_all_numbers_are_refused(start: int) -> None:
+    """As damage, like any other start that is none."""
+    packed = pack(np.arange(1000, 1012))
+    assert unpack(packed, 12).tolist() == [*range(1000, 1012)]
+    with pytest.raises(ValueError, match=str(start)):
+        unpack({**packed, "from": start}, 12)
+
+
 @pytest.mark.parametrize("size", [1, 1000])
 @pytest.mark.parametrize("kind", ["|b1", "<f8"])
 def test_a_bomb_takes_no_more_room_than_was_told(size: int, kind: str) -> None:
