@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+#: Of a text whose columns nobody can have meant: reading them takes minutes.
+MOST_COLUMNS = 1000
 _ROWS_ANYWAY = 500_000
 _ROWS_PER_BYTE = 16  # half a bit each
 _BYTES_ANYWAY = 1 << 26

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from tests.surprise.warned import said
 
 surprise = pytest.importorskip("surprise")
 
@@ -29,7 +28,6 @@ from recsys_ndcg.surprise import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 TABLE = sample_ratings(40, 60)[["user", "item", "rating"]]
@@ -56,16 +54,6 @@ def leaking(n: int) -> tuple[Any, list[Any]]:
     """Return a split, n of whose training ratings are at the end of its testset."""
     trainset, testset = train_test_split(DATA, random_state=0)
     return trainset, [*testset, *trainset.build_testset()[:n]]
-
-
-def said(act: Callable[[], Any]) -> list[str]:
-    """Return what an act warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        act()
-    assert all(issubclass(one.category, rn.DataWarning) for one in caught), caught
-    assert all(one.filename == __file__ for one in caught), caught
-    return [str(one.message) for one in caught]
 
 
 def svd() -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from tests.surprise.warned import said
 
 surprise = pytest.importorskip("surprise")
 
@@ -29,9 +29,6 @@ from recsys_ndcg.surprise import (  # noqa: E402
     train_test_split,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 TABLE = sample_ratings(40, 60)[["user", "item", "rating"]]
 DATA = Dataset.load_from_df(TABLE, Reader(rating_scale=(0.5, 5)))
 FOLDS = KFold(3, random_state=0)
@@ -48,16 +45,6 @@ class PerUser(AlgoBase):  # type: ignore[misc]
         """Return what the user has for any item, or by the item what is beside it."""
         place = 0 if isinstance(user, str) else user % 7
         return 2 + place / 7 + (self.spread * hash(item) % 0.7)
-
-
-def said(act: Callable[[], Any]) -> list[str]:
-    """Return what an act warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        act()
-    assert all(issubclass(one.category, rn.DataWarning) for one in caught), caught
-    assert all(one.filename == __file__ for one in caught), caught
-    return [str(one.message) for one in caught]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -15,6 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import DivergedModelError
 from tests.refusal import refused
+from tests.surprise.warned import said
 
 surprise = pytest.importorskip("surprise")
 
@@ -80,15 +81,6 @@ def model(n_epochs: int = 3, **options: Any) -> Any:
 def diverging() -> Any:
     """Return an SVD whose factors become NaN."""
     return model(20, lr_all=5)
-
-
-def said(act: Callable[[], Any]) -> list[str]:
-    """Return what an act warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        act()
-    assert all(issubclass(one.category, rn.DataWarning) for one in caught), caught
-    return [str(one.message) for one in caught]
 
 
 def about(messages: Sequence[str], pattern: str) -> list[str]:

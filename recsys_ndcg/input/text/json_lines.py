@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.bounds import MOST_COLUMNS
 
-_MOST_COLUMNS = 1000
 _FORM = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
 
 
@@ -53,8 +53,8 @@ class JsonLines(Mapping[str, Any]):
                 continue
             row = self._object(place, line)
             names.update(dict.fromkeys(row))
-            if len(names) > _MOST_COLUMNS:
-                self._refuse(place, f"there are more than {_MOST_COLUMNS} different names.")
+            if len(names) > MOST_COLUMNS:
+                self._refuse(place, f"there are more than {MOST_COLUMNS} different names.")
             self._rows.append((place, row))
         self._names = list(names)
 

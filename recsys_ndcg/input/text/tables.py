@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.bounds import MOST_COLUMNS
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.input.text.form import TextFormat
 
-_MOST_COLUMNS = 1000
 _SEPARATORS = ("\t", ",", ";", "|")
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
@@ -221,9 +221,9 @@ def _is_plain_number(text: str) -> bool:
 def _check_width(name: str, text: str, separator: str) -> None:
     """Refuse columns so many that reading them takes minutes, and lines without them."""
     width = first_line(text).count(separator) + 1
-    if width > _MOST_COLUMNS:
+    if width > MOST_COLUMNS:
         msg = (
-            f"{name}: more than {_MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
+            f"{name}: more than {MOST_COLUMNS} columns in line 1. Keep those of the predictions: "
             "user, item, estimated, true."
         )
         raise InvalidInputError(msg)
