@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg import metrics as _metrics
+from recsys_ndcg.comparison.overlap import jaccard_at_k, rbo
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import (
     DataWarning,
@@ -26,7 +27,6 @@ from recsys_ndcg.one_list import (
     recall_at_k,
     reciprocal_rank,
 )
-from recsys_ndcg.overlap import jaccard_at_k, rbo
 from recsys_ndcg.reconciliation import reconcile
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.signatures import Signature

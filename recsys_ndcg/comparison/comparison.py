@@ -1,0 +1,318 @@
+"""Comparison: which model is better, for whom, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.comparison import gate as gates
+from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.movers import Movers, movers
+from recsys_ndcg.comparison.remarks import remarks
+from recsys_ndcg.comparison.segments import segmented
+from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
+from recsys_ndcg.comparison.verdict import how_tested, verdict
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, is_number, nearest, shown
+from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.metrics import Metric, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.significance.paired import Testing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What `compare` returns: models on the same users, a value.
+
+    Parameters
+    ----------
+    contenders : mapping of str to Contender
+        The models' scores, aligned by user.
+    how : Testing
+        The test, the correction, the level, the draws and their seed.
+    baseline : str
+        Against which model users are won and lost.
+    margin : float, optional
+        Up to which a difference does not matter.
+    groups : pandas.Series, optional
+        The segment of each user.
+    left_out : mapping of str to int
+        How many users of each model are left out, because not all have them.
+    other_metrics : list of str
+        Those that only some models have.
+
+    Attributes
+    ----------
+    leaderboard : pandas.DataFrame
+        A row per model, the best mean first, of the first metric: mean, ci_low, ci_high, pooled,
+        pooled_low, pooled_high, chance, adjusted, won, tied and lost (users, against the
+        baseline), rank_low and rank_high (the interval of its rank), tier, letters, users, spread
+        (between folds or seeds). `leaderboards` has one for each metric.
+    pairwise : pandas.DataFrame
+        A row per metric and pair of models.
+    verdict : str
+        The answer in two sentences.
+    """
+
+    contenders: Mapping[str, Contender]
+    how: Testing
+    baseline: str
+    margin: float | None = None
+    groups: pd.Series[Any] | None = None
+    left_out: Mapping[str, int] | None = None
+    other_metrics: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models, as they were given."""
+        return list(self.contenders)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics; the first decides."""
+        return list(self._first.names)
+
+    @property
+    def users(self) -> Ids:
+        """The users who are compared."""
+        return self._first.users
+
+    @property
+    def signatures(self) -> dict[str, Signature]:
+        """How each metric was computed, of the first model: the others agree in what is read."""
+        return dict(zip(self._first.names, self._first.signatures, strict=True))
+
+    @property
+    def _first(self) -> Contender:
+        return next(iter(self.contenders.values()))
+
+    @lazy
+    def contests(self) -> dict[str, Contest]:
+        """Each metric, with what the tests say of it."""
+        return {
+            name: Contest.of(name, self.contenders, self.how, self.margin) for name in self.metrics
+        }
+
+    @lazy
+    def _leaderboards(self) -> dict[str, pd.DataFrame]:
+        return {
+            name: leaderboard(
+                contest,
+                self.baseline,
+                {model: one.runs[:, one.at(name)] for model, one in self.contenders.items()},
+            )
+            for name, contest in self.contests.items()
+        }
+
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """A row per model in the first metric, the best mean first."""
+        return self._leaderboards[self.metrics[0]].copy()
+
+    @property
+    def leaderboards(self) -> dict[str, pd.DataFrame]:
+        """The same for each metric."""
+        return {name: table.copy() for name, table in self._leaderboards.items()}
+
+    @property
+    def pairwise(self) -> pd.DataFrame:
+        """A row per metric and pair of models, a less b.
+
+        Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
+        the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
+        effect (d_z, in standard deviations of the users' differences); wins, ties, losses (users
+        for whom a is better); p, p_corrected; detectable, the smallest difference that would have
+        been found with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent,
+        corrected; and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
+        and pooled_p_corrected, by a test of their own.
+        """
+        return self._pairwise.copy()
+
+    @lazy
+    def _pairwise(self) -> pd.DataFrame:
+        return pd.concat([pairwise(one) for one in self.contests.values()], ignore_index=True)
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user: for each metric, a column per model."""
+        tables = {
+            name: pd.DataFrame(
+                np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
+            )
+            for name, one in self.contests.items()
+        }
+        return pd.concat(tables, axis=1, names=["metric", "model"])
+
+    @property
+    def verdict(self) -> str:
+        """The answer in two sentences, of the first metric."""
+        return verdict(self.contests[self.metrics[0]])
+
+    @property
+    def tested_by(self) -> str:
+        """The test, the correction and the level, in words."""
+        return how_tested(self.contests[self.metrics[0]])
+
+    @property
+    def segments(self) -> pd.DataFrame:
+        """For whom a model is better: a row for each metric, segment and model.
+
+        Columns: users, mean, ci_low, ci_high, pooled, chance; difference to the baseline, its own
+        interval difference_low and difference_high, effect (d_z), pooled_difference; p and
+        p_corrected for the number of segments and models; against_whole and pooled_against_whole,
+        whether the difference has the other sign than over all segments.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison was made without ``by=``.
+        """
+        return self._segments.copy()
+
+    @lazy
+    def _segments(self) -> pd.DataFrame:
+        if self.groups is None:
+            msg = "There are no segments: compare(..., by='activity') asks for them."
+            raise InvalidInputError(msg)
+        return segmented(self.contests, self.groups, self.baseline)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes the numbers say less than they seem to: a sentence for each thing."""
+        return remarks(self)
+
+    def movers(
+        self,
+        n: int = 10,
+        *,
+        metric: str | Metric | None = None,
+        a: str | None = None,
+        b: str | None = None,
+    ) -> Movers:
+        """Return the users who gain and lose most from model a to model b.
+
+        Parameters
+        ----------
+        n : int
+            How many of each.
+        metric : str or Metric, optional
+            The first by default.
+        a, b : str, optional
+            The baseline, and the best of the others, by default.
+
+        Returns
+        -------
+        Movers
+            With `Movers.table`, and `Movers.explain(user)` for both lists side by side.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such metric or model, or n is no number of users.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = {"ann": [(4, 5), (3, 2)], "bob": [(2, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
+        >>> b = {"ann": [(1, 5), (3, 2)], "bob": [(4, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
+        >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
+        {'bob': 0.351, 'ann': -0.242}
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            msg = f"n must be a whole number of at least 1, not {shown(n)}."
+            raise InvalidInputError(msg)
+        name = self._known(metric)
+        contest = self.contests[name]
+        before = self._model(self.baseline if a is None else a)
+        ordered = [contest.models[place] for place in best_first(contest)]
+        after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        both = (self.contenders[before], self.contenders[after])
+        return movers((before, after), both, name, int(n))
+
+    def not_worse(
+        self,
+        model: str,
+        than: str | None = None,
+        *,
+        margin: float | None = None,
+        metric: str | Metric | None = None,
+        alpha: float | None = None,
+    ) -> gates.Gate:
+        """Tell whether it is shown that a model is not worse than another by a margin or more.
+
+        Parameters
+        ----------
+        model : str
+            The one that shall pass.
+        than : str, optional
+            The other; the baseline by default.
+        margin : float, optional
+            Up to which it may be worse; that of the comparison by default.
+        metric : str or Metric, optional
+            The first by default.
+        alpha : float, optional
+            How often a model that is worse may pass; that of the comparison by default.
+
+        Returns
+        -------
+        Gate
+            True where it passes, with the reason: it is worse, or too few users tell.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such model or metric, or no margin.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> new = {user: [(4, 5), (3, 2)] for user in range(50)}
+        >>> old = {user: [(1 + user % 2, 5), (1.5, 2)] for user in range(50)}
+        >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
+        >>> assert gate.passed, gate.reason
+        """
+        margin = self.margin if margin is None else margin
+        if not is_number(margin) or not (margin or 0) > 0:
+            msg = (
+                f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to "
+                "which a model may be worse."
+            )
+            raise InvalidInputError(msg)
+        other = self._model(self.baseline if than is None else than)
+        model = self._model(model)
+        if model == other:
+            msg = f"{model!r} is compared with itself: say which model it must not be worse than."
+            raise InvalidInputError(msg)
+        pair = {name: self.contenders[name] for name in (model, other)}
+        how = self.how if alpha is None else replace(self.how, alpha=alpha)
+        contest = Contest.of(self._known(metric), pair, how, margin)
+        return gates.not_worse(contest, model, other, float(margin or 0))
+
+    def _known(self, metric: str | Metric | None) -> str:
+        if metric is None:
+            return self.metrics[0]
+        name = str(metric)
+        if name not in self.metrics:
+            try:
+                name = str(parse(name)[0])
+            except RecsysNdcgError:
+                name = str(metric)
+        if name not in self.metrics:
+            msg = f"This comparison has no metric {name!r}; it has {', '.join(self.metrics)}."
+            raise InvalidInputError(msg)
+        return name
+
+    def _model(self, name: str) -> str:
+        if name not in self.contenders:
+            msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
+            raise InvalidInputError(msg)
+        return name
