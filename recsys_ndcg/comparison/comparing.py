@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison.aligning import aligned
 from recsys_ndcg.comparison.chance import CHANCE, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.entering import Asked, contenders_of
+from recsys_ndcg.comparison.entering import Asked, contenders_of, is_measured
+from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.remarks import disputed
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown, warn
+from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.significance.paired import Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import pandas as pd
 
+    from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
@@ -125,11 +129,29 @@ def compare(  # noqa: PLR0913 - the contract
     if baseline is not None and baseline not in entered:
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), entered)}"
         raise InvalidInputError(msg)
-    return Comparison(
+    first = next(iter(entered.values()))
+    field = Field(
         entered,
         how,
         next(iter(entered)) if baseline is None else baseline,
         margin=margin,
+        groups=None if by is None else _groups(by, first, models, train, columns),
         left_out=together.left_out,
         other_metrics=tuple(together.other_metrics),
+    )
+    return Comparison(field)
+
+
+def _groups(
+    by: Any,
+    first: Contender,
+    models: Any,
+    train: Any,
+    columns: Mapping[str, str] | None,
+) -> pd.Series[Any]:
+    """Return the segment of each user; a column is looked up in the predictions given first."""
+    given = models.values() if isinstance(models, Mapping) else ()
+    data = next((one for one in given if not is_measured(one)), None)
+    return segments_of(
+        by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
     )
