@@ -13,7 +13,7 @@ from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.remarks import disputed
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown, warn
 from recsys_ndcg.report.segments import segments_of
-from recsys_ndcg.significance.paired import Testing
+from recsys_ndcg.significance.testing import AGREEING, Testing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def compare(  # noqa: PLR0913 - the contract
     margin: float | None = None,
     users: str = "all",
     test: str = "t",
-    correction: str = "max-T",
+    correction: str | None = None,
     alpha: float = 0.05,
     draws: int = 10_000,
     seed: int = 0,
@@ -66,8 +66,8 @@ def compare(  # noqa: PLR0913 - the contract
         were left out is said.
     test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
         Of the users' differences: Student's paired t test, random signs, resampled users.
-    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}
-        For the number of pairs in a metric.
+    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
+        For the number of pairs in a metric: max-T by default, Holm for tests that have none.
     alpha : float
         How often equal models may be called different; intervals are at 1 - alpha.
     draws, seed : int
@@ -115,6 +115,8 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.976         1          1     1
     bad    0.806         2          2     2
     """
+    if correction is None:
+        correction = "max-T" if test in AGREEING else "holm"
     how = Testing(test=test, correction=correction, alpha=alpha, draws=draws, seed=seed)
     if margin is not None and (not is_number(margin) or margin <= 0):
         msg = f"margin must be a number above 0, such as 0.005, not {shown(margin)}."

@@ -22,6 +22,7 @@ from recsys_ndcg.metrics import Metric, parse
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.comparison.field import Field
     from recsys_ndcg.report.signatures import Signature
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.comparison.contender import Contender
-    from recsys_ndcg.significance.paired import Testing
+    from recsys_ndcg.significance.testing import Testing
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.storage import LISTS, described, least_size, packed_ids
-from recsys_ndcg.significance.paired import Testing
+from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
