@@ -181,8 +181,8 @@ def beside(parts: Sequence[Contender]) -> Contender:
 def averaged(parts: Sequence[Contender]) -> Contender:
     """Return the scores of several runs, averaged within each user; sums are added up.
 
-    Folds of one data set are parts of what is known of a user, so that their digests add up;
-    seeds are measured on the same, and have one.
+    Folds are parts of what is known of a user, seeds are measured on the same: their digests are
+    one.
     """
     if len(parts) == 1:
         return parts[0]
@@ -205,7 +205,7 @@ def averaged(parts: Sequence[Contender]) -> Contender:
             name: _mean_within([getattr(one, name) for one in spread])
             for name in ("chance", "best")
         },
-        truth=spread[0].truth if same else _added([one.truth for one in spread]),
+        truth=spread[0].truth if same else _together([one.truth for one in spread]),
         counts=counts[0] if same else _counts_of_all(counts),
         signatures=tuple(
             one.over(int(count))
@@ -247,8 +247,16 @@ def _mean_within(tables: Sequence[Floats]) -> Floats:
     return mean
 
 
-def _added(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    total: NDArray[np.uint64] = reduce(np.add, truths) % np.uint64(1 << 32)
+def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a digest of what is known of a user fold by fold, in any order of the folds.
+
+    Folds are mixed before they are added up: the same ratings in other folds are other lists.
+    """
+    mixed = [
+        pd.util.hash_array(one.ravel(), categorize=False).reshape(one.shape) * (one != 0)
+        for one in truths
+    ]
+    total: NDArray[np.uint64] = reduce(np.add, mixed)
     return total
 
 
