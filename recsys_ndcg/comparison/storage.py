@@ -131,7 +131,7 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
     contenders = {}
     for model in models:
         part = stored["models"][model]
-        tables = {
+        tables: dict[str, Any] = {
             table: np.column_stack([part[table][name].column(size, "f") for name in names])
             for table in TABLES
         }
@@ -192,6 +192,6 @@ def _groups(stored: Part, size: int, first: Contender) -> pd.Series[Any] | None:
     if len(set(names)) < len(names) or not (codes.min() >= -1 and codes.max() < len(names)):
         stored.refuse("holds segments that are not among its names")
     return pd.Series(
-        pd.Categorical.from_codes(codes, categories=names),
+        pd.Categorical.from_codes(codes, categories=pd.Index(names)),
         index=pd.Index(first.users.tolist(), name="user"),
     )

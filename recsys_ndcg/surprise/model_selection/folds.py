@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from recsys_ndcg.comparison.contender import Contender, averaged, beside
+from recsys_ndcg.comparison.averaging import averaged, beside
+from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
