@@ -88,6 +88,8 @@ class Metric:
     within_list: ClassVar[bool | None] = None
     #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
     cutoff: ClassVar[str] = "usual"
+    #: Which way is better: of errors the least.
+    greater_is_better: ClassVar[bool] = True
     #: Whether the order of a list moves it, and whether it lies between 0 and 1.
     orders: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
