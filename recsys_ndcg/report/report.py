@@ -20,6 +20,7 @@ from recsys_ndcg.report.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
+from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
 from recsys_ndcg.report.segmented import Segments
 from recsys_ndcg.report.segments import segments_of
@@ -27,6 +28,8 @@ from recsys_ndcg.report.summary import intervals, summarised
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import altair as alt
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.signatures import Signature
@@ -448,6 +451,44 @@ class Report(Mapping[str, float]):
             raise InvalidInputError(msg)
         gains = (one for one in self.scores.measurements if one.metric.uses_gains)
         return explained(lists, next(gains, self.scores.measurements[0]), user, k)
+
+    def plot(
+        self, kind: str = "k", metric: str | Metric | None = None
+    ) -> alt.LayerChart | alt.ConcatChart:
+        """Return a chart of Vega-Altair, which a notebook shows.
+
+        Parameters
+        ----------
+        kind : {'k', 'users'}
+            ``"k"``: the mean against the cutoff, with its 95 % interval and chance. A metric that
+            was measured at a single cutoff is measured at smaller ones, too, by the same
+            convention; of a report that was read from a file, a single point is left.
+            ``"users"``: how the users' scores are spread, beside the chance of the same lists.
+        metric : str or Metric, optional
+            For ``"k"`` with its cutoff or without, by default every metric that has one, a panel
+            each; for ``"users"`` one of the report's, by default the first.
+
+        Returns
+        -------
+        altair.LayerChart or altair.ConcatChart
+            Its `description` says in words what it shows; ``chart.save("k.svg")`` writes a file.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind or metric, the metric has no cutoff, or nobody has a score.
+        MissingExtraError
+            Vega-Altair is not installed: the extra `report` brings it.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rows = {"ann": [(4, 5), (3, 2), (2, 4)], "bob": [(4, 5), (3, 4), (2, 2), (1, 1)]}
+        >>> report = rn.evaluate(rows, k=2, metrics="ndcg")
+        >>> report.plot("users").description
+        'ndcg@2 of 2 users: mean 0.9066, quartiles 0.8599 and 0.9533; chance 0.6198, ...'
+        """
+        return plotted(self.audited, kind, None if metric is None else str(metric), self._known)
 
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""
