@@ -91,7 +91,8 @@ class Comparison:
 
         Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
         the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
-        effect (d_z, in standard deviations of the users' differences); wins, ties, losses (users
+        deviation (the standard deviation of the users' differences, for `recsys_ndcg.power`), effect
+        (d_z, the difference in such deviations); wins, ties, losses (users
         for whom a is better); p, p_corrected; detectable, the smallest difference that would have
         been found with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent,
         corrected; and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p

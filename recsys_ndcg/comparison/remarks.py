@@ -60,6 +60,7 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
         yield f"{one} and {other} score the same for every user: are they two models?"
     for contest in contests:
         there = ~np.isnan(contest.scores)
+        there = there[:, there.any(axis=0)]  # chance has none in some metrics
         partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
         if partly:
             yield (
