@@ -91,11 +91,11 @@ class Comparison:
 
         Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
         the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
-        deviation (the standard deviation of the users' differences, for `recsys_ndcg.power`), effect
-        (d_z, the difference in such deviations); wins, ties, losses (users
-        for whom a is better); p, p_corrected; detectable, the smallest difference that would have
-        been found with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent,
-        corrected; and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
+        deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
+        effect, the difference in such deviations (d_z); wins, ties, losses (users for whom a is
+        better); p, p_corrected; detectable, the smallest difference that would have been found
+        with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected;
+        and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
         return self.field.pairwise.copy()
@@ -177,7 +177,7 @@ class Comparison:
         >>> a = {"ann": [(4, 5), (3, 2)], "bob": [(2, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> b = {"ann": [(1, 5), (3, 2)], "bob": [(4, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
-        {'bob': 0.351, 'ann': -0.242}
+        {'bob': 0.331, 'ann': -0.314}
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             msg = f"n must be a whole number of at least 1, not {shown(n)}."
