@@ -11,6 +11,7 @@ import pandas as pd
 from recsys_ndcg.comparison import gate as gates
 from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
+from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.segments import segmented
 from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
@@ -19,6 +20,7 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, is_number, ne
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.rendering import compared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -296,6 +298,70 @@ class Comparison:
         how = self.how if alpha is None else replace(self.how, alpha=alpha)
         contest = Contest.of(self._known(metric), pair, how, margin)
         return gates.not_worse(contest, model, other, float(margin or 0))
+
+    def signature(self, metric: str | Metric) -> Signature:
+        """Return how a metric was computed, of the first model."""
+        return self.signatures[self._known(metric)]
+
+    def verdict_in(self, metric: str | Metric) -> str:
+        """Return the answer in two sentences, of any metric."""
+        return verdict(self.contests[self._known(metric)])
+
+    def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            The first by default.
+        pairs : bool
+            Whether the table has a row per pair of models in place of one per model.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such metric.
+        """
+        return compared.markdown(self, self._known(metric), with_pairs=pairs)
+
+    def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        r"""Return the same as a table of LaTeX with its caption; it needs ``\usepackage{booktabs}``.
+
+        The first tier is bold, and models that share a letter cannot be told apart. The verdict,
+        the remarks and the signatures stand above it as comments.
+
+        Parameters
+        ----------
+        metric, pairs
+            As in `to_markdown`.
+        """
+        return compared.latex(self, self._known(metric), with_pairs=pairs)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the leaderboards of all metrics below each other, indexed by metric and model."""
+        return pd.concat(self.leaderboards, names=["metric", "model"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the scores of users, as plain values that JSON can hold; NaN is None.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = {user: [(4, 5), (3, 2)] for user in range(9)}
+        >>> b = {user: [(user % 4, 5), (1.5, 2)] for user in range(9)}
+        >>> rn.compare({"a": a, "b": b}, baseline="b").to_dict()["leaderboards"]["ndcg@10"][0]["won"]
+        5
+        """
+        return told(self)
+
+    def __str__(self) -> str:
+        """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
+        return compared.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return compared.fragment(self)
 
     def _known(self, metric: str | Metric | None) -> str:
         if metric is None:
