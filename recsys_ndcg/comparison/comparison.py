@@ -322,7 +322,7 @@ class Comparison:
         InvalidInputError
             There is no such metric.
         """
-        return compared.markdown(self, self._known(metric), with_pairs=pairs)
+        return compared.markdown(self, self._known(metric), _kinds(pairs=pairs))
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         r"""Return the same as a table of LaTeX with its caption; it needs ``\usepackage{booktabs}``.
@@ -335,7 +335,7 @@ class Comparison:
         metric, pairs
             As in `to_markdown`.
         """
-        return compared.latex(self, self._known(metric), with_pairs=pairs)
+        return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics below each other, indexed by metric and model."""
@@ -382,3 +382,7 @@ class Comparison:
             msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
+
+
+def _kinds(*, pairs: bool) -> tuple[str]:
+    return (compared.PAIRS if pairs else compared.LEADERBOARD,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,11 @@ from recsys_ndcg.rendering.table import number
 from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recsys_ndcg.rendering.compared.view import Compared
 
+LEADERBOARD, PAIRS, SEGMENTS = "leaderboard", "pairs", "segments"
 _SMALLEST = 0.0001  # p that is written with its digits
 
 
@@ -23,7 +26,38 @@ def head(comparison: Compared) -> str:
     return f"{models} models, {users} {people}, {comparison.tested_by}"
 
 
-def board(comparison: Compared, metric: str) -> pd.DataFrame:
+class Table(NamedTuple):
+    """One table of a comparison.
+
+    Parameters
+    ----------
+    kind : str
+        Leaderboard, pairs or segments.
+    cells : pandas.DataFrame
+        Of text; the first two columns are names.
+    note : str
+        What it is about, and what is counted in it.
+    bold : sequence of int
+        The rows that stand out.
+    """
+
+    kind: str
+    cells: pd.DataFrame
+    note: str
+    bold: Sequence[int] = ()
+
+
+def table(comparison: Compared, metric: str, kind: str = LEADERBOARD) -> Table:
+    """Return a table of a comparison in one metric."""
+    if kind == PAIRS:
+        return Table(kind, _pairs(comparison, metric), _pairs_note(comparison, metric))
+    if kind == SEGMENTS:
+        return Table(kind, _segments(comparison, metric), _segments_note(comparison, metric))
+    note = visible(f"{metric}; won, tied, lost: users, against {comparison.baseline}")
+    return Table(kind, _board(comparison, metric), note, _top_tier(comparison, metric))
+
+
+def _board(comparison: Compared, metric: str) -> pd.DataFrame:
     """Return a leaderboard, the means of the other metrics behind it."""
     tables = comparison.leaderboards
     table = tables[metric]
@@ -53,17 +87,12 @@ def board(comparison: Compared, metric: str) -> pd.DataFrame:
     return pd.DataFrame(told)
 
 
-def board_note(comparison: Compared, metric: str) -> str:
-    """Return what a leaderboard is about, and what is counted in it."""
-    return visible(f"{metric}; won, tied, lost: users, against {comparison.baseline}")
-
-
-def top_tier(comparison: Compared, metric: str) -> list[int]:
+def _top_tier(comparison: Compared, metric: str) -> list[int]:
     """Return the rows of the models that none is significantly better than."""
     return np.flatnonzero(comparison.leaderboards[metric]["tier"] == 1).tolist()
 
 
-def pairs(comparison: Compared, metric: str) -> pd.DataFrame:
+def _pairs(comparison: Compared, metric: str) -> pd.DataFrame:
     """Return a row for each pair of models."""
     table = _of(comparison.pairwise, metric)
     told = {
@@ -93,10 +122,10 @@ def pairs(comparison: Compared, metric: str) -> pd.DataFrame:
     return pd.DataFrame(told)
 
 
-def pairs_note(comparison: Compared, metric: str) -> str:
+def _pairs_note(comparison: Compared, metric: str) -> str:
     """Return which difference is meant, and whether the intervals hold together."""
     table = _of(comparison.pairwise, metric)
-    told = f"{metric} of a less that of b"
+    told = f"{metric} of a less that of b; wins: users for whom a is better"
     if len(table) == 1:
         return visible(told)
     if (table["interval"] == "own").any():
@@ -106,7 +135,7 @@ def pairs_note(comparison: Compared, metric: str) -> str:
     return visible(f"{told}; {kind}")
 
 
-def segments(comparison: Compared, metric: str) -> pd.DataFrame:
+def _segments(comparison: Compared, metric: str) -> pd.DataFrame:
     """Return a row for each segment and model."""
     table = comparison.segments.loc[metric]
     marks = table["against_whole"].map({True: "*", False: ""})
@@ -130,7 +159,7 @@ def segments(comparison: Compared, metric: str) -> pd.DataFrame:
     )
 
 
-def segments_note(comparison: Compared, metric: str) -> str:
+def _segments_note(comparison: Compared, metric: str) -> str:
     """Return which difference is meant, and whose interval stands beside it."""
     against = comparison.segments.loc[metric]["against_whole"].any()
     star = "; *: against the whole" if against else ""

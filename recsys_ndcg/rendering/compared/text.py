@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.rendering.compared.cells import board, board_note, head
+from recsys_ndcg.rendering.compared.cells import head, table
 from recsys_ndcg.rendering.table import signature_lines
 from recsys_ndcg.rendering.text import aligned
 from recsys_ndcg.visible import printable
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def text(comparison: Compared) -> str:
     """Return the leaderboard of the first metric, the verdict, the remarks and the signatures."""
     first = comparison.metrics[0]
-    lines = [
+    found = table(comparison, first)
+    below = [
         comparison.verdict_in(first),
         *(f"- {line}" for line in comparison.remarks),
         *signature_lines(comparison),
     ]
-    table = aligned(board(comparison, first), "model")
-    above = map(printable, [head(comparison), board_note(comparison, first)])
-    return "\n".join([*above, table, *map(printable, lines)])
+    above = map(printable, [head(comparison), found.note])
+    return "\n".join([*above, aligned(found.cells, "model"), *map(printable, below)])
