@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg import metrics as _metrics
+from recsys_ndcg.comparison.comparing import compare
+from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.overlap import jaccard_at_k, rbo
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import (
@@ -33,6 +35,7 @@ from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.version import __version__
 
 __all__ = [
+    "Comparison",
     "Convention",
     "DataWarning",
     "InvalidInputError",
@@ -46,6 +49,7 @@ __all__ = [
     "UnknownMetricError",
     "__version__",
     "average_precision_at_k",
+    "compare",
     "dcg_at_k",
     "evaluate",
     "jaccard_at_k",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison.aligning import aligned
 from recsys_ndcg.comparison.chance import CHANCE, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.entering import Asked, contenders_of
+from recsys_ndcg.comparison.entering import Asked, contenders_of, is_measured
+from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.remarks import disputed
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown, warn
-from recsys_ndcg.significance.paired import Testing
+from recsys_ndcg.report.segments import segments_of
+from recsys_ndcg.significance.testing import AGREEING, Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import pandas as pd
 
+    from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
@@ -31,7 +35,7 @@ def compare(  # noqa: PLR0913 - the contract
     margin: float | None = None,
     users: str = "all",
     test: str = "t",
-    correction: str = "max-T",
+    correction: str | None = None,
     alpha: float = 0.05,
     draws: int = 10_000,
     seed: int = 0,
@@ -62,8 +66,8 @@ def compare(  # noqa: PLR0913 - the contract
         were left out is said.
     test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
         Of the users' differences: Student's paired t test, random signs, resampled users.
-    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}
-        For the number of pairs in a metric.
+    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
+        For the number of pairs in a metric: max-T by default, Holm for tests that have none.
     alpha : float
         How often equal models may be called different; intervals are at 1 - alpha.
     draws, seed : int
@@ -111,6 +115,8 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.976         1          1     1
     bad    0.806         2          2     2
     """
+    if correction is None:
+        correction = "max-T" if test in AGREEING else "holm"
     how = Testing(test=test, correction=correction, alpha=alpha, draws=draws, seed=seed)
     if margin is not None and (not is_number(margin) or margin <= 0):
         msg = f"margin must be a number above 0, such as 0.005, not {shown(margin)}."
@@ -125,11 +131,29 @@ def compare(  # noqa: PLR0913 - the contract
     if baseline is not None and baseline not in entered:
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), entered)}"
         raise InvalidInputError(msg)
-    return Comparison(
+    first = next(iter(entered.values()))
+    field = Field(
         entered,
         how,
         next(iter(entered)) if baseline is None else baseline,
         margin=margin,
+        groups=None if by is None else _groups(by, first, models, train, columns),
         left_out=together.left_out,
         other_metrics=tuple(together.other_metrics),
+    )
+    return Comparison(field)
+
+
+def _groups(
+    by: Any,
+    first: Contender,
+    models: Any,
+    train: Any,
+    columns: Mapping[str, str] | None,
+) -> pd.Series[Any]:
+    """Return the segment of each user; a column is looked up in the predictions given first."""
+    given = models.values() if isinstance(models, Mapping) else ()
+    data = next((one for one in given if not is_measured(one)), None)
+    return segments_of(
+        by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
     )

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
+from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
+from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
-from recsys_ndcg.comparison.segments import segmented
-from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
+from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.comparison.verdict import how_tested, verdict
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, is_number, nearest, shown
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import compared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.field import Field
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.significance.paired import Testing
 
@@ -37,20 +35,8 @@ class Comparison:
 
     Parameters
     ----------
-    contenders : mapping of str to Contender
-        The models' scores, aligned by user.
-    how : Testing
-        The test, the correction, the level, the draws and their seed.
-    baseline : str
-        Against which model users are won and lost.
-    margin : float, optional
-        Up to which a difference does not matter.
-    groups : pandas.Series, optional
-        The segment of each user.
-    left_out : mapping of str to int
-        How many users of each model are left out, because not all have them.
-    other_metrics : list of str
-        Those that only some models have.
+    field : Field
+        The models that meet, and how they are compared.
 
     Attributes
     ----------
@@ -65,65 +51,42 @@ class Comparison:
         The answer in two sentences.
     """
 
-    contenders: Mapping[str, Contender]
-    how: Testing
-    baseline: str
-    margin: float | None = None
-    groups: pd.Series[Any] | None = None
-    left_out: Mapping[str, int] | None = None
-    other_metrics: tuple[str, ...] = ()
+    field: Field
 
     @property
     def models(self) -> list[str]:
         """The names of the models, as they were given."""
-        return list(self.contenders)
+        return self.field.models
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics; the first decides."""
-        return list(self._first.names)
+        return self.field.metrics
 
     @property
     def users(self) -> Ids:
         """The users who are compared."""
-        return self._first.users
+        return self.field.first.users
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """How each metric was computed, of the first model: the others agree in what is read."""
-        return dict(zip(self._first.names, self._first.signatures, strict=True))
+        return dict(zip(self.field.first.names, self.field.first.signatures, strict=True))
 
     @property
-    def _first(self) -> Contender:
-        return next(iter(self.contenders.values()))
-
-    @lazy
-    def contests(self) -> dict[str, Contest]:
-        """Each metric, with what the tests say of it."""
-        return {
-            name: Contest.of(name, self.contenders, self.how, self.margin) for name in self.metrics
-        }
-
-    @lazy
-    def _leaderboards(self) -> dict[str, pd.DataFrame]:
-        return {
-            name: leaderboard(
-                contest,
-                self.baseline,
-                {model: one.runs[:, one.at(name)] for model, one in self.contenders.items()},
-            )
-            for name, contest in self.contests.items()
-        }
+    def baseline(self) -> str:
+        """Against which model users are won and lost."""
+        return self.field.baseline
 
     @property
     def leaderboard(self) -> pd.DataFrame:
         """A row per model in the first metric, the best mean first."""
-        return self._leaderboards[self.metrics[0]].copy()
+        return self.field.leaderboards[self.metrics[0]].copy()
 
     @property
     def leaderboards(self) -> dict[str, pd.DataFrame]:
         """The same for each metric."""
-        return {name: table.copy() for name, table in self._leaderboards.items()}
+        return {name: table.copy() for name, table in self.field.leaderboards.items()}
 
     @property
     def pairwise(self) -> pd.DataFrame:
@@ -137,11 +100,7 @@ class Comparison:
         corrected; and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
-        return self._pairwise.copy()
-
-    @lazy
-    def _pairwise(self) -> pd.DataFrame:
-        return pd.concat([pairwise(one) for one in self.contests.values()], ignore_index=True)
+        return self.field.pairwise.copy()
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -150,19 +109,24 @@ class Comparison:
             name: pd.DataFrame(
                 np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
             )
-            for name, one in self.contests.items()
+            for name, one in self.field.contests.items()
         }
         return pd.concat(tables, axis=1, names=["metric", "model"])
 
     @property
     def verdict(self) -> str:
         """The answer in two sentences, of the first metric."""
-        return verdict(self.contests[self.metrics[0]])
+        return verdict(self.field.deciding)
+
+    @property
+    def how(self) -> Testing:
+        """The test, the correction, the level, the draws and their seed."""
+        return self.field.how
 
     @property
     def tested_by(self) -> str:
         """The test, the correction and the level, in words."""
-        return how_tested(self.contests[self.metrics[0]])
+        return how_tested(self.field.deciding)
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -178,19 +142,12 @@ class Comparison:
         InvalidInputError
             The comparison was made without ``by=``.
         """
-        return self._segments.copy()
-
-    @lazy
-    def _segments(self) -> pd.DataFrame:
-        if self.groups is None:
-            msg = "There are no segments: compare(..., by='activity') asks for them."
-            raise InvalidInputError(msg)
-        return segmented(self.contests, self.groups, self.baseline)
+        return self.field.segments.copy()
 
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
-        return remarks(self)
+        return remarks(self.field)
 
     def movers(
         self,
@@ -233,12 +190,54 @@ class Comparison:
             msg = f"n must be a whole number of at least 1, not {shown(n)}."
             raise InvalidInputError(msg)
         name = self._known(metric)
-        contest = self.contests[name]
-        before = self._model(self.baseline if a is None else a)
+        contest = self.field.contests[name]
+        before = self._model(self.field.baseline if a is None else a)
         ordered = [contest.models[place] for place in best_first(contest)]
         after = self._model(next(one for one in ordered if one != before) if b is None else b)
-        both = (self.contenders[before], self.contenders[after])
+        both = (self.field.contenders[before], self.field.contenders[after])
         return movers((before, after), both, name, int(n))
+
+    def overlap(
+        self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
+    ) -> pd.DataFrame:
+        """Return how much the models' lists have in common.
+
+        Parameters
+        ----------
+        k : int, optional
+            How many of the first items count; None for all.
+        p : float
+            Persistence of rank-biased overlap: how deep it looks.
+        per_user : bool
+            Whether every user has a row, or each pair one, with the means.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of each pair a and b: jaccard and rbo, as `jaccard_at_k` and `rbo` have them.
+
+        Raises
+        ------
+        InvalidInputError
+            A model has no lists, they have no items, or fewer ranks are kept.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = [("ann", "x", 4, 5), ("ann", "y", 3, 2), ("ann", "z", 1, 3)]
+        >>> b = [("ann", "x", 4, 5), ("ann", "y", 2, 2), ("ann", "z", 3, 3)]
+        >>> rn.compare({"a": a, "b": b}).overlap(2).loc[("a", "b"), "jaccard"].round(3)
+        np.float64(0.333)
+        """
+        lists = {
+            name: one.lists_for(name)
+            for name, one in self.field.contenders.items()
+            if name != CHANCE
+        }
+        table = overlaps(lists, k, p)
+        means = table.mean()
+        pairs = {name: means.xs(name, level="overlap") for name in ("jaccard", "rbo")}
+        return table if per_user else pd.DataFrame(pairs)
 
     def not_worse(
         self,
@@ -282,20 +281,20 @@ class Comparison:
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = self.margin if margin is None else margin
+        margin = self.field.margin if margin is None else margin
         if not is_number(margin) or not (margin or 0) > 0:
             msg = (
                 f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to "
                 "which a model may be worse."
             )
             raise InvalidInputError(msg)
-        other = self._model(self.baseline if than is None else than)
+        other = self._model(self.field.baseline if than is None else than)
         model = self._model(model)
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
-        pair = {name: self.contenders[name] for name in (model, other)}
-        how = self.how if alpha is None else replace(self.how, alpha=alpha)
+        pair = {name: self.field.contenders[name] for name in (model, other)}
+        how = self.field.how if alpha is None else replace(self.field.how, alpha=alpha)
         contest = Contest.of(self._known(metric), pair, how, margin)
         return gates.not_worse(contest, model, other, float(margin or 0))
 
@@ -305,7 +304,7 @@ class Comparison:
 
     def verdict_in(self, metric: str | Metric) -> str:
         """Return the answer in two sentences, of any metric."""
-        return verdict(self.contests[self._known(metric)])
+        return verdict(self.field.contests[self._known(metric)])
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
@@ -352,7 +351,7 @@ class Comparison:
         >>> rn.compare({"a": a, "b": b}, baseline="b").to_dict()["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
-        return told(self)
+        return told(self, self.field)
 
     def __str__(self) -> str:
         """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
@@ -378,7 +377,7 @@ class Comparison:
         return name
 
     def _model(self, name: str) -> str:
-        if name not in self.contenders:
+        if name not in self.field.contenders:
             msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name

@@ -7,9 +7,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import Record
-from recsys_ndcg.input.ids import encode
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.ids import encode, index_of
+from recsys_ndcg.report.explanation import places_of
 from recsys_ndcg.scoring.scores import ListCounts
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.report.report import Report
@@ -119,6 +123,38 @@ class Contender(Record):
         }
         return replace(self, **tables, **told)
 
+    def per_user(self) -> pd.DataFrame:
+        """Return the scores by user, below what there is to count in the lists."""
+        table = pd.DataFrame(self.scores, columns=[*self.names], copy=True)
+        table.insert(0, "n_items", self.counts.n_items.copy())
+        table.insert(1, "n_relevant", self.counts.n_relevant.copy())
+        return table.set_index(index_of(self.users, "user"))
+
+    def report_for(self, name: str) -> Report:
+        """Return the report with its lists.
+
+        Raises
+        ------
+        InvalidInputError
+            There are none: the model was read from a file, or averaged over folds.
+        """
+        if self.report is None or self.report.audited.lists is None:
+            msg = (
+                f"{name!r} has no lists: files hold none, and neither do folds. Compare "
+                "predictions, or reports of predictions."
+            )
+            raise InvalidInputError(msg)
+        return self.report
+
+    def lists_for(self, name: str) -> GroupedLists:
+        """Return the lists of these users."""
+        report = self.report_for(name)
+        lists = report.audited.lists
+        assert lists is not None, "said before"  # noqa: S101
+        if len(report.users) == len(self.users):
+            return lists
+        return lists.take(places_of(report.users, self.users))
+
     def at(self, name: str) -> int:
         """Return the place of a metric."""
         return self.names.index(name)
@@ -145,8 +181,8 @@ def beside(parts: Sequence[Contender]) -> Contender:
 def averaged(parts: Sequence[Contender]) -> Contender:
     """Return the scores of several runs, averaged within each user; sums are added up.
 
-    Folds of one data set are parts of what is known of a user, so that their digests add up;
-    seeds are measured on the same, and have one.
+    Folds are parts of what is known of a user, seeds are measured on the same: their digests are
+    one.
     """
     if len(parts) == 1:
         return parts[0]
@@ -169,7 +205,7 @@ def averaged(parts: Sequence[Contender]) -> Contender:
             name: _mean_within([getattr(one, name) for one in spread])
             for name in ("chance", "best")
         },
-        truth=spread[0].truth if same else _added([one.truth for one in spread]),
+        truth=spread[0].truth if same else _together([one.truth for one in spread]),
         counts=counts[0] if same else _counts_of_all(counts),
         signatures=tuple(
             one.over(int(count))
@@ -211,8 +247,16 @@ def _mean_within(tables: Sequence[Floats]) -> Floats:
     return mean
 
 
-def _added(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    total: NDArray[np.uint64] = reduce(np.add, truths) % np.uint64(1 << 32)
+def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a digest of what is known of a user fold by fold, in any order of the folds.
+
+    Folds are mixed before they are added up: the same ratings in other folds are other lists.
+    """
+    mixed = [
+        pd.util.hash_array(one.ravel(), categorize=False).reshape(one.shape) * (one != 0)
+        for one in truths
+    ]
+    total: NDArray[np.uint64] = reduce(np.add, mixed)
     return total
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.comparison.contender import Contender
-    from recsys_ndcg.significance.paired import Testing
+    from recsys_ndcg.significance.testing import Testing
 
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 

@@ -69,7 +69,8 @@ def contenders_of(models: Any, asked: Asked) -> dict[str, Contender]:
         try:
             entered = _entered(name, data, asked)
         except RecsysNdcgError as error:
-            raise type(error)(f"{name}: {error}") from None if str(error) else error
+            msg = f"{name}: {error}" if name else str(error)
+            raise InvalidInputError(msg) from None
         for one in entered:
             if one in found:
                 msg = f"Two models are called {one!r}: give one of them another name."
@@ -118,12 +119,13 @@ def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
         asked.refuse_for(name or "The search")
         parts: Mapping[str, Contender] = data.contenders
         return {f"{name}: {told}" if name else told: one for told, one in parts.items()}
-    if isinstance(data, Sequence) and data and all(map(_is_measured, data)):
+    if isinstance(data, Sequence) and data and all(map(is_measured, data)):
         return {name: averaged([_one(name, run, asked) for run in data])}
     return {name: _one(name, data, asked)}
 
 
-def _is_measured(data: Any) -> bool:
+def is_measured(data: Any) -> bool:
+    """Tell a report or a cross-validation from predictions."""
     return isinstance(data, Report) or hasattr(data, "contender")
 
 

@@ -54,30 +54,21 @@ def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gat
         f"{size(contest.sign * difference)} over {users} users"
     )
     if np.isnan(p):
-        return _told(False, f"{what}. Too few users have a score to show anything.")
+        return Gate(passed=False, reason=visible(f"{what}. Too few users have a score in both."))
     if p <= alpha:
-        return _told(
-            True, f"{what}; it is not worse by {margin:g} or more (p = {p:.2g}, alpha {alpha:g})."
-        )
+        said = f"{what}; it is not worse by {margin:g} or more (p = {p:.2g}, alpha {alpha:g})."
+        return Gate(passed=True, reason=visible(said))
     if difference <= -margin:
-        return _told(
-            False,
-            f"{what}. It is worse by {margin:g} or more: the margin is {margin:g}, and the "
-            f"difference is {'significant' if found.p[pair] <= alpha else 'not significant'} "
-            f"(p = {float(found.p[pair]):.2g}).",
+        sure = "significant" if found.p[pair] <= alpha else "not significant"
+        said = (
+            f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
+            f"{sure} (p = {float(found.p[pair]):.2g})."
         )
-    return _told(
-        False,
-        f"{what}. That it is not worse by {margin:g} or more is not shown (p = {p:.2g}, alpha "
-        f"{alpha:g}): {_needed(difference + margin, deviation, alpha)}",
-    )
-
-
-def _needed(room: float, deviation: float, alpha: float) -> str:
-    """Return how many users would show it, if the difference stays what it is."""
-    users = power(room, deviation=deviation, alpha=2 * alpha)  # one of two sides
-    return f"too few users to tell. About {users} would do, if the difference stays as it is."
-
-
-def _told(passed: bool, reason: str) -> Gate:  # noqa: FBT001 - the first field of a gate
-    return Gate(passed, visible(reason))
+    else:  # one-sided, so at twice the level of two sides
+        users = power(difference + margin, deviation=deviation, alpha=2 * alpha)
+        said = (
+            f"{what}. That it is not worse by {margin:g} or more is not shown (p = {p:.2g}, alpha "
+            f"{alpha:g}): too few users to tell. If the difference stays as it is, about {users} "
+            "would do."
+        )
+    return Gate(passed=False, reason=visible(said))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ids import index_of
 
 if TYPE_CHECKING:
@@ -60,13 +59,7 @@ class Movers:
         """
         sides = {}
         for name, one in zip(self.models, self.contenders, strict=True):
-            if one.report is None:
-                msg = (
-                    f"{name!r} has no lists: a saved comparison holds none, and neither do folds. "
-                    "Compare predictions, or reports of predictions."
-                )
-                raise InvalidInputError(msg)
-            sides[name] = one.report.explain(user, k)[[*_SHOWN]]
+            sides[name] = one.report_for(name).explain(user, k)[[*_SHOWN]]
         return pd.concat(sides, axis=1)
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.aligning import identical
+from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.visible import visible
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.field import Field
 
 _LINES = 3
 _FEW = 20  # users, of whom a t test is not sure
@@ -35,26 +36,27 @@ def disputed() -> str:
     return _DISPUTED
 
 
-def remarks(comparison: Comparison) -> list[str]:
+def remarks(field: Field) -> list[str]:
     """Return one sentence for each thing that makes a comparison say less than it seems to."""
-    contests = list(comparison.contests.values())
+    contests = list(field.contests.values())
     lines = [
-        *_users(comparison, contests),
-        *_runs(comparison),
+        *_users(field, contests),
+        *_runs(field),
         *_orders(contests),
         *_chance(contests),
+        *_segments(field),
     ]
     return [visible(line) for line in lines]
 
 
-def _users(comparison: Comparison, contests: Sequence[Contest]) -> Iterator[str]:
-    left_out = {name: count for name, count in comparison.left_out.items() if count}
+def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
+    left_out = {name: count for name, count in field.left_out.items() if count}
     if left_out:
         told = ", ".join(f"{count} of {name}" for name, count in left_out.items())
         yield f"Users that not all models have are left out: {told}."
-    if comparison.other_metrics:
-        yield f"Only some models have {', '.join(comparison.other_metrics)}: left out."
-    for one, other in identical(comparison.contenders)[:_LINES]:
+    if field.other_metrics:
+        yield f"Only some models have {', '.join(field.other_metrics)}: left out."
+    for one, other in identical(field.contenders)[:_LINES]:
         yield f"{one} and {other} score the same for every user: are they two models?"
     for contest in contests:
         there = ~np.isnan(contest.scores)
@@ -67,17 +69,17 @@ def _users(comparison: Comparison, contests: Sequence[Contest]) -> Iterator[str]
         users = int(contest.tested.users.max(initial=0))
         if 1 < users < _FEW:
             yield f"{users} users in {contest.name}: so few that the tests are rough."
-    if comparison.how.test in {"wilcoxon", "sign"}:
+    if field.how.test in {"wilcoxon", "sign"}:
         yield disputed()
 
 
-def _runs(comparison: Comparison) -> Iterator[str]:
-    counts = {len(one.runs) for one in comparison.contenders.values()}
+def _runs(field: Field) -> Iterator[str]:
+    counts = {len(one.runs) for one in field.contenders.values()}
     if max(counts) > 1:
         told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
             f"Scores are averaged within each user over {told} folds or seeds: the unit is the "
-            f"user, {len(comparison.users)} of them, not the list. The spread between runs is a "
+            f"user, {len(field.first.users)} of them, not the list. The spread between runs is a "
             "number of its own (spread)."
         )
 
@@ -114,6 +116,16 @@ def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
         f"{ahead} is ahead of {behind} by {size(abs(float(mine[worst])))} in {first.name}, and "
         f"behind by {size(abs(float(theirs[worst])))} in {name}."
     )
+
+
+def _segments(field: Field) -> Iterator[str]:
+    if field.groups is None:
+        return
+    nowhere = int(field.groups.isna().sum())
+    if nowhere:
+        yield f"{nowhere} of {len(field.groups)} users are in no segment."
+    for metric in field.metrics:
+        yield from moved(field.segments, metric, field.baseline, field.how.alpha)
 
 
 def _chance(contests: Sequence[Contest]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recsys_ndcg.comparison.tables import intervals, means
 from recsys_ndcg.comparison.verdict import size
-from recsys_ndcg.significance.corrections import corrected
+from recsys_ndcg.significance.corrections import BY_NAME
 from recsys_ndcg.significance.paired import tested
 from recsys_ndcg.visible import visible
 
@@ -43,7 +43,7 @@ def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.Da
     parts = {label: _of_segment(contest, codes == places[label], baseline) for label in labels}
     table = pd.concat(parts, names=["segment", "model"])
     how = "holm" if contest.how.correction == "max-T" else contest.how.correction
-    table["p_corrected"] = corrected(table["p"].to_numpy(), how)
+    table["p_corrected"] = BY_NAME[how](table["p"].to_numpy())
     whole = _of_segment(contest, codes >= 0, baseline)
     models = table.index.get_level_values("model")
     for kind in ("", "pooled_"):

@@ -10,8 +10,8 @@ import pandas as pd
 from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.report.levels import adjusted
 from recsys_ndcg.significance import mean_interval
-from recsys_ndcg.significance.paired import SIMULTANEOUS
 from recsys_ndcg.significance.ranks import letters, rank_intervals
+from recsys_ndcg.significance.testing import SIMULTANEOUS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -56,75 +56,62 @@ def _two(contest: Contest) -> tuple[str, str]:
     found = contest.tested
     (one, other), users = contest.models, _users(int(found.users[0]))
     sure = int(better(found, contest.how.alpha)[0])
-    apart = abs(float(found.difference[0]))
-    if apart == 0 and not found.wins[0] and not found.losses[0]:
-        return (
-            f"{one} and {other} score the same in {contest.name} for each of {users}.",
-            _within(contest, 0) or "Are they two models?",
+    difference, p = float(found.difference[0]), _p(float(found.corrected[0]))
+    if not found.wins[0] and not found.losses[0]:
+        said = f"{one} and {other} score the same in {contest.name} for each of {users}."
+        return said, "Are they two models?"
+    if not sure:
+        said = (
+            f"The data do not tell {one} and {other} apart in {contest.name}: the difference is "
+            f"{size(contest.sign * difference)} over {users}, {p}."
         )
-    low, high = sorted(np.abs([found.low[0], found.high[0]]))
-    if sure:
-        winner, loser = (one, other) if sure > 0 else (other, one)
-        return (
-            f"{winner} is better than {loser} in {contest.name}: by {size(apart)} "
-            f"({_level(contest)} interval {size(low)} to {size(high)}) over {users}, "
-            f"{_p(found.corrected[0])}.",
-            _within(contest, 0) or _effect(contest, 0),
-        )
-    return (
-        f"The data do not tell {one} and {other} apart in {contest.name}: the difference is "
-        f"{size(float(contest.sign * found.difference[0]))} over {users}, "
-        f"{_p(found.corrected[0])}.",
-        _within(contest, 0) or _could_have(contest),
+        return said, _within(contest, 0) or _could_have(contest)
+    low, high = float(found.low[0]), float(found.high[0])
+    if sure < 0:
+        (one, other), low, high = (other, one), -high, -low
+    level = f"{100 * (1 - contest.how.alpha):g} %"
+    said = (
+        f"{one} is better than {other} in {contest.name}: by {size(abs(difference))} "
+        f"({level} interval {size(low)} to {size(high)}) over {users}, {p}."
     )
+    return said, _within(contest, 0) or _effect(contest, 0)
 
 
 def _many(contest: Contest) -> tuple[str, str]:
-    found, alpha = contest.tested, contest.how.alpha
-    sure, order = better(found, alpha), best_first(contest)
-    users = _users(int(found.users.max()))
-    count = len(contest.models)
+    found, count = contest.tested, len(contest.models)
+    sure, order = better(found, contest.how.alpha), best_first(contest)
+    where = f"in {contest.name} ({_users(int(found.users.max()))}; {how_tested(contest)})"
+    if not found.wins.any() and not found.losses.any():
+        users = _users(int(found.users.max()))
+        said = f"All {count} models score the same in {contest.name} for each of {users}."
+        return said, "Are they different models?"
     if not sure.any():
-        same = not found.wins.any() and not found.losses.any()
-        said = (
-            f"All {count} models score the same in {contest.name} for each of {users}."
-            if same
-            else f"The data do not tell any of the {count} models apart in {contest.name} "
-            f"({users}; {how_tested(contest)})."
-        )
-        return said, "Are they different models?" if same else _could_have(contest)
-    beaten = np.zeros(count, dtype=np.int64)
-    for (one, other), sign in zip(contest.pairs.tolist(), sure.tolist(), strict=True):
-        beaten[other] += sign > 0
-        beaten[one] += sign < 0
-    top = [contest.models[place] for place in order if beaten[place] == 0]
-    where = f"in {contest.name} ({users}; {how_tested(contest)})"
-    first = order[0]
-    if top == [contest.models[first]]:
-        worse = int((sure != 0)[(contest.pairs == first).any(axis=1)].sum())
-        if worse == count - 1:
-            return f"{top[0]} is better than each of the other {worse} models {where}.", _gap(
-                contest, order
-            )
-        return f"{top[0]} alone is in the first tier of {count} models {where}.", _gap(
-            contest, order
-        )
-    told = top if len(top) <= _FEW_NAMES else [*top[:_FEW_NAMES], f"{len(top) - _FEW_NAMES} more"]
-    return (
-        f"{_listed(told)} share the first tier of {count} models {where}: none of the others is "
-        "significantly better than any of them.",
-        _could_have(contest),
+        said = f"The data do not tell any of the {count} models apart {where}."
+        return said, _could_have(contest)
+    winner, loser = np.where(sure[:, None] > 0, contest.pairs, contest.pairs[:, ::-1])[sure != 0].T
+    top = [int(place) for place in order if place not in loser]
+    names = [contest.models[place] for place in top]
+    if len(top) == 1:
+        beaten = int((winner == top[0]).sum())
+        said = f"{names[0]} alone is in the first tier of {count} models {where}."
+        if beaten == count - 1:
+            said = f"{names[0]} is better than each of the other {beaten} models {where}."
+        return said, _gap(contest, [*top, *(one for one in order.tolist() if one != top[0])])
+    more = len(names) - _FEW_NAMES
+    told = _listed(names if more < 1 else [*names[:_FEW_NAMES], f"{more} more"])
+    said = (
+        f"{told} share the first tier of {count} models {where}: no model is significantly better "
+        "than any of them."
     )
+    return said, _could_have(contest)
 
 
-def _gap(contest: Contest, order: np.ndarray) -> str:
+def _gap(contest: Contest, order: list[int]) -> str:
     """Return how far the second model is behind the first."""
-    first, second = order[:2].tolist()
-    pair = next(
-        place for place, both in enumerate(contest.pairs.tolist()) if set(both) == {first, second}
-    )
+    first, second = order[:2]
+    pair = [set(both) for both in contest.pairs.tolist()].index({first, second})
     behind = abs(float(contest.tested.difference[pair]))
-    return f"{contest.models[second]} comes next, {size(behind)} behind. {_effect(contest, pair)}"
+    return f"{contest.models[second]} comes next, {size(behind)} behind: {_effect(contest, pair)}"
 
 
 def _effect(contest: Contest, pair: int) -> str:
@@ -184,10 +171,6 @@ def _means_told(contest: Contest) -> str:
 
 def _users(count: int) -> str:
     return f"{count} user" if count == 1 else f"{count} users"
-
-
-def _level(contest: Contest) -> str:
-    return f"{100 * (1 - contest.how.alpha):g} %"
 
 
 def _p(p: float) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.audit import Audit
-    from recsys_ndcg.scoring.measurement import Measurement
 
 FORMAT = 4
 LISTS = tuple(one.name for one in fields(ListCounts))
@@ -83,9 +82,9 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
         "format": f"recsys_ndcg report {FORMAT}",
         "written_by": __version__,
         **told,
-        "metrics": {str(one): _described(one) for one in scores.measurements},
+        "metrics": {str(one): described(one.metric, one.undefined) for one in scores.measurements},
         "n_users": len(scores.users),
-        "users": _packed_ids(scores.users),
+        "users": packed_ids(scores.users),
     }
     for ((*keys, last), _), column in zip(wanted, packed, strict=True):
         place = stored
@@ -101,7 +100,7 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
     write_whole(path, f"{text.ljust(least)}\n")
 
 
-def _packed_ids(users: Ids) -> Any:
+def packed_ids(users: Ids) -> Any:
     """Return ids as JSON gives them back: whole numbers as a column, all others one by one."""
     if users.dtype.kind in "iu":
         return pack(users)
@@ -128,13 +127,12 @@ def is_id(value: object) -> bool:
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _described(one: Measurement) -> dict[str, Any]:
+def described(metric: Metric, undefined: float = math.nan) -> dict[str, Any]:
     """Return what must be known of a metric to show its scores."""
-    metric = one.metric
     return {
         "k": metric.k,
         "bounded": metric.bounded,
         "orders": metric.orders,
         "a_ratio": type(metric).score is Metric.score,
-        "undefined": plain(one.undefined),
+        "undefined": plain(undefined),
     }
