@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from recsys_ndcg.cli.parameters import Source
+    from recsys_ndcg.cli.parameters import Source, Written
 
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 _ASKED = "Give FILE, or --labels and --results, or --qrels and --run."
 
 
-def lists_of(source: Source, duplicates: str) -> RankedLists:
+def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
     """Read the lists from the files that are named.
 
     Raises
@@ -33,8 +33,8 @@ def lists_of(source: Source, duplicates: str) -> RankedLists:
     if "FILE" in given and source.n_items is not None:
         msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
         raise InvalidInputError(msg)
-    text = TextFormat(source.sep, source.decimal, source.encoding, not source.no_heading)
-    columns = pairs_from(source.columns, "--columns")
+    text = TextFormat(written.sep, written.decimal, written.encoding, not written.no_heading)
+    columns = pairs_from(written.columns, "--columns")
     places = map(_opened, given.values())
     if "--qrels" in given:
         if columns or text != TextFormat():
@@ -65,6 +65,16 @@ def files_of(source: Source) -> dict[str, Path]:
 def is_dash(path: Path) -> bool:
     """Tell the sign for standard input or standard output from the name of a file."""
     return str(path) == "-"
+
+
+def same_file(first: Path, second: Path) -> bool:
+    """Tell whether two names are those of one file, also before there is any."""
+    try:
+        if first.exists() and second.exists():
+            return first.samefile(second) and first.is_file()
+        return first.resolve() == second.resolve()
+    except (OSError, ValueError, RuntimeError):  # told when it is opened
+        return False
 
 
 def _check_way(given: Mapping[str, Path]) -> None:

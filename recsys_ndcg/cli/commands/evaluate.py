@@ -13,6 +13,7 @@ from recsys_ndcg.cli.parameters import (
     Choices,
     Source,
     Style,
+    Written,
     checked_form,
     plan_of,
 )
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
+    written: Written,
     k: Annotated[
         list[str] | None,
         typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
@@ -53,7 +55,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         files.check(files_of(source), form)
         names = options.names_of(metrics) if metrics else None
         plan = plan_of(choices, names, options.cutoffs(k or ["10"]))
-        report = measured(lists_of(source, plan.duplicates), plan)
+        report = measured(lists_of(source, written, plan.duplicates), plan)
         show_report(report, form, style, err if files.pipes else out)
         files.write(report)
 
