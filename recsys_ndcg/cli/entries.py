@@ -7,22 +7,23 @@ import os
 import re
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.cli.parameters import Source
 from recsys_ndcg.cli.source import is_dash, lists_of, same_file
 from recsys_ndcg.comparison.entering import is_saved
 from recsys_ndcg.errors import DataWarning, InvalidInputError, reading, warn
 from recsys_ndcg.evaluation import measured
+from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from recsys_ndcg.cli.parameters import Written
+    from recsys_ndcg.cli.parameters import Choices, Source, Written
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.plan import Plan
 
 _ENDS = re.compile(
@@ -32,11 +33,11 @@ _ENDS = re.compile(
 )
 
 
-def entries_of(words: Sequence[str]) -> dict[str, Path]:
+def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     """Return the files by the names of their models.
 
-    ``NAME=path`` gives a name; else it is that of the file without its end, and equal ones are
-    told apart by their folders.
+    A file without a name has that of the file, without its end; equal ones are told apart by
+    their folders.
 
     Raises
     ------
@@ -45,27 +46,26 @@ def entries_of(words: Sequence[str]) -> dict[str, Path]:
 
     Examples
     --------
-    >>> [*entries_of(["out/svd.csv.gz", "best=out/knn.parquet"])]
+    >>> [*named([("", Path("out/svd.csv.gz")), ("best", Path("out/knn.parquet"))])]
     ['svd', 'best']
-    >>> [*entries_of(["monday/svd.csv", "tuesday/svd.csv"])]
+    >>> [*named([("", Path("monday/svd.csv")), ("", Path("tuesday/svd.csv"))])]
     ['monday/svd', 'tuesday/svd']
     """
-    pairs = [_named(word) for word in words]
-    for (_, one), (_, other) in combinations(pairs, 2):
+    for (_, one), (_, other) in combinations(given, 2):
         if (is_dash(one) and is_dash(other)) or same_file(one, other):
             msg = f"{other} is given twice: a model is not compared with itself."
             raise InvalidInputError(msg)
-    stems = iter(_told_apart([path for name, path in pairs if not name]))
-    names = [name or next(stems) for name, _ in pairs]
+    stems = iter(_told_apart([path for name, path in given if not name]))
+    names = [name or next(stems) for name, _ in given]
     for place, name in enumerate(names):
         if name in names[:place]:
-            msg = f"Two models are called {name!r}: give one of them another name, name=path."
+            msg = f"Two models are called {name!r}: give one of them another name, NAME=FILE."
             raise InvalidInputError(msg)
-    return dict(zip(names, (path for _, path in pairs), strict=True))
+    return dict(zip(names, (path for _, path in given), strict=True))
 
 
-def _named(word: str) -> tuple[str, Path]:
-    """Return the name of a model, if it is given one, and its file."""
+def read_entry(word: str) -> tuple[str, Path]:
+    """Return the name of a model, if it is given one, ``NAME=FILE``, and its file."""
     name, equals, path = word.partition("=")
     if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
         return name.strip(), Path(path)
@@ -88,67 +88,146 @@ def _with_folders(paths: Sequence[Path]) -> list[str]:
     whole = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links stay
     for last in (_stem, lambda path: path.name):  # svd.csv and svd.json of one folder
         for depth in range(max(len(path.parts) for path in whole)):
-            names = ["/".join([*path.parts[1:-1][::-1][:depth][::-1], last(path)]) for path in whole]
+            names = [
+                "/".join([*path.parts[1:-1][::-1][:depth][::-1], last(path)]) for path in whole
+            ]
             if len(set(names)) == len(names):
                 return names
     return [str(path) for path in paths]
 
 
 def _stem(path: Path) -> str:
+    if is_dash(path):
+        return "standard input"
     return _ENDS.sub("", path.name, count=1) or path.name or str(path)
 
 
-def check_there(paths: Mapping[str, Path]) -> None:
-    """Refuse files that are not there, before any of them is measured.
+def check_there(path: Path) -> None:
+    """Refuse a file that is not there, before anything is measured.
 
     Raises
     ------
     InvalidInputError
-        One is not, or is a folder.
+        It is not, or is a folder.
     """
-    for path in paths.values():
-        with reading(path):
-            if not is_dash(path) and path.stat() and path.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    with reading(path):
+        if not is_dash(path) and path.stat() and path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
-def reports_of(
-    entries: Mapping[str, Path], source: Source, written: Written, plan: Plan
-) -> dict[str, Report]:
-    """Return the reports of the models: saved ones as they are, predictions measured by a plan.
+@dataclass(frozen=True)
+class Entries:
+    """The files of the models, and how they are read.
 
     Parameters
     ----------
-    entries : mapping
-        The files by the names of the models.
+    given : tuple of pairs
+        A name, "" for none, and a file for each model.
     source : Source
         What is known, where the files hold results: labels, or judgements.
     written : Written
         How the files are written.
-    plan : Plan
-        What is measured.
-
-    Raises
-    ------
-    InvalidInputError
-        A file cannot be read, or nothing can be measured of it.
     """
-    found = {name: Report.load(path) for name, path in entries.items() if is_saved(path)}
-    for name, path in entries.items():
-        if name not in found:
-            with _called(name, path):
-                lists = lists_of(_source_of(path, source), written, plan.duplicates)
-                found[name] = measured(lists, plan)
-    return {name: found[name] for name in entries}
+
+    given: tuple[tuple[str, Path], ...]
+    source: Source
+    written: Written
+
+    @lazy
+    def files(self) -> dict[str, Path]:
+        """The files by the names of their models."""
+        return named(self.given)
+
+    def and_also(self, word: str | None) -> tuple[Entries, str | None]:
+        """Return these and one more, and its name; the word may name one of them, or its file."""
+        if word is None or word in self.files:
+            return self, word
+        entry = read_entry(word)
+        for name, path in self.files.items():
+            if same_file(path, entry[1]):
+                return self, name
+        more = replace(self, given=(*self.given, entry))
+        return more, list(more.files)[-1]
+
+    def check(self, choices: Choices) -> None:
+        """Refuse what cannot be compared, before anything is measured.
+
+        Raises
+        ------
+        InvalidInputError
+            A file is not there, or there are too few; or choices come too late.
+        """
+        if len(self.files) < 2:
+            only = "".join(f" There is only {name!r}." for name in self.files)
+            msg = f"A comparison needs at least two models.{only} 'evaluate' is for one."
+            raise InvalidInputError(msg)
+        beside = {"--labels": self.source.labels, "--qrels": self.source.qrels}
+        known = {option: path for option, path in beside.items() if path is not None}
+        if len(known) > 1:
+            msg = "--labels and --qrels are given: what is known is said in one way."
+            raise InvalidInputError(msg)
+        for option, path in known.items():
+            if is_dash(path):
+                msg = f"{option}: every model needs it, and standard input is read once."
+                raise InvalidInputError(msg)
+        for path in (*self.files.values(), *known.values()):
+            check_there(path)
+        late = _given(choices, self.source, self.written)
+        if late and all(map(is_saved, self.files.values())):
+            msg = (
+                f"Every model is a saved report, so that {' and '.join(late)} would change "
+                "nothing. Leave it, or give the predictions."
+            )
+            raise InvalidInputError(msg)
+
+    def reports(self, plan: Plan, gated: Sequence[Metric]) -> dict[str, Report]:
+        """Return the reports: saved ones as they are, predictions measured by a plan.
+
+        Parameters
+        ----------
+        plan : Plan
+            What is measured.
+        gated : sequence of Metric
+            What a saved report must have.
+
+        Raises
+        ------
+        InvalidInputError
+            A file cannot be read, or nothing can be measured of it.
+        """
+        found = {name: Report.load(path) for name, path in self.files.items() if is_saved(path)}
+        for name, report in found.items():
+            lacking = [str(one) for one in gated if str(one) not in report.metrics]
+            if lacking:
+                msg = (
+                    f"{name}: it was not measured in {', '.join(lacking)}; it has "
+                    f"{', '.join(report.metrics)}."
+                )
+                raise InvalidInputError(msg)
+        for name, path in self.files.items():
+            if name not in found:
+                with _called(name, path):
+                    lists = lists_of(self._source_of(path), self.written, plan.duplicates)
+                    found[name] = measured(lists, plan)
+        return {name: found[name] for name in self.files}
+
+    def _source_of(self, path: Path) -> Source:
+        """Return where one model's lists are, in the way that the options say."""
+        if self.source.labels is not None:
+            return replace(self.source, file=None, results=path)
+        if self.source.qrels is not None:
+            return replace(self.source, file=None, run=path)
+        return replace(self.source, file=path)
 
 
-def _source_of(path: Path, source: Source) -> Source:
-    """Return where one model's lists are, in the way that the options say."""
-    if source.labels is not None:
-        return replace(source, file=None, results=path)
-    if source.qrels is not None:
-        return replace(source, file=None, run=path)
-    return replace(source, file=path)
+def _given(*groups: Choices | Source | Written) -> list[str]:
+    """Return the options that are not at their defaults."""
+    return [
+        f"--{one.name.replace('_', '-')}"
+        for group in groups
+        for one in fields(group)
+        if getattr(group, one.name) != one.default
+    ]
 
 
 @contextmanager

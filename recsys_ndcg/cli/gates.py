@@ -17,10 +17,9 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.scoring.measurement import short_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.cli.parameters import Choices
-    from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
 
 _FAILED = 1
@@ -69,23 +68,15 @@ class Limit(NamedTuple):
     metric: Metric
     value: float
 
-    def gate(self, report: Report, model: str = "") -> Gate:
-        """Tell whether a report passes."""
+    def gate(self, mean: float, users: int, of: str = "") -> Gate:
+        """Tell whether a mean passes."""
         name = str(self.metric)
-        mean = float(report.mean[name])
-        of = f" of {model}" if model else ""
         if np.isnan(mean):
-            return Gate(passed=False, reason=f"{name}{of}: no user has a score.")
-        bad, side = (
-            (mean < self.value, "below")
-            if self.metric.greater_is_better
-            else (mean > self.value, "above")
-        )
-        users = int(report.summary.loc[name, "users"])
-        reason = (
-            f"The mean {name}{of} is {mean:.6g} over {users} users, "
-            f"{side if bad else f'not {side}'} {self.value:g}."
-        )
+            return Gate(passed=False, reason=f"No user has a score in {name}{of}.")
+        more = self.metric.greater_is_better
+        bad = mean < self.value if more else mean > self.value
+        side = f"{'' if bad else 'not '}{'below' if more else 'above'}"
+        reason = f"The mean {name}{of} is {mean:.6g} over {users} users, {side} {self.value:g}."
         return Gate(passed=not bad, reason=reason)
 
 
@@ -130,62 +121,46 @@ def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
 
 
 @dataclass(frozen=True)
-class NotWorse:
-    """The model that must not be better by a margin or more.
+class Gates:
+    """Which model the others may not be worse than."""
 
-    Parameters
-    ----------
-    metric : Metric, optional
-        In what; the first that is measured by default.
-    margin : float
-        Up to which another may be worse.
-    """
+    fail_if_worse: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 unless it is shown that no model is worse than this one, a model or "
+            "a file, by --margin or more.",
+            metavar="BASELINE",
+        ),
+    ] = None
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="In what --fail-if-worse compares.  [default: the first]",
+            autocompletion=METRIC_NAMES,
+        ),
+    ] = None
 
-    metric: Metric | None
-    margin: float
+    def read(self, margin: float | None, k: Sequence[int]) -> Metric | None:
+        """Return in what --fail-if-worse compares, None for the first metric, or for nothing.
 
-
-FailIfWorse = Annotated[
-    str | None,
-    typer.Option(
-        help="Exit with 1 unless it is shown that the model is not worse than this one, a file of "
-        "predictions or a saved report, by --margin or more in --metric.",
-        metavar="BASELINE",
-    ),
-]
-GateMetric = Annotated[
-    str | None,
-    typer.Option(
-        help="In what --fail-if-worse compares; the first metric by default.",
-        autocompletion=METRIC_NAMES,
-    ),
-]
-
-
-def not_worse_of(
-    baseline: str | None, metric: str | None, margin: float | None, k: Sequence[int]
-) -> NotWorse | None:
-    """Return what --fail-if-worse asks for, None for nothing.
-
-    Raises
-    ------
-    InvalidInputError
-        The margin is missing, or something is asked for without a baseline.
-    """
-    if baseline is None:
-        if metric is not None:
-            msg = "--metric says in what --fail-if-worse compares; --metrics what is measured."
+        Raises
+        ------
+        InvalidInputError
+            The margin is missing, or a metric is named for nothing.
+        """
+        if self.fail_if_worse is None:
+            if self.metric is not None:
+                msg = "--metric says in what --fail-if-worse compares; --metrics what is measured."
+                raise InvalidInputError(msg)
+            return None
+        if margin is None:
+            msg = (
+                "--fail-if-worse needs --margin: from which difference on a model is worse, such "
+                "as --margin 0.005."
+            )
             raise InvalidInputError(msg)
-        return None
-    if margin is None:
-        msg = (
-            "--fail-if-worse needs --margin: up to which difference a model may be worse, such as "
-            "--margin 0.005."
-        )
-        raise InvalidInputError(msg)
-    return NotWorse(
-        None if metric is None else metric_of(metric, "--metric", k), checked_margin(margin)
-    )
+        checked_margin(margin)
+        return None if self.metric is None else metric_of(self.metric, "--metric", k)
 
 
 def checked_margin(margin: float) -> float:
@@ -221,15 +196,6 @@ def gated_plan(
         plan = plan.each(lambda one: replace(one, short_below=next(least)))
     needed = any(one.needs_threshold for one in metrics)
     return replace(plan, by_default=plan.by_default and not needed)
-
-
-def limit_gates(limits: Sequence[Limit], reports: Mapping[str, Report]) -> list[Gate]:
-    """Return what every limit says of every report; a report alone has no name."""
-    return [
-        limit.gate(report, name if len(reports) > 1 else "")
-        for limit in limits
-        for name, report in reports.items()
-    ]
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:

@@ -14,6 +14,7 @@ except MissingExtraError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli import options
+from recsys_ndcg.cli.commands.compare import compare
 from recsys_ndcg.cli.commands.demo import demo
 from recsys_ndcg.cli.commands.evaluate import evaluate
 from recsys_ndcg.cli.commands.explain import explain
@@ -33,6 +34,11 @@ _COMMANDS: dict[Callable[..., None], str] = {
         recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
         recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
         zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
+    """,
+    compare: """
+        recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
+        recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
+        recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
     """,
     explain: """
         recsys-ndcg explain predictions.csv --user 42 -k 5

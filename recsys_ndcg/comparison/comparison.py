@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
+from recsys_ndcg.comparison import storage
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
@@ -23,10 +24,12 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import compared
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.field import Field
     from recsys_ndcg.report.signatures import Signature
-    from recsys_ndcg.significance.paired import Testing
+    from recsys_ndcg.significance.testing import Testing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -324,7 +327,7 @@ class Comparison:
         return compared.markdown(self, self._known(metric), _kinds(pairs=pairs))
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
-        r"""Return the same as a table of LaTeX with its caption; it needs ``\usepackage{booktabs}``.
+        r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
 
         The first tier is bold, and models that share a letter cannot be told apart. The verdict,
         the remarks and the signatures stand above it as comments.
@@ -348,10 +351,32 @@ class Comparison:
         >>> import recsys_ndcg as rn
         >>> a = {user: [(4, 5), (3, 2)] for user in range(9)}
         >>> b = {user: [(user % 4, 5), (1.5, 2)] for user in range(9)}
-        >>> rn.compare({"a": a, "b": b}, baseline="b").to_dict()["leaderboards"]["ndcg@10"][0]["won"]
+        >>> told = rn.compare({"a": a, "b": b}, baseline="b").to_dict()
+        >>> told["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
         return told(self, self.field)
+
+    def save(self, path: str | Path) -> None:
+        """Write the comparison as JSON: what it says to be read, the scores of users packed.
+
+        Raises
+        ------
+        InvalidInputError
+            A user id is neither text nor a number, or the file cannot be written.
+        """
+        storage.write(self.to_dict(), self.field, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Comparison:
+        """Read a comparison that `save` wrote; it has everything but the lists.
+
+        Raises
+        ------
+        InvalidInputError
+            The file is no comparison, or one of an older or newer version.
+        """
+        return cls(storage.read(path))
 
     def __str__(self) -> str:
         """Return the leaderboard of the first metric, the verdict and the remarks, as text."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
 
-def explain(
+def explain(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
     written: Written,

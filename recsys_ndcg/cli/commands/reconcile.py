@@ -26,7 +26,7 @@ from recsys_ndcg.rendering.formats import table_as
 from recsys_ndcg.rendering.reconciled import grouped, notes
 
 
-def reconcile(
+def reconcile(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
     written: Written,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -75,7 +75,7 @@ def _board(comparison: Compared, metric: str) -> pd.DataFrame:
             for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
         ],
     }
-    if table["users"].nunique() > 1:
+    if (table["users"] != table["users"].iloc[0]).any():
         told["users"] = _counts(table["users"])
     if table["spread"].notna().any():
         told["spread"] = _numbers(table["spread"])
@@ -117,7 +117,7 @@ def _pairs(comparison: Compared, metric: str) -> pd.DataFrame:
     ):
         if name in table:
             told[heading] = [probability(one) for one in table[name]]
-    if table["users"].nunique() > 1:
+    if (table["users"] != table["users"].iloc[0]).any():
         told["users"] = _counts(table["users"])
     return pd.DataFrame(told)
 
@@ -163,9 +163,7 @@ def _segments_note(comparison: Compared, metric: str) -> str:
     """Return which difference is meant, and whose interval stands beside it."""
     against = comparison.segments.loc[metric]["against_whole"].any()
     star = "; *: against the whole" if against else ""
-    return visible(
-        f"difference in {metric} to {comparison.baseline}, each interval its own{star}"
-    )
+    return visible(f"difference in {metric} to {comparison.baseline}, each interval its own{star}")
 
 
 def level(comparison: Compared) -> str:
@@ -194,7 +192,7 @@ def _numbers(values: pd.Series[float]) -> list[str]:
     return [number(value) for value in values]
 
 
-def _counts(values: pd.Series[int]) -> list[str]:
+def _counts(values: pd.Series[Any]) -> list[str]:
     return ["-" if value is pd.NA else str(value) for value in values]
 
 

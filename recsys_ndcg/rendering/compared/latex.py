@@ -51,9 +51,11 @@ def _captioned(comparison: Compared, metric: str, found: Table) -> str:
 def tabular(comparison: Compared, metric: str, found: Table) -> str:
     """Return a table alone; what stands out is bold, letters join what is not told apart."""
     shown = _escaped(found.cells)
-    for row in found.bold:
-        for name in ("model", "mean"):
-            shown.loc[row, name] = rf"\textbf{{{shown.loc[row, name]}}}"
+    for name in ("model", "mean") if found.bold else ():
+        shown[name] = [
+            rf"\textbf{{{text}}}" if row in found.bold else text
+            for row, text in enumerate(shown[name])
+        ]
     if found.kind == LEADERBOARD:
         letters = comparison.leaderboards[metric]["letters"].tolist()
         shown["mean"] += [rf"\textsuperscript{{{escaped(told)}}}" for told in letters]
@@ -63,6 +65,6 @@ def tabular(comparison: Compared, metric: str, found: Table) -> str:
 def _escaped(frame: pd.DataFrame) -> pd.DataFrame:
     """Return what LaTeX sets as it stands, with the signs of numbers as in formulas."""
     shown = frame.map(escaped)
-    for name in shown.columns.difference(_NAMES):
+    for name in shown.columns.difference([*_NAMES]):
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
     return shown

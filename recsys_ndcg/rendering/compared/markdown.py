@@ -27,9 +27,10 @@ def markdown(comparison: Compared, metric: str, kinds: Sequence[str] = (LEADERBO
 
 def tabulated(found: Table) -> str:
     """Return a table, what stands out in it in bold."""
-    shown = found.cells.map(escaped).rename(columns=escaped)
+    shown = found.cells.map(escaped)
     for name in ("model", "mean") if found.bold else ():
-        place = found.cells.columns.get_loc(name)
-        for row in found.bold:
-            shown.iloc[row, place] = f"**{shown.iloc[row, place].strip()}**"
-    return piped(shown, left=2)
+        shown[name] = [
+            f"**{text.strip()}**" if row in found.bold else text
+            for row, text in enumerate(shown[name])
+        ]
+    return piped(shown.rename(columns=escaped), left=2)
