@@ -153,8 +153,8 @@ def _check_truth(found: Mapping[str, Contender]) -> None:
             msg = (
                 f"{first!r} and {name!r} were measured on different ratings: the items or the "
                 f"true values of {int(other.sum())} of {len(other)} users are not the same, the "
-                f"first is user {shown(user)}. Let all models predict the same test ratings, in the "
-                "same folds."
+                f"first is user {shown(user)}. Let all models predict the same test ratings, in "
+                "the same folds."
             )
             raise InvalidInputError(msg)
 

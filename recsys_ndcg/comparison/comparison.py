@@ -18,7 +18,7 @@ from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, is_number, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import compared
@@ -284,13 +284,7 @@ class Comparison:
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = self.field.margin if margin is None else margin
-        if not is_number(margin) or not (margin or 0) > 0:
-            msg = (
-                f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to "
-                "which a model may be worse."
-            )
-            raise InvalidInputError(msg)
+        margin = gates.check_margin(self.field.margin if margin is None else margin)
         other = self._model(self.field.baseline if than is None else than)
         model = self._model(model)
         if model == other:
@@ -299,7 +293,7 @@ class Comparison:
         pair = {name: self.field.contenders[name] for name in (model, other)}
         how = self.field.how if alpha is None else replace(self.field.how, alpha=alpha)
         contest = Contest.of(self._known(metric), pair, how, margin)
-        return gates.not_worse(contest, model, other, float(margin or 0))
+        return gates.not_worse(contest, model, other, margin)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.ids import encode, index_of
+from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.report.explanation import places_of
-from recsys_ndcg.scoring.scores import ListCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.scores import ListCounts
 
 #: The tables of a contender, users × metrics.
 TABLES = ("scores", "numerator", "denominator", "chance", "best")
@@ -104,20 +103,21 @@ class Contender(Record):
 
     def take(self, users: Positions) -> Contender:
         """Return the same of some users, given by their places; the means of runs are of all."""
-        tables = {name: getattr(self, name)[users] for name in (*TABLES, "truth", "users")}
-        signatures = tuple(
-            one.over(int(count))
-            for one, count in zip(
-                self.signatures, (~np.isnan(tables["scores"])).sum(axis=0), strict=True
-            )
+        tables: dict[str, Any] = {
+            name: getattr(self, name)[users] for name in (*TABLES, "truth", "users")
+        }
+        counts = self.counts.take(users)
+        return replace(
+            self, **tables, counts=counts, signatures=over(self.signatures, tables["scores"])
         )
-        return replace(self, **tables, counts=self.counts.take(users), signatures=signatures)
 
     def columns(self, names: Sequence[str]) -> Contender:
         """Return the same under some of the metrics."""
         places = [self.names.index(name) for name in names]
-        tables = {name: getattr(self, name)[:, places] for name in (*TABLES, "truth", "runs")}
-        told = {
+        tables: dict[str, Any] = {
+            name: getattr(self, name)[:, places] for name in (*TABLES, "truth", "runs")
+        }
+        told: dict[str, Any] = {
             name: tuple(getattr(self, name)[place] for place in places)
             for name in ("names", "metrics", "signatures")
         }
@@ -160,112 +160,7 @@ class Contender(Record):
         return self.names.index(name)
 
 
-def beside(parts: Sequence[Contender]) -> Contender:
-    """Return the metrics of all parts side by side, over the users of any."""
-    users, places = _all_users(parts)
-    spread = [_spread(one, len(users), place) for one, place in zip(parts, places, strict=True)]
-    first = spread[0]
-    return replace(
-        first,
-        users=users,
-        names=sum((one.names for one in spread), ()),
-        metrics=sum((one.metrics for one in spread), ()),
-        signatures=sum((one.signatures for one in spread), ()),
-        **{
-            name: np.hstack([getattr(one, name) for one in spread])
-            for name in (*TABLES, "truth", "runs")
-        },
-    )
-
-
-def averaged(parts: Sequence[Contender]) -> Contender:
-    """Return the scores of several runs, averaged within each user; sums are added up.
-
-    Folds are parts of what is known of a user, seeds are measured on the same: their digests are
-    one.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    users, places = _all_users(parts)
-    spread = [_spread(one, len(users), place) for one, place in zip(parts, places, strict=True)]
-    same = all(
-        len(one.users) == len(users) and np.array_equal(one.truth, spread[0].truth)
-        for one in spread
-    )
-    counts = [one.counts for one in spread]
-    scores = _mean_within([one.scores for one in spread])
-    return replace(
-        spread[0],
-        users=users,
-        scores=scores,
-        **{
-            name: sum(getattr(one, name) for one in spread) for name in ("numerator", "denominator")
-        },
-        **{
-            name: _mean_within([getattr(one, name) for one in spread])
-            for name in ("chance", "best")
-        },
-        truth=spread[0].truth if same else _together([one.truth for one in spread]),
-        counts=counts[0] if same else _counts_of_all(counts),
-        signatures=tuple(
-            one.over(int(count))
-            for one, count in zip(parts[0].signatures, (~np.isnan(scores)).sum(axis=0), strict=True)
-        ),
-        runs=np.concatenate([one.runs for one in parts]),
-        report=None,
-    )
-
-
-def _all_users(parts: Sequence[Contender]) -> tuple[Ids, list[Positions]]:
-    """Return the users of any part in their order, and where each part's stand there."""
-    lengths = [len(one.users) for one in parts]
-    users, codes = encode(np.concatenate([one.users for one in parts]), "user")
-    return users, np.split(codes, np.cumsum(lengths)[:-1])
-
-
-def _spread(one: Contender, size: int, places: Positions) -> Contender:
-    """Return tables with rows for other users, who have nothing."""
-    if len(places) == size:
-        return one
-
-    def rows(table: NDArray[Any], fill: float) -> NDArray[Any]:
-        wide = np.full((size, *table.shape[1:]), fill, dtype=table.dtype)
-        wide[places] = table
-        return wide
-
-    fills = {"scores": np.nan, "chance": np.nan, "best": np.nan}
-    tables = {name: rows(getattr(one, name), fills.get(name, 0)) for name in (*TABLES, "truth")}
-    counts = {name: rows(values, 0) for name, values in vars(one.counts).items()}
-    return replace(one, **tables, counts=ListCounts(**counts))
-
-
-def _mean_within(tables: Sequence[Floats]) -> Floats:
-    """Return the mean of what is there, NaN where nothing is."""
-    there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
-    total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
-    mean: Floats = np.divide(total, there, where=there > 0, out=np.full(total.shape, np.nan))
-    return mean
-
-
-def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Return a digest of what is known of a user fold by fold, in any order of the folds.
-
-    Folds are mixed before they are added up: the same ratings in other folds are other lists.
-    """
-    mixed = [
-        pd.util.hash_array(one.ravel(), categorize=False).reshape(one.shape) * (one != 0)
-        for one in truths
-    ]
-    total: NDArray[np.uint64] = reduce(np.add, mixed)
-    return total
-
-
-def _counts_of_all(counts: Sequence[ListCounts]) -> ListCounts:
-    """Return what there is to count in all folds: flags of any, numbers added up."""
-    return ListCounts(
-        **{
-            name: reduce(np.logical_or if values.dtype == bool else np.add, columns)
-            for name, values in vars(counts[0]).items()
-            for columns in [[getattr(one, name) for one in counts]]
-        }
-    )
+def over(signatures: Sequence[Signature], scores: Floats) -> tuple[Signature, ...]:
+    """Return signatures of the same numbers over the users who have a score."""
+    counted = (~np.isnan(scores)).sum(axis=0).tolist()
+    return tuple(one.over(count) for one, count in zip(signatures, counted, strict=True))

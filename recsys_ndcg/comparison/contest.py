@@ -98,7 +98,7 @@ class Contest(Record):
     @lazy
     def pooled_tested(self) -> Tested:
         """What it says of the pooled scores: of the users' parts in them."""
-        among = self.denominator.any(axis=1)
+        among: Flags = (self.denominator != 0).any(axis=1)
         values = np.where(among[:, None], self._linearised(among), np.nan)
         return tested(self.sign * values, self.pairs, self.how)
 

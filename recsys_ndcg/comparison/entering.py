@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recsys_ndcg.comparison.contender import Contender, averaged
+from recsys_ndcg.comparison.averaging import averaged
+from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric, parse

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance.power import power
 from recsys_ndcg.visible import visible
 
@@ -37,6 +38,23 @@ class Gate:
     def __str__(self) -> str:
         """Return the reason."""
         return self.reason
+
+
+def check_margin(margin: Any) -> float:
+    """Return a margin.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no number above 0.
+    """
+    if not is_number(margin) or margin <= 0:
+        msg = (
+            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
+            "model may be worse."
+        )
+        raise InvalidInputError(msg)
+    return float(margin)
 
 
 def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gate:

@@ -40,8 +40,10 @@ def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.Da
     codes = groups.cat.codes.to_numpy()
     labels = [label for place, label in enumerate(groups.cat.categories) if (codes == place).any()]
     places = {label: groups.cat.categories.get_loc(label) for label in labels}
-    parts = {label: _of_segment(contest, codes == places[label], baseline) for label in labels}
-    table = pd.concat(parts, names=["segment", "model"])
+    parts: dict[Any, pd.DataFrame] = {
+        label: _of_segment(contest, codes == places[label], baseline) for label in labels
+    }
+    table: pd.DataFrame = pd.concat(parts, names=["segment", "model"])
     how = "holm" if contest.how.correction == "max-T" else contest.how.correction
     table["p_corrected"] = BY_NAME[how](table["p"].to_numpy())
     whole = _of_segment(contest, codes >= 0, baseline)
@@ -91,14 +93,14 @@ def _wide(values: Floats, others: list[int]) -> Floats:
 
 def moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list[str]:
     """Return which segments go against the whole, and Simpson's paradox where all of them do."""
-    lines = [*_paradoxes(table.loc[metric], metric, baseline)]
-    rows = table.loc[metric]
-    sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)]
+    rows = table.loc[[metric]].droplevel("metric")
+    lines = [*_paradoxes(rows, metric, baseline)]
+    sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
     lines += [
-        f"Against the whole: in segment {segment}, {model} is "
+        f"Against the whole: in segment {row['segment']}, {row['model']} is "
         f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
         f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
-        for (segment, model), row in sure.iterrows()
+        for row in sure.to_dict("records")
     ]
     more = len(lines) - _LINES
     told = lines if more < 2 else [*lines[:_LINES], f"… and {more} more (comparison.segments)."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +10,14 @@ import pandas as pd
 
 from recsys_ndcg.comparison.contender import TABLES, Contender
 from recsys_ndcg.comparison.field import Field
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
+from recsys_ndcg.errors import RecsysNdcgError
 from recsys_ndcg.metrics.metric import names_known
 from recsys_ndcg.parallel import in_threads
-from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report import loading
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.saved_files import read_saved
-from recsys_ndcg.report.storage import LISTS, described, least_size, packed_ids
+from recsys_ndcg.report.storage import LISTS, described, least_size, packed_ids, write_json
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
@@ -53,6 +51,29 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     first = field.first
+    n_columns = len(field.contenders) * len(first.names) * (len(TABLES) + 1)
+    stored: dict[str, Any] = {
+        "format": f"recsys_ndcg {KIND} {FORMAT}",
+        "written_by": __version__,
+        **told,
+        "testing": {one.name: getattr(field.how, one.name) for one in fields(Testing)},
+        "baseline": field.baseline,
+        "margin": field.margin,
+        "left_out": dict(field.left_out),
+        "other_metrics": list(field.other_metrics),
+        "metrics": {
+            name: described(metric) for name, metric in zip(first.names, first.metrics, strict=True)
+        },
+        "n_users": len(first.users),
+        "users": packed_ids(first.users),
+        "lists": {name: pack(getattr(first.counts, name)) for name in LISTS},
+        "models": _packed_models(field),
+        "segment_of": None if field.groups is None else _packed_groups(field.groups),
+    }
+    write_json(stored, path, least_size(len(first.users), n_columns))
+
+
+def _packed_models(field: Field) -> dict[str, Any]:
     columns = [
         (name, table, metric, getattr(one, table)[:, one.at(metric)])
         for name, one in field.contenders.items()
@@ -69,37 +90,12 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
     }
     for (name, table, metric, _), column in zip(columns, packed, strict=True):
         models[name].setdefault(table, {})[metric] = column
-    groups = field.groups
-    stored: dict[str, Any] = {
-        "format": f"recsys_ndcg {KIND} {FORMAT}",
-        "written_by": __version__,
-        **told,
-        "testing": {one.name: getattr(field.how, one.name) for one in fields(Testing)},
-        "baseline": field.baseline,
-        "margin": field.margin,
-        "left_out": dict(field.left_out),
-        "other_metrics": list(field.other_metrics),
-        "metrics": {
-            name: described(metric) for name, metric in zip(first.names, first.metrics, strict=True)
-        },
-        "n_users": len(first.users),
-        "users": packed_ids(first.users),
-        "lists": {name: pack(getattr(first.counts, name)) for name in LISTS},
-        "models": models,
-        "segment_of": None
-        if groups is None
-        else {
-            "names": [str(one) for one in groups.cat.categories],
-            "codes": pack(groups.cat.codes.to_numpy().astype(np.int64)),
-        },
-    }
-    try:
-        text = json.dumps(stored, indent=1, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        msg = f"A comparison with such user ids cannot be saved ({error}); use text or numbers."
-        raise InvalidInputError(msg) from None
-    least = least_size(len(first.users), len(columns))
-    write_whole(path, f"{text.ljust(least)}\n")
+    return models
+
+
+def _packed_groups(groups: pd.Series[Any]) -> dict[str, Any]:
+    codes = groups.cat.codes.to_numpy().astype(np.int64)
+    return {"names": [str(one) for one in groups.cat.categories], "codes": pack(codes)}
 
 
 def read(path: str | Path) -> Field:
@@ -131,7 +127,7 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
     contenders = {}
     for model in models:
         part = stored["models"][model]
-        tables = {
+        tables: dict[str, Any] = {
             table: np.column_stack([part[table][name].column(size, "f") for name in names])
             for table in TABLES
         }
@@ -192,6 +188,6 @@ def _groups(stored: Part, size: int, first: Contender) -> pd.Series[Any] | None:
     if len(set(names)) < len(names) or not (codes.min() >= -1 and codes.max() < len(names)):
         stored.refuse("holds segments that are not among its names")
     return pd.Series(
-        pd.Categorical.from_codes(codes, categories=names),
+        pd.Categorical.from_codes(codes, categories=pd.Index(names)),
         index=pd.Index(first.users.tolist(), name="user"),
     )

@@ -19,9 +19,16 @@ _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
-    table = markdown_table(cells(report))
-    lines = [f"- {as_line(line)}" for line in report.remarks]
-    codes = fenced(signature_texts(report))
+    return markdown_page(cells(report), report.remarks, signature_texts(report))
+
+
+def markdown_page(
+    frame: pd.DataFrame, remarks: list[str], signatures: list[str], left: int = 1
+) -> str:
+    """Return a table of text, and below it sentences as a list and signatures as code."""
+    lines = [f"- {as_line(line)}" for line in remarks]
+    codes = fenced(signatures)
+    table = markdown_table(frame, left)
     return "\n".join([table, "", *lines, *([""] if lines else []), *codes, ""])
 
 

@@ -96,6 +96,11 @@ class MeasuredAudit(Audit):
         orders = self.levels.orders
         return StoredAudit(self.scores, orders, unknown, self.signatures, self.truth)
 
+    def measured_by(self, measurements: tuple[Measurement, ...]) -> MeasuredAudit:
+        """Return that of other measurements of the same lists."""
+        facts, plan = facts_for(self._lists, measurements), Plan(measurements)
+        return self.of(self._lists, facts, plan.settled(facts, self._lists))
+
     @lazy
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""

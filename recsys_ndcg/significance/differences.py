@@ -88,7 +88,7 @@ class Compared(Record):
         for first, second in pairs.tolist():
             used |= there[:, first] & there[:, second]
         scores = np.ascontiguousarray(np.ldexp(values if used.all() else values[used], -exponent).T)
-        _settle(scores)
+        settle(scores)
         return cls(scores, pairs, exponent)
 
     @property
@@ -154,8 +154,16 @@ def _check(values: Floats, pairs: Positions) -> None:
         raise InvalidInputError(msg)
 
 
-def _settle(scores: Floats) -> None:
-    """Make the scores of a user equal that are but for their last digits, in place."""
+def settle(scores: Floats) -> None:
+    """Make the numbers of each column equal that are but for their last digits, in place.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1 + 0.2], [0.3], [0.5]])
+    >>> settle(scores)
+    >>> scores[:, 0].tolist()
+    [0.3, 0.3, 0.5]
+    """
     models, users = scores.shape
     step = max(1, _CELLS // max(models, 1))
     in_threads(partial(_settle_block, scores, step), range(0, users, step))

@@ -25,7 +25,7 @@ def normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
 
     References
     ----------
-    Wallace (1959), doi:10.1214/aoms/1177706094
+    Wallace (1959), Annals of Mathematical Statistics 30(4)
 
     Examples
     --------

@@ -9,8 +9,11 @@ import numpy as np
 
 from recsys_ndcg.arrays import Columns
 from recsys_ndcg.significance import student
+from recsys_ndcg.significance.by_order import by_signed_ranks, by_signs
+from recsys_ndcg.significance.by_resampling import by_resampling
 from recsys_ndcg.significance.by_t import by_t
 from recsys_ndcg.significance.differences import Compared, Moments
+from recsys_ndcg.significance.equivalence import within
 from recsys_ndcg.significance.judged import Judged, agreeing
 from recsys_ndcg.significance.testing import AGREEING, SIMULTANEOUS, Testing
 
@@ -98,7 +101,7 @@ def tested(
     Raises
     ------
     InvalidInputError
-        A score is infinite, or a pair names no models.
+        A score is infinite, a pair names no models, or the margin is no number above 0.
 
     Examples
     --------
@@ -107,8 +110,6 @@ def tested(
     >>> found.difference.tolist(), found.p.round(4).tolist()
     ([0.375], [0.0138])
     """
-    if margin is not None:
-        raise NotImplementedError
     compared = Compared.of(values, pairs)
     moments = compared.moments()
     judged = _of_live(_BY_NAME[how.test](compared, moments, how), moments)
@@ -119,6 +120,9 @@ def tested(
         p = judged.corrected if how.correction in SIMULTANEOUS else judged.p
         low, high = agreeing(low, high, difference, p <= how.alpha)
     none = np.full(len(moments.users), np.nan)
+    not_worse, not_better = (
+        (none, none) if margin is None else within(compared, moments, how, margin)
+    )
     return Tested(
         users=moments.users,
         difference=difference,
@@ -132,25 +136,21 @@ def tested(
         p=judged.p,
         corrected=judged.corrected,
         detectable=np.ldexp(_detectable(judged, moments), unit),
-        p_not_worse=none,
-        p_not_better=none,
-        p_equivalent=none,
+        p_not_worse=not_worse,
+        p_not_better=not_better,
+        p_equivalent=np.maximum(not_worse, not_better),
     )
 
 
 tested.__test__ = False  # type: ignore[attr-defined]
 
 
-def _not_yet(compared: Compared, moments: Moments, how: Testing) -> Judged:
-    raise NotImplementedError
-
-
 _BY_NAME: dict[str, Callable[[Compared, Moments, Testing], Judged]] = {
     "t": by_t,
-    "randomisation": _not_yet,
-    "bootstrap": _not_yet,
-    "wilcoxon": _not_yet,
-    "sign": _not_yet,
+    "randomisation": by_resampling,
+    "bootstrap": by_resampling,
+    "wilcoxon": by_signed_ranks,
+    "sign": by_signs,
 }
 
 

@@ -75,6 +75,8 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
 
     if not math.isfinite(beyond):
         return 0.0
+    if math.isinf(shift):
+        return 1.0
     below = [float(nctdtr(freedom, one, beyond)) for one in (shift, -shift)]
     if not all(0 <= one <= 1 for one in below):
         below = [_normal_below(one, freedom, beyond) for one in (shift, -shift)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,6 +10,9 @@ import pytest
 import recsys_ndcg as rn
 from tests.comparison.models import Rows, model, models, ratings
 from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _report(rows: Rows, **choices: Any) -> rn.Report:
@@ -84,7 +86,7 @@ def test_numbers_computed_in_different_ways_are_refused(choices: Any, told: str)
 
 def test_choices_that_a_metric_does_not_read_do_not_matter() -> None:
     """Precision has no gain."""
-    how = {"metrics": ["precision@3"], "threshold": 4}
+    how: dict[str, Any] = {"metrics": ["precision@3"], "threshold": 4}
     both = models()
     one = rn.evaluate(both["good"], **how)
     two = rn.evaluate(both["poor"], convention=rn.Convention(gain="linear"), **how)
@@ -145,7 +147,7 @@ def test_identical_models_are_told() -> None:
     rows = models()["good"]
     found = rn.compare({"a": rows, "b": list(rows)})
     assert found.pairwise[["p", "p_corrected"]].to_numpy().tolist() == [[1.0, 1.0]]
-    assert found.pairwise.loc[0, ["difference", "ci_low", "ci_high"]].tolist() == [0, 0, 0]
+    assert found.pairwise[["difference", "ci_low", "ci_high"]].to_numpy().tolist() == [[0, 0, 0]]
     assert found.verdict == (
         "a and b score the same in ndcg@10 for each of 60 users. Are they two models?"
     )
@@ -162,7 +164,7 @@ def test_one_user_and_two_users() -> None:
     assert any(line.startswith("2 users in ndcg@10: so few") for line in found.remarks)
     one = {name: [row for row in rows if row[0] == "u0000"] for name, rows in two.items()}
     alone = rn.compare(one)
-    assert alone.pairwise["p"].isna().all()
+    assert alone.pairwise["p"].isna().tolist() == [True]
     assert alone.verdict.startswith("Only 1 user can be compared in ndcg@10, and one user is no ")
     assert alone.leaderboard["rank_high"].tolist() == [2, 2]
 

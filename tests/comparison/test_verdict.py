@@ -110,7 +110,7 @@ def test_no_difference_states_what_would_have_been_found() -> None:
     """So that it is read rightly."""
     found = rn.compare(models(users=30, one=1.0, other=1.05), metrics=["ndcg@5"])
     assert found.verdict.startswith("The data do not tell one and other apart in ndcg@5:")
-    least = found.pairwise.loc[0, "detectable"]
+    least = float(found.pairwise["detectable"].iloc[0])
     assert f"It would have found a difference of {least:.4f} with 80 % power" in found.verdict
 
 

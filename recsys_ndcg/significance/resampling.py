@@ -1,0 +1,117 @@
+"""Sums over users under random signs, and over resampled users.
+
+A sum is the same to the last bit on any number of threads: columns are whole numbers, so that
+however a matrix product adds them up, it is exact. Each block of draws has a stream of random
+numbers of its own, whatever thread it runs on.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.parallel import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recsys_ndcg.arrays import Floats
+
+_SIGNS, _WEIGHTS = 128, 64  # draws from one stream
+_USERS = 1 << 13  # whose signs are unpacked at once, a multiple of eight
+_CELLS = 1 << 22
+_MOST = 64  # of a hundred users or a million, no resample holds one so often
+
+
+def exact(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
+    """Return columns as whole numbers, whose weighted sums are exact, and what 1 stands for.
+
+    Parameters
+    ----------
+    table : float64 array, shape (n_columns, n_users)
+        The columns.
+    alike : bool
+        Whether all have the same unit, so that their sums may be subtracted.
+
+    Examples
+    --------
+    >>> whole, unit = exact(np.array([[0.5, 0.25]]), alike=True)
+    >>> (whole * unit[:, None]).tolist()
+    [[0.5, 0.25]]
+    """
+    repeated = min(table.shape[1], _MOST).bit_length()
+    _, above = np.frexp(np.array([np.abs(one).sum() for one in table]))
+    shift = 51 - repeated - above
+    if alike and len(shift):
+        shift[:] = shift.min()
+    return np.rint(np.ldexp(table, shift[:, None])), np.ldexp(1.0, -shift)
+
+
+def under_signs(whole: Floats, draws: int, seed: int) -> Floats:
+    """Return the sums of columns whose entries have random signs: shape (n_draws, n_columns).
+
+    Parameters
+    ----------
+    whole : float64 array, shape (n_columns, n_users)
+        Of whole numbers, as `exact` returns them.
+    draws, seed : int
+        How many draws, of which seed.
+    """
+    return _drawn(_signs, _SIGNS, whole, draws, seed)
+
+
+def of_resamples(whole: Floats, draws: int, seed: int) -> Floats:
+    """Return the sums of columns over as many users, drawn with replacement.
+
+    Parameters
+    ----------
+    whole : float64 array, shape (n_columns, n_users)
+        Of whole numbers, as `exact` returns them.
+    draws, seed : int
+        How many draws, of which seed.
+
+    Returns
+    -------
+    float64 array, shape (n_draws, n_columns)
+    """
+    return _drawn(_weights, _WEIGHTS, whole, draws, seed)
+
+
+def _drawn(
+    block: Callable[[Floats, int, int], Floats], size: int, whole: Floats, draws: int, seed: int
+) -> Floats:
+    by_user = np.ascontiguousarray(whole.T)
+    blocks = in_threads(partial(block, by_user, seed), range(-(-draws // size)))
+    return np.concatenate(blocks)[:draws]
+
+
+def _stream(seed: int, block: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
+
+
+def _signs(whole: Floats, seed: int, block: int) -> Floats:
+    users = len(whole)
+    packed = np.frombuffer(_stream(seed, block).bytes(_SIGNS * -(-users // 8)), dtype=np.uint8)
+    packed = packed.reshape(_SIGNS, -1)
+    sums = np.zeros((_SIGNS, whole.shape[1]))
+    for start in range(0, users, _USERS):
+        some = whole[start : start + _USERS]
+        bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
+        sums += bits.astype(np.float64) @ some
+    under: Floats = whole.sum(axis=0) - 2 * sums
+    return under
+
+
+def _weights(whole: Floats, seed: int, block: int) -> Floats:
+    stream, users = _stream(seed, block), len(whole)
+    sums = np.empty((_WEIGHTS, whole.shape[1]))
+    step = max(1, min(_WEIGHTS, _CELLS // users))
+    weights = np.empty((step, users))
+    for start in range(0, _WEIGHTS, step):
+        some = weights[: _WEIGHTS - start]
+        for row in some:
+            row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
+        np.matmul(some, whole, out=sums[start : start + step])
+    return sums
