@@ -20,9 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.cli.parameters import Choices
+    from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
 
 _FAILED = 1
+
+GateMetric = Annotated[
+    str | None,
+    typer.Option(
+        help="In what --fail-if-worse compares.  [default: the first]",
+        autocompletion=METRIC_NAMES,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,11 @@ class Limit(NamedTuple):
 
     metric: Metric
     value: float
+
+    def of_report(self, report: Report) -> Gate:
+        """Tell whether a report passes."""
+        name = str(self.metric)
+        return self.gate(report[name], int(report.summary["users"][name]))
 
     def gate(self, mean: float, users: int, of: str = "") -> Gate:
         """Tell whether a mean passes."""
@@ -127,18 +141,12 @@ class Gates:
     fail_if_worse: Annotated[
         str | None,
         typer.Option(
-            help="Exit with 1 unless it is shown that no model is worse than this one, a model or "
-            "a file, by --margin or more.",
+            help="Exit with 1 unless it is shown that the models are not worse than this one by "
+            "--margin or more: the name of one, or a file.",
             metavar="BASELINE",
         ),
     ] = None
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="In what --fail-if-worse compares.  [default: the first]",
-            autocompletion=METRIC_NAMES,
-        ),
-    ] = None
+    metric: GateMetric = None
 
     def read(self, margin: float | None, k: Sequence[int]) -> Metric | None:
         """Return in what --fail-if-worse compares, None for the first metric, or for nothing.
@@ -153,14 +161,25 @@ class Gates:
                 msg = "--metric says in what --fail-if-worse compares; --metrics what is measured."
                 raise InvalidInputError(msg)
             return None
-        if margin is None:
-            msg = (
-                "--fail-if-worse needs --margin: from which difference on a model is worse, such "
-                "as --margin 0.005."
-            )
-            raise InvalidInputError(msg)
-        checked_margin(margin)
+        needed_margin(margin)
         return None if self.metric is None else metric_of(self.metric, "--metric", k)
+
+
+def needed_margin(margin: float | None) -> float:
+    """Return the margin of --fail-if-worse.
+
+    Raises
+    ------
+    InvalidInputError
+        It is missing, or no number above 0.
+    """
+    if margin is None:
+        msg = (
+            "--fail-if-worse needs --margin: from which difference on a model is worse, such as "
+            "--margin 0.005."
+        )
+        raise InvalidInputError(msg)
+    return checked_margin(margin)
 
 
 def checked_margin(margin: float) -> float:

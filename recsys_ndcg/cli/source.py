@@ -29,7 +29,7 @@ def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
         None is named, or too many are; or one cannot be read.
     """
     given = files_of(source)
-    _check_way(given)
+    check_way(given)
     if "FILE" in given and source.n_items is not None:
         msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
         raise InvalidInputError(msg)
@@ -77,7 +77,7 @@ def same_file(first: Path, second: Path) -> bool:
         return False
 
 
-def _check_way(given: Mapping[str, Path]) -> None:
+def check_way(given: Mapping[str, Path]) -> None:
     """Refuse options that name the data in none of the three ways, or in several."""
     if set(given) not in _WAYS:
         there = (

@@ -13,13 +13,13 @@ from recsys_ndcg.cli.gates import checked_margin
 from recsys_ndcg.cli.parameters import beginning
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.report.segments import BUILT_IN
 from recsys_ndcg.significance.testing import AGREEING, CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 USERS = ("all", "common")
-_SEGMENTS = ("activity", "cold", "list_length", "relevant")
 
 Users = Annotated[
     str,
@@ -50,7 +50,7 @@ class Statistics:
         typer.Option(
             help="Also for segments of the users: a file of user, segment, or activity, "
             "list_length, relevant, cold.",
-            autocompletion=beginning(_SEGMENTS),
+            autocompletion=beginning(BUILT_IN),
         ),
     ] = None
     train: Annotated[
@@ -101,7 +101,7 @@ class Statistics:
                 f"--baseline {self.baseline}: none of the models. {nearest(self.baseline, models)}"
             )
             raise InvalidInputError(msg)
-        if self.by is not None and self.by not in _SEGMENTS:
+        if self.by is not None and self.by not in BUILT_IN:
             check_there(Path(self.by))
         if self.train is not None:
             check_there(self.train)

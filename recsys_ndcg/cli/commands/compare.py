@@ -23,7 +23,6 @@ from recsys_ndcg.cli.parameters import (
 )
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.testing import Statistics
-from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.comparing import compare as comparison_of
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering import compared, signature_lines, terminal
@@ -139,22 +138,24 @@ def compare(  # noqa: PLR0913 - one parameter per option
         _show(found, form, kinds, style)
         if tables.save is not None:
             found.save(tables.save)
-        close([*_of_means(found, means), *_of_others(found, other, worse)], quiet=style.quiet)
+        judged = [name for name in entries.files if name != other]
+        close(_gates(found, judged, means, other, worse), quiet=style.quiet)
 
 
-def _of_means(found: Comparison, limits: list[Limit]) -> Iterator[Gate]:
-    """Say of each model whether its means are good enough."""
+def _gates(
+    found: Comparison,
+    models: list[str],
+    limits: list[Limit],
+    other: str | None,
+    metric: Metric | None,
+) -> Iterator[Gate]:
+    """Say of each model whether its means are good enough, and it is not worse than another."""
     for limit in limits:
         board = found.leaderboards[str(limit.metric)]
-        for model, mean, users in zip(board.index, board["mean"], board["users"], strict=True):
-            yield limit.gate(mean, users, f" of {model}")
-
-
-def _of_others(found: Comparison, other: str | None, metric: Metric | None) -> Iterator[Gate]:
-    """Say of each model whether it is not worse than one of them."""
-    for model in found.models if other is not None else ():
-        if model not in (other, CHANCE):
-            yield found.not_worse(model, other, metric=metric)
+        for model in models:
+            yield limit.gate(board["mean"][model], board["users"][model], f" of {model}")
+    for model in models if other is not None else ():
+        yield found.not_worse(model, other, metric=metric)
 
 
 def _show(found: Comparison, form: str, kinds: list[str], style: Style) -> None:

@@ -75,6 +75,9 @@ def _board(comparison: Compared, metric: str) -> pd.DataFrame:
             for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
         ],
     }
+    for name in ("chance", "adjusted"):
+        if table[name].isna().all():
+            del told[name]
     if (table["users"] != table["users"].iloc[0]).any():
         told["users"] = _counts(table["users"])
     if table["spread"].notna().any():
