@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
+from recsys_ndcg.comparison import storage
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
+from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.comparison.verdict import how_tested, verdict
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.rendering import compared
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.field import Field
     from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.significance.testing import Testing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +121,11 @@ class Comparison:
     def verdict(self) -> str:
         """The answer in two sentences, of the first metric."""
         return verdict(self.field.deciding)
+
+    @property
+    def how(self) -> Testing:
+        """The test, the correction, the level, the draws and their seed."""
+        return self.field.how
 
     @property
     def tested_by(self) -> str:
@@ -285,6 +296,92 @@ class Comparison:
         contest = Contest.of(self._known(metric), pair, how, margin)
         return gates.not_worse(contest, model, other, margin)
 
+    def signature(self, metric: str | Metric) -> Signature:
+        """Return how a metric was computed, of the first model."""
+        return self.signatures[self._known(metric)]
+
+    def verdict_in(self, metric: str | Metric) -> str:
+        """Return the answer in two sentences, of any metric."""
+        return verdict(self.field.contests[self._known(metric)])
+
+    def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            The first by default.
+        pairs : bool
+            Whether the table has a row per pair of models in place of one per model.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such metric.
+        """
+        return compared.markdown(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
+
+        The first tier is bold, and models that share a letter cannot be told apart. The verdict,
+        the remarks and the signatures stand above it as comments.
+
+        Parameters
+        ----------
+        metric, pairs
+            As in `to_markdown`.
+        """
+        return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the leaderboards of all metrics below each other, indexed by metric and model."""
+        return pd.concat(self.leaderboards, names=["metric", "model"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the scores of users, as plain values that JSON can hold; NaN is None.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = {user: [(4, 5), (3, 2)] for user in range(9)}
+        >>> b = {user: [(user % 4, 5), (1.5, 2)] for user in range(9)}
+        >>> told = rn.compare({"a": a, "b": b}, baseline="b").to_dict()
+        >>> told["leaderboards"]["ndcg@10"][0]["won"]
+        5
+        """
+        return told(self, self.field)
+
+    def save(self, path: str | Path) -> None:
+        """Write the comparison as JSON: what it says to be read, the scores of users packed.
+
+        Raises
+        ------
+        InvalidInputError
+            A user id is neither text nor a number, or the file cannot be written.
+        """
+        storage.write(self.to_dict(), self.field, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Comparison:
+        """Read a comparison that `save` wrote; it has everything but the lists.
+
+        Raises
+        ------
+        InvalidInputError
+            The file is no comparison, or one of an older or newer version.
+        """
+        return cls(storage.read(path))
+
+    def __str__(self) -> str:
+        """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
+        return compared.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return compared.fragment(self)
+
     def _known(self, metric: str | Metric | None) -> str:
         if metric is None:
             return self.metrics[0]
@@ -304,3 +401,7 @@ class Comparison:
             msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
+
+
+def _kinds(*, pairs: bool) -> tuple[str]:
+    return (compared.PAIRS if pairs else compared.LEADERBOARD,)

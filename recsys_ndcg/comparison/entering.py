@@ -134,7 +134,7 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
         asked.refuse_for(name)
         found: Contender = data.contender
         return _chosen(found, asked)
-    if isinstance(data, str | Path) and _is_saved(data):
+    if isinstance(data, str | Path) and is_saved(data):
         data = Report.load(data)
     if isinstance(data, Report):
         asked.refuse_for(name)
@@ -143,9 +143,11 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
     return _chosen(Contender.of(data.audited, report=data), asked)
 
 
-def _is_saved(path: str | Path) -> bool:
+def is_saved(path: str | Path) -> bool:
     """Tell a saved report from predictions."""
     try:
+        if not Path(path).is_file():  # of a pipe, what is read is gone
+            return False
         with Path(path).open("rb") as file:
             return _SAVED in file.read(_HEAD)
     except (OSError, ValueError):  # told when it is read

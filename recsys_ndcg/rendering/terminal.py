@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, JustifyMethod
 
+    from recsys_ndcg.rendering.compared.cells import Table as ComparedTable
     from recsys_ndcg.rendering.view import Shown
 
 _BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
+_BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
 _USUAL_WIDTH = 80
 _LEAST = 8
 _NARROW = 72  # columns; below, a row with long cells is a paragraph
@@ -42,12 +45,17 @@ class Grid:
         Above it.
     left : int
         How many columns are set to the left.
+    bold : collection of int
+        The rows that stand out.
     """
 
-    def __init__(self, frame: pd.DataFrame, title: str = "", *, left: int = 1) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, title: str = "", *, left: int = 1, bold: Container[int] = ()
+    ) -> None:
+        self._bold = bold
         self._frame = frame.map(printable).rename(columns=lambda name: printable(str(name)))
         self._title, self._left = title, left
-        self._headings = [str(column).split("_") for column in self._frame]
+        self._headings = [_BREAKS.split(str(column)) for column in self._frame]
         self._widths = [
             max(map(cell_len, [*words, *self._frame[column]]))
             for words, column in zip(self._headings, self._frame, strict=True)
@@ -83,8 +91,8 @@ class Grid:
                 width=widths[place] + gap * (place != self._left - 1),
                 overflow="fold",
             )
-        for row in self._frame.iloc[:, columns].itertuples(index=False):
-            table.add_row(*row)
+        for place, row in enumerate(self._frame.iloc[:, columns].itertuples(index=False)):
+            table.add_row(*row, style="bold" if place in self._bold else None)
         return table
 
 
@@ -161,6 +169,11 @@ def _folding(text: str, style: str = "") -> Text:
 def summary(report: Shown) -> Grid:
     """Return the summary of a report."""
     return Grid(cells(report))
+
+
+def compared(found: ComparedTable) -> Grid:
+    """Return a table of a comparison."""
+    return Grid(found.cells, found.note, left=2, bold=found.bold)
 
 
 def models(reports: Mapping[str, Shown]) -> Grid:
