@@ -47,9 +47,9 @@ class Comparison:
     Attributes
     ----------
     leaderboard : pandas.DataFrame
-        A row per model, the best mean first, of the first metric: mean, ci_low, ci_high, pooled,
-        pooled_low, pooled_high, chance, adjusted, won, tied and lost (users, against the
-        baseline), rank_low and rank_high (the interval of its rank), tier, letters, users, spread
+        A row per model in the first metric, by tier and then the best mean first: mean, ci_low,
+        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, won, tied and lost (users,
+        against the baseline), rank_low and rank_high (the interval of its rank), tier, letters, users, spread
         (between folds or seeds). `leaderboards` has one for each metric.
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
@@ -86,7 +86,7 @@ class Comparison:
 
     @property
     def leaderboard(self) -> pd.DataFrame:
-        """A row per model in the first metric, the best mean first."""
+        """A row per model in the first metric, by tier, and in each the best mean first."""
         return self.field.leaderboards[self.metrics[0]].copy()
 
     @property

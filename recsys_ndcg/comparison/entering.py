@@ -118,7 +118,9 @@ def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
     if hasattr(data, "contenders"):
         asked.refuse_for(name or "The search")
         parts: Mapping[str, Contender] = data.contenders
-        return {f"{name}: {told}" if name else told: one for told, one in parts.items()}
+        return {
+            f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
+        }
     if isinstance(data, Sequence) and data and all(map(is_measured, data)):
         return {name: averaged([_one(name, run, asked) for run in data])}
     return {name: _one(name, data, asked)}
