@@ -129,8 +129,9 @@ def _entries(source: Source, written: Written, other: str | None) -> Entries:
     read = files_of(source)
     check_way(read)
     *_, measured = read.values()
-    given = (("", measured), *([] if other is None else [read_entry(other)]))
-    entries = Entries(given, source, written)
+    if other is None:
+        return Entries((("", measured),), source, written)
+    entries = Entries((("", measured), read_entry(other)), source, written)
     for path in (*read.values(), *entries.files.values()):
         check_there(path)
     return entries
