@@ -15,6 +15,7 @@ from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
+from recsys_ndcg.comparison.plotting import plotted
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.comparison.verdict import how_tested, verdict
@@ -25,6 +26,8 @@ from recsys_ndcg.rendering import compared
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import altair as alt
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.field import Field
@@ -97,10 +100,11 @@ class Comparison:
 
         Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
         the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
-        effect (d_z, in standard deviations of the users' differences); wins, ties, losses (users
-        for whom a is better); p, p_corrected; detectable, the smallest difference that would have
-        been found with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent,
-        corrected; and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
+        deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
+        effect, the difference in such deviations (d_z); wins, ties, losses (users for whom a is
+        better); p, p_corrected; detectable, the smallest difference that would have been found
+        with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected;
+        and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
         return self.field.pairwise.copy()
@@ -187,18 +191,15 @@ class Comparison:
         >>> a = {"ann": [(4, 5), (3, 2)], "bob": [(2, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> b = {"ann": [(1, 5), (3, 2)], "bob": [(4, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
-        {'bob': 0.351, 'ann': -0.242}
+        {'bob': 0.331, 'ann': -0.314}
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             msg = f"n must be a whole number of at least 1, not {shown(n)}."
             raise InvalidInputError(msg)
         name = self._known(metric)
-        contest = self.field.contests[name]
-        before = self._model(self.field.baseline if a is None else a)
-        ordered = [contest.models[place] for place in best_first(contest)]
-        after = self._model(next(one for one in ordered if one != before) if b is None else b)
-        both = (self.field.contenders[before], self.field.contenders[after])
-        return movers((before, after), both, name, int(n))
+        before, after = self._both(name, a, b)
+        entered = self.field.contenders
+        return movers((before, after), (entered[before], entered[after]), name, int(n))
 
     def overlap(
         self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
@@ -303,6 +304,37 @@ class Comparison:
         """Return the answer in two sentences, of any metric."""
         return verdict(self.field.contests[self._known(metric)])
 
+    def plot(
+        self,
+        kind: str = "tiers",
+        *,
+        metric: str | Metric | None = None,
+        a: str | None = None,
+        b: str | None = None,
+    ) -> alt.LayerChart:
+        """Return a plot of one metric, for a notebook; its description says the same in words.
+
+        Parameters
+        ----------
+        kind : {'tiers', 'differences', 'activity'}
+            The models' means with their intervals, the first tier apart, beside chance and known
+            baselines; the differences between model b and model a, user by user; the mean scores
+            of users with few and with many ratings.
+        metric : str or Metric, optional
+            The first by default.
+        a, b : str, optional
+            The baseline, and the best of the others, by default.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind, metric or model, or nobody has a score.
+        MissingExtraError
+            Vega-Altair is not installed.
+        """
+        name = self._known(metric)
+        return plotted(self.field, kind, name, *self._both(name, a, b))
+
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
 
@@ -380,6 +412,14 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return compared.fragment(self)
+
+    def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return two models: the baseline and the best of the others, unless they are named."""
+        before = self._model(self.field.baseline if a is None else a)
+        contest = self.field.contests[metric]
+        ordered = [contest.models[place] for place in best_first(contest)]
+        after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        return before, after
 
     def _known(self, metric: str | Metric | None) -> str:
         if metric is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recsys_ndcg.comparison.averaging import averaged
 from recsys_ndcg.comparison.contender import Contender
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.report.report import Report
@@ -66,17 +66,16 @@ def contenders_of(models: Any, asked: Asked) -> dict[str, Contender]:
     entries = _named(models)
     _refuse_twins(entries)
     found: dict[str, Contender] = {}
+    said = {}
     for name, data in entries.items():
-        try:
+        with about(name) as said[name]:
             entered = _entered(name, data, asked)
-        except RecsysNdcgError as error:
-            msg = f"{name}: {error}" if name else str(error)
-            raise InvalidInputError(msg) from None
         for one in entered:
             if one in found:
                 msg = f"Two models are called {one!r}: give one of them another name."
                 raise InvalidInputError(msg)
         found |= entered
+    warn_of_some(said)
     if len(found) < 2:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
         msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."

@@ -83,10 +83,11 @@ def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gat
             f"{sure} (p = {float(found.p[pair]):.2g})."
         )
     else:  # one-sided, so at twice the level of two sides
-        users = power(difference + margin, deviation=deviation, alpha=2 * alpha)
+        level = min(2 * alpha, 0.99)
+        needed = power(difference + margin, deviation=deviation, alpha=level)
         said = (
             f"{what}. That it is not worse by {margin:g} or more is not shown (p = {p:.2g}, alpha "
-            f"{alpha:g}): too few users to tell. If the difference stays as it is, about {users} "
+            f"{alpha:g}): too few users to tell. If the difference stays as it is, about {needed} "
             "would do."
         )
     return Gate(passed=False, reason=visible(said))

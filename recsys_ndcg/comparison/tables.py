@@ -85,7 +85,7 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
         "rank_low": first,
         "rank_high": last,
         "tier": first,
-        "letters": letters(len(contest.models), contest.pairs, sure != 0, order),
+        "letters": letters(len(contest.models), contest.pairs, sure != 0, order.tolist()),
         "users": (~np.isnan(contest.scores)).sum(axis=0),
         "spread": [_spread(runs[name]) for name in contest.models],
     }
@@ -115,6 +115,7 @@ def pairwise(contest: Contest) -> pd.DataFrame:
             "ci_low": low,
             "ci_high": high,
             "interval": own if len(first) > 1 else "simultaneous",
+            "deviation": found.deviation,
             "effect": contest.sign * found.effect,
             "wins": found.wins,
             "ties": found.ties,

@@ -130,7 +130,7 @@ def _built_in(
             msg = f"'activity' counts rows, and train has each user once. {_TRAIN}, one per rating."
             raise InvalidInputError(msg)
         return _in_ranges(_trained_on(train, users, columns), users, name)
-    return _in_ranges(counts.ratings - counts.unlabelled + counts.unlisted, users, name)
+    return _in_ranges(counts.activity, users, name)
 
 
 def _in_ranges(

@@ -53,6 +53,7 @@ def _check(found: rn.Comparison) -> None:
     assert len(re.findall(r"[.?](?= [A-Z]|$)", said)) <= 3, said
 
 
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @given(
     st.integers(1, 40),
     st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0, 30.0]), min_size=2, max_size=5),
