@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
@@ -14,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.source import is_dash, lists_of, same_file
 from recsys_ndcg.comparison.entering import is_saved
-from recsys_ndcg.errors import DataWarning, InvalidInputError, reading, warn
+from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from recsys_ndcg.cli.parameters import Choices, Source, Written
     from recsys_ndcg.metrics import Metric
@@ -204,11 +202,13 @@ class Entries:
                     f"{', '.join(report.metrics)}."
                 )
                 raise InvalidInputError(msg)
+        said = {}
         for name, path in self.files.items():
             if name not in found:
-                with _called(name, path):
+                with about(name) as said[name]:
                     lists = lists_of(self._source_of(path), self.written, plan.duplicates)
                     found[name] = measured(lists, plan)
+        warn_of_some(said)
         return {name: found[name] for name in self.files}
 
     def _source_of(self, path: Path) -> Source:
@@ -228,20 +228,3 @@ def _given(*groups: Choices | Source | Written) -> list[str]:
         for one in fields(group)
         if getattr(group, one.name) != one.default
     ]
-
-
-@contextmanager
-def _called(name: str, path: Path) -> Iterator[None]:
-    """Say of which model an error or a warning is."""
-    caught: list[warnings.WarningMessage] = []
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DataWarning)
-            yield
-    except InvalidInputError as error:
-        told = str(error)
-        msg = told if told.startswith(str(path)) else f"{name}: {told}"
-        raise InvalidInputError(msg) from None
-    finally:
-        for one in caught:
-            warn(f"{name}: {one.message}")

@@ -12,7 +12,7 @@ from recsys_ndcg.cli.gates import GateMetric, metric_of, needed_margin
 from recsys_ndcg.cli.source import check_way, files_of
 from recsys_ndcg.cli.testing import Margin, Users, checked_users
 from recsys_ndcg.comparison.comparing import compare
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, about, warn_of_some
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
@@ -108,7 +108,10 @@ class Older:
         metric = self.metric or plan.metrics[0]
         part = tuple(one for one in plan.measurements if one.metric == metric)
         older = replace(self.entries, given=tuple(others))
-        return older.reports(replace(plan, measurements=part), [metric])
+        with about("") as said:
+            found = older.reports(replace(plan, measurements=part), [metric])
+        warn_of_some({"": [], **dict.fromkeys(found, said)})
+        return found
 
     def gates(self, report: Report, others: Mapping[str, Report]) -> Iterator[Gate]:
         """Tell whether it is shown that a report is not worse than the older one."""
@@ -129,8 +132,9 @@ def _entries(source: Source, written: Written, other: str | None) -> Entries:
     read = files_of(source)
     check_way(read)
     *_, measured = read.values()
-    given = (("", measured), *([] if other is None else [read_entry(other)]))
-    entries = Entries(given, source, written)
+    if other is None:
+        return Entries((("", measured),), source, written)
+    entries = Entries((("", measured), read_entry(other)), source, written)
     for path in (*read.values(), *entries.files.values()):
         check_there(path)
     return entries

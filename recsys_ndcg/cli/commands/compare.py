@@ -41,9 +41,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What is known apart from the lists of the models."""
+class Models:
+    """The files of the models, and what is known apart from them."""
 
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILES...",
+            help="One per model: predictions, of any kind that 'evaluate' reads, or a saved "
+            "report. NAME=FILE gives it a name.",
+            show_default=False,
+        ),
+    ]
     labels: Annotated[
         Path | None,
         typer.Option(help="What is known (user, item, true): every file then holds results."),
@@ -56,10 +65,36 @@ class Beside:
         typer.Option("--n-items", help="The size of the catalogue that results were chosen from."),
     ] = None
 
+    def entries(self, written: Written) -> Entries:
+        """Return the files, and how they are read."""
+        source = Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+        return Entries(tuple(map(read_entry, self.models)), source, written)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured of predictions, and shown of reports."""
+
+    k: Annotated[
+        list[str] | None,
+        typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
+    ] = None
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Such as ndcg,precision@5,rr; the first decides.", autocompletion=METRIC_NAMES
+        ),
+    ] = None
+
     @property
-    def source(self) -> Source:
-        """The same, without a model."""
-        return Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+    def ks(self) -> list[int]:
+        """The cutoffs."""
+        return options.cutoffs(self.k or ["10"])
+
+    @property
+    def names(self) -> list[str] | None:
+        """The metrics, if any is named."""
+        return options.names_of(self.metrics) if self.metrics else None
 
 
 @dataclass(frozen=True)
@@ -88,27 +123,9 @@ class Tables:
 
 def compare(  # noqa: PLR0913 - one parameter per option
     *,
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILES...",
-            help="One per model: predictions, of any kind that 'evaluate' reads, or a saved "
-            "report. NAME=FILE gives it a name.",
-            show_default=False,
-        ),
-    ],
-    beside: Beside,
+    models: Models,
     written: Written,
-    k: Annotated[
-        list[str] | None,
-        typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
-    ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Such as ndcg,precision@5,rr; the first decides.", autocompletion=METRIC_NAMES
-        ),
-    ] = None,
+    measured: Measured,
     choices: Choices,
     statistics: Statistics,
     limits: Limits,
@@ -121,20 +138,17 @@ def compare(  # noqa: PLR0913 - one parameter per option
     Which is better, for whom, and how sure that is.
     """
     with told(quiet=style.quiet):
-        form, ks = checked_form(style.form), options.cutoffs(k or ["10"])
-        names = options.names_of(metrics) if metrics else None
+        form, ks, names = checked_form(style.form), measured.ks, measured.names
         kinds = tables.kinds(form, segments=statistics.by is not None)
-        entries = Entries(tuple(map(read_entry, models)), beside.source, written)
-        entries, other = entries.and_also(gate.fail_if_worse)
+        entries, other = models.entries(written).and_also(gate.fail_if_worse)
         means, worse = limits.read(ks), gate.read(statistics.margin, ks)
         asked = statistics.asked(entries.files, other)
         entries.check(choices)
         check_apart(entries.files, {"--save": tables.save})
         gated = [one.metric for one in means] + ([worse] if worse else [])
-        plan = gated_plan(choices, names, ks, gated)
-        reports = entries.reports(plan, gated)
-        chosen = None if names is None else [*names, *map(str, gated)]
-        found = comparison_of(reports, metrics=chosen, k=ks, **asked)
+        reports = entries.reports(gated_plan(choices, names, ks, gated), gated)
+        shown = None if names is None else [*names, *map(str, gated)]
+        found = comparison_of(reports, metrics=shown, k=ks, **asked)
         _show(found, form, kinds, style)
         if tables.save is not None:
             found.save(tables.save)
