@@ -176,8 +176,7 @@ def _detectable(judged: Judged, moments: Moments) -> Floats:
     asked = np.stack([moments.users - 1, judged.critical], axis=1)
     known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
     shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]
-    found = np.full(len(judged.p), np.nan)
+    shift = np.full(len(judged.p), np.nan)
+    shift[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
     with np.errstate(invalid="ignore"):
-        found[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
-        found *= moments.error
-    return np.where(moments.live, found, np.where(moments.users > 1, 0.0, np.nan))
+        return np.where(np.isinf(shift), np.inf, shift * moments.error)
