@@ -95,7 +95,7 @@ def test_latex_is_a_table_whose_caption_says_what_is_shown(comparison: rn.Compar
     for told in ("4 models, 60 users", comparison.tested_by, "rmse; won", "first tier", short):
         assert told in caption
     assert r"\label" not in "".join(lines)
-    assert [r"\toprule", r"\midrule", r"\bottomrule"] == [one for one in table if "rule" in one]
+    assert [one for one in table if "rule" in one] == [r"\toprule", r"\midrule", r"\bottomrule"]
     assert lines[0] == f"% {comparison.verdict_in('rmse')}"
 
 
@@ -171,7 +171,7 @@ def test_names_do_nothing() -> None:
     row = next(line for line in latex.splitlines() if "{[}2J" in line and line.endswith(r"\\"))
     assert r"\_\$\&\%\#\{\textasciitilde{}\textasciicircum{}\}\textless{}b" in row
     assert r"\textbackslash{}x1b" in row
-    html = found._repr_html_()  # noqa: SLF001 - what notebooks call
+    html = found._repr_html_()
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
     assert found.to_dict()["models"] == [HOSTILE, "=1+1"]
@@ -264,7 +264,7 @@ def test_a_terminal_of_ascii_gets_ascii(
 
 def test_a_page_has_the_same(comparison: rn.Comparison) -> None:
     """As a part of one."""
-    html = comparison._repr_html_()  # noqa: SLF001 - what notebooks call
+    html = comparison._repr_html_()
     names = [cells[1] for cells in _cells_of(html)]
     assert names == list(comparison.leaderboard.index)
     assert comparison.verdict in html
