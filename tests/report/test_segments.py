@@ -261,7 +261,7 @@ def test_what_is_said_of_other_tables_does_not_hide_the_users(report: rn.Report)
 
 
 def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
-    """It gives the first predictions on, which may be no table, or a file."""
+    """It gives the first table on, or the first file."""
     rows = _rows(USERS)
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     frame["country"], frame["cold"] = frame["user"].map(COUNTRY), 1
@@ -281,8 +281,9 @@ def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
         assert by("activity", data) == ["2", "3", "4"]
         assert by("cold", data, train=["ann"]) == ["known", "unknown"]
     assert by("country", frame) == by("country", str(tmp_path / "a.csv")) == ["DE", "PL"]
+    assert by("country", rows) == ["DE", "PL"]  # the other model's table has it
     with refused("no segments 'country'.*say of which table"):
-        by("country", rows)
+        rn.compare({"a": rows, "b": [*rows]}, metrics="ndcg@2", by="country")
 
 
 def test_a_column_comes_before_a_file(report: rn.Report, tmp_path: Path) -> None:
