@@ -55,7 +55,7 @@ def best_first(contest: Contest) -> Positions:
 
 
 def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> pd.DataFrame:
-    """Return a row for each model, the best mean first.
+    """Return a row for each model, by tier, and in each tier the best mean first.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
         "spread": [_spread(runs[name]) for name in contest.models],
     }
     table = pd.DataFrame(columns, index=pd.Index(contest.models, name="model"))
-    return table.iloc[order]
+    return table.iloc[order].sort_values("tier", kind="stable")
 
 
 def pairwise(contest: Contest) -> pd.DataFrame:

@@ -486,8 +486,9 @@ class Report(Mapping[str, float]):
         >>> import recsys_ndcg as rn
         >>> rows = {"ann": [(4, 5), (3, 2), (2, 4)], "bob": [(4, 5), (3, 4), (2, 2), (1, 1)]}
         >>> report = rn.evaluate(rows, k=2, metrics="ndcg")
-        >>> report.plot("users").description
-        'ndcg@2 of 2 users: mean 0.9066, quartiles 0.8599 and 0.9533; chance 0.6198, ...'
+        >>> print(report.plot("users").description)
+        ndcg@2 of 2 users: mean 0.9064, quartiles 0.8597 and 0.9532;
+        chance 0.5811, quartiles 0.5424 and 0.6197.
         """
         return plotted(self.audited, kind, None if metric is None else str(metric), self._known)
 

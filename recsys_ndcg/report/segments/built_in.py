@@ -62,7 +62,7 @@ def built_in(
         return _in_quarters(counts.n_relevant, users, name, apart=0)
     if train is not None:
         return _in_quarters(trained_on(train, users, columns, rows=True), users, name)
-    return _in_quarters(counts.ratings - counts.unlabelled + counts.unlisted, users, name)
+    return _in_quarters(counts.activity, users, name)
 
 
 def _in_quarters(
