@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.segments.membership import Membership
     from recsys_ndcg.scoring.scores import ListCounts
 
+__all__ = ["BUILT_IN", "refuse_both", "segments_of"]
+
 
 def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     groups: Any,
