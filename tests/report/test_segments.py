@@ -283,7 +283,7 @@ def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
         assert by("cold", data, train=["ann"]) == ["known", "unknown"]
     assert by("country", frame) == by("country", str(tmp_path / "a.csv")) == ["DE", "PL"]
     with refused("no segments 'country'.*say of which table"):
-        by("country", rows)
+        rn.compare({"a": rows, "b": [*rows]}, metrics="ndcg@2", by="country")
 
 
 def test_a_column_comes_before_a_file(report: rn.Report, tmp_path: Path) -> None:
