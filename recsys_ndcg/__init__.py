@@ -32,7 +32,8 @@ from recsys_ndcg.one_list import (
 from recsys_ndcg.reconciliation import reconcile
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.version import __version__
+from recsys_ndcg.significance.power import power
+from recsys_ndcg.version import __version__ as __version__
 
 __all__ = [
     "Comparison",
@@ -47,7 +48,6 @@ __all__ = [
     "Signature",
     "TextFormat",
     "UnknownMetricError",
-    "__version__",
     "average_precision_at_k",
     "compare",
     "dcg_at_k",
@@ -55,6 +55,7 @@ __all__ = [
     "jaccard_at_k",
     "metric",
     "ndcg_at_k",
+    "power",
     "precision_at_k",
     "rbo",
     "recall_at_k",

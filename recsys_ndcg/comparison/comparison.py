@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
+from recsys_ndcg.comparison import storage
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
+from recsys_ndcg.comparison.plain import told
+from recsys_ndcg.comparison.plotting import plotted
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, is_number, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.rendering import compared
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import altair as alt
+
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.field import Field
     from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.significance.testing import Testing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,10 +47,10 @@ class Comparison:
     Attributes
     ----------
     leaderboard : pandas.DataFrame
-        A row per model, the best mean first, of the first metric: mean, ci_low, ci_high, pooled,
-        pooled_low, pooled_high, chance, adjusted, won, tied and lost (users, against the
-        baseline), rank_low and rank_high (the interval of its rank), tier, letters, users, spread
-        (between folds or seeds). `leaderboards` has one for each metric.
+        A row per model in the first metric, by tier and then the best mean first: mean, ci_low,
+        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, won, tied and lost (users,
+        against the baseline), rank_low and rank_high (the interval of its rank), tier, letters,
+        users, spread (between folds or seeds). `leaderboards` has one for each metric.
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
     verdict : str
@@ -77,7 +86,7 @@ class Comparison:
 
     @property
     def leaderboard(self) -> pd.DataFrame:
-        """A row per model in the first metric, the best mean first."""
+        """A row per model in the first metric, by tier, and in each the best mean first."""
         return self.field.leaderboards[self.metrics[0]].copy()
 
     @property
@@ -91,10 +100,11 @@ class Comparison:
 
         Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
         the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
-        effect (d_z, in standard deviations of the users' differences); wins, ties, losses (users
-        for whom a is better); p, p_corrected; detectable, the smallest difference that would have
-        been found with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent,
-        corrected; and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
+        deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
+        effect, the difference in such deviations (d_z); wins, ties, losses (users for whom a is
+        better); p, p_corrected; detectable, the smallest difference that would have been found
+        with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected;
+        and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
         return self.field.pairwise.copy()
@@ -114,6 +124,11 @@ class Comparison:
     def verdict(self) -> str:
         """The answer in two sentences, of the first metric."""
         return verdict(self.field.deciding)
+
+    @property
+    def how(self) -> Testing:
+        """The test, the correction, the level, the draws and their seed."""
+        return self.field.how
 
     @property
     def tested_by(self) -> str:
@@ -176,18 +191,15 @@ class Comparison:
         >>> a = {"ann": [(4, 5), (3, 2)], "bob": [(2, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> b = {"ann": [(1, 5), (3, 2)], "bob": [(4, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
-        {'bob': 0.351, 'ann': -0.242}
+        {'bob': 0.331, 'ann': -0.314}
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             msg = f"n must be a whole number of at least 1, not {shown(n)}."
             raise InvalidInputError(msg)
         name = self._known(metric)
-        contest = self.field.contests[name]
-        before = self._model(self.field.baseline if a is None else a)
-        ordered = [contest.models[place] for place in best_first(contest)]
-        after = self._model(next(one for one in ordered if one != before) if b is None else b)
-        both = (self.field.contenders[before], self.field.contenders[after])
-        return movers((before, after), both, name, int(n))
+        before, after = self._both(name, a, b)
+        entered = self.field.contenders
+        return movers((before, after), (entered[before], entered[after]), name, int(n))
 
     def overlap(
         self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
@@ -273,22 +285,142 @@ class Comparison:
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = self.field.margin if margin is None else margin
-        if not is_number(margin) or not (margin or 0) > 0:
-            msg = (
-                f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to "
-                "which a model may be worse."
-            )
-            raise InvalidInputError(msg)
+        margin = gates.check_margin(self.field.margin if margin is None else margin)
         other = self._model(self.field.baseline if than is None else than)
         model = self._model(model)
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
         pair = {name: self.field.contenders[name] for name in (model, other)}
-        how = self.field.how if alpha is None else replace(self.field.how, alpha=alpha)
+        level = self.field.how.alpha if alpha is None else alpha
+        how = replace(self.field.how, alpha=level, correction="none")  # it asks one question
         contest = Contest.of(self._known(metric), pair, how, margin)
-        return gates.not_worse(contest, model, other, float(margin or 0))
+        return gates.not_worse(contest, model, other, margin)
+
+    def signature(self, metric: str | Metric) -> Signature:
+        """Return how a metric was computed, of the first model."""
+        return self.signatures[self._known(metric)]
+
+    def verdict_in(self, metric: str | Metric) -> str:
+        """Return the answer in two sentences, of any metric."""
+        return verdict(self.field.contests[self._known(metric)])
+
+    def plot(
+        self,
+        kind: str = "tiers",
+        *,
+        metric: str | Metric | None = None,
+        a: str | None = None,
+        b: str | None = None,
+    ) -> alt.LayerChart:
+        """Return a plot of one metric, for a notebook; its description says the same in words.
+
+        Parameters
+        ----------
+        kind : {'tiers', 'differences', 'activity'}
+            The models' means with their intervals, the first tier apart, beside chance and known
+            baselines; the differences between model b and model a, user by user; the mean scores
+            of users with few and with many ratings.
+        metric : str or Metric, optional
+            The first by default.
+        a, b : str, optional
+            The baseline, and the best of the others, by default.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind, metric or model, or nobody has a score.
+        MissingExtraError
+            Vega-Altair is not installed.
+        """
+        name = self._known(metric)
+        return plotted(self.field, kind, name, *self._both(name, a, b))
+
+    def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            The first by default.
+        pairs : bool
+            Whether the table has a row per pair of models in place of one per model.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such metric.
+        """
+        return compared.markdown(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
+
+        The first tier is bold, and models that share a letter cannot be told apart. The verdict,
+        the remarks and the signatures stand above it as comments.
+
+        Parameters
+        ----------
+        metric, pairs
+            As in `to_markdown`.
+        """
+        return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the leaderboards of all metrics below each other, indexed by metric and model."""
+        return pd.concat(self.leaderboards, names=["metric", "model"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the scores of users, as plain values that JSON can hold; NaN is None.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = {user: [(4, 5), (3, 2)] for user in range(9)}
+        >>> b = {user: [(user % 4, 5), (1.5, 2)] for user in range(9)}
+        >>> told = rn.compare({"a": a, "b": b}, baseline="b").to_dict()
+        >>> told["leaderboards"]["ndcg@10"][0]["won"]
+        5
+        """
+        return told(self, self.field)
+
+    def save(self, path: str | Path) -> None:
+        """Write the comparison as JSON: what it says to be read, the scores of users packed.
+
+        Raises
+        ------
+        InvalidInputError
+            A user id is neither text nor a number, or the file cannot be written.
+        """
+        storage.write(self.to_dict(), self.field, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Comparison:
+        """Read a comparison that `save` wrote; it has everything but the lists.
+
+        Raises
+        ------
+        InvalidInputError
+            The file is no comparison, or one of an older or newer version.
+        """
+        return cls(storage.read(path))
+
+    def __str__(self) -> str:
+        """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
+        return compared.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return compared.fragment(self)
+
+    def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return two models: the baseline and the best of the others, unless they are named."""
+        before = self._model(self.field.baseline if a is None else a)
+        contest = self.field.contests[metric]
+        ordered = [contest.models[place] for place in best_first(contest)]
+        after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        return before, after
 
     def _known(self, metric: str | Metric | None) -> str:
         if metric is None:
@@ -309,3 +441,7 @@ class Comparison:
             msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
+
+
+def _kinds(*, pairs: bool) -> tuple[str]:
+    return (compared.PAIRS if pairs else compared.LEADERBOARD,)

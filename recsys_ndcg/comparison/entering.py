@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recsys_ndcg.comparison.averaging import averaged
 from recsys_ndcg.comparison.contender import Contender
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.report.report import Report
@@ -66,17 +66,16 @@ def contenders_of(models: Any, asked: Asked) -> dict[str, Contender]:
     entries = _named(models)
     _refuse_twins(entries)
     found: dict[str, Contender] = {}
+    said = {}
     for name, data in entries.items():
-        try:
+        with about(name) as said[name]:
             entered = _entered(name, data, asked)
-        except RecsysNdcgError as error:
-            msg = f"{name}: {error}" if name else str(error)
-            raise InvalidInputError(msg) from None
         for one in entered:
             if one in found:
                 msg = f"Two models are called {one!r}: give one of them another name."
                 raise InvalidInputError(msg)
         found |= entered
+    warn_of_some(said)
     if len(found) < 2:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
         msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
@@ -119,7 +118,9 @@ def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
     if hasattr(data, "contenders"):
         asked.refuse_for(name or "The search")
         parts: Mapping[str, Contender] = data.contenders
-        return {f"{name}: {told}" if name else told: one for told, one in parts.items()}
+        return {
+            f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
+        }
     if isinstance(data, Sequence) and data and all(map(is_measured, data)):
         return {name: averaged([_one(name, run, asked) for run in data])}
     return {name: _one(name, data, asked)}
@@ -135,7 +136,7 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
         asked.refuse_for(name)
         found: Contender = data.contender
         return _chosen(found, asked)
-    if isinstance(data, str | Path) and _is_saved(data):
+    if isinstance(data, str | Path) and is_saved(data):
         data = Report.load(data)
     if isinstance(data, Report):
         asked.refuse_for(name)
@@ -144,9 +145,11 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
     return _chosen(Contender.of(data.audited, report=data), asked)
 
 
-def _is_saved(path: str | Path) -> bool:
+def is_saved(path: str | Path) -> bool:
     """Tell a saved report from predictions."""
     try:
+        if not Path(path).is_file():  # of a pipe, what is read is gone
+            return False
         with Path(path).open("rb") as file:
             return _SAVED in file.read(_HEAD)
     except (OSError, ValueError):  # told when it is read

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance.power import power
 from recsys_ndcg.visible import visible
 
@@ -39,6 +40,23 @@ class Gate:
         return self.reason
 
 
+def check_margin(margin: Any) -> float:
+    """Return a margin.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no number above 0.
+    """
+    if not is_number(margin) or margin <= 0:
+        msg = (
+            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
+            "model may be worse."
+        )
+        raise InvalidInputError(msg)
+    return float(margin)
+
+
 def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gate:
     """Tell whether it is shown that a model is not worse than another by a margin or more.
 
@@ -65,10 +83,11 @@ def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gat
             f"{sure} (p = {float(found.p[pair]):.2g})."
         )
     else:  # one-sided, so at twice the level of two sides
-        users = power(difference + margin, deviation=deviation, alpha=2 * alpha)
+        level = min(2 * alpha, 0.99)
+        needed = power(difference + margin, deviation=deviation, alpha=level)
         said = (
             f"{what}. That it is not worse by {margin:g} or more is not shown (p = {p:.2g}, alpha "
-            f"{alpha:g}): too few users to tell. If the difference stays as it is, about {users} "
+            f"{alpha:g}): too few users to tell. If the difference stays as it is, about {needed} "
             "would do."
         )
     return Gate(passed=False, reason=visible(said))

@@ -86,10 +86,12 @@ def movers(
     last = [one for one in order[-n:].tolist() if gain[one] < 0]
     chosen = np.array([*first, *last], dtype=np.int64)
     counts = before.counts
+    relevant = counts.n_relevant
+    known = not np.isnan(relevant).any()
     table = pd.DataFrame(
         {
             "items": counts.n_items[chosen],
-            "relevant": counts.n_relevant[chosen],
+            "relevant": relevant[chosen].astype(int if known else float),
             models[0]: old[chosen],
             models[1]: new[chosen],
             "gain": gain[chosen],

@@ -55,7 +55,7 @@ def best_first(contest: Contest) -> Positions:
 
 
 def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> pd.DataFrame:
-    """Return a row for each model, the best mean first.
+    """Return a row for each model, by tier, and in each tier the best mean first.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
         "rank_low": first,
         "rank_high": last,
         "tier": first,
-        "letters": letters(len(contest.models), contest.pairs, sure != 0, order),
+        "letters": letters(len(contest.models), contest.pairs, sure != 0, order.tolist()),
         "users": (~np.isnan(contest.scores)).sum(axis=0),
         "spread": [_spread(runs[name]) for name in contest.models],
     }
     table = pd.DataFrame(columns, index=pd.Index(contest.models, name="model"))
-    return table.iloc[order]
+    return table.iloc[order].sort_values("tier", kind="stable")
 
 
 def pairwise(contest: Contest) -> pd.DataFrame:
@@ -115,6 +115,7 @@ def pairwise(contest: Contest) -> pd.DataFrame:
             "ci_low": low,
             "ci_high": high,
             "interval": own if len(first) > 1 else "simultaneous",
+            "deviation": found.deviation,
             "effect": contest.sign * found.effect,
             "wins": found.wins,
             "ties": found.ties,

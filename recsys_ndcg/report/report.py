@@ -22,6 +22,8 @@ from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
+from recsys_ndcg.report.segments import refuse_both, segments_of
+from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.summary import intervals, summarised
 
 if TYPE_CHECKING:
@@ -332,6 +334,68 @@ class Report(Mapping[str, float]):
         np.float64(1.0)
         """
         return Report(self.audited.take(places_of(self.users, users)))
+
+    def by(
+        self,
+        groups: Any,
+        *,
+        data: Any = None,
+        train: Any = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> Segments[Report]:
+        """Return the report of each of several groups of users, and how they differ.
+
+        Parameters
+        ----------
+        groups : str, mapping, Series, table, path or callable
+            Built in: ``"activity"``, ``"list_length"`` and ``"relevant"`` are quarters of the
+            users by their labelled ratings (of `train`, if that is given), by the items in their
+            lists, and by their relevant items, those without any apart; ``"cold"`` tells users
+            whom `train` has from those whom it has not. Or the name of a column of `data`; a
+            table, or the path of its file, with a column of users and one of groups;
+            ``{user: group}``, ``{group: [users]}``, or a Series indexed by user; or a function
+            that gets `per_user` and returns a group for each user.
+        data : table or path, optional
+            As `evaluate` reads it, one row or several per user, with the column that `groups`
+            names: one value per user.
+        train : table, path, trainset of Surprise, or ids of users, optional
+            What the model was trained on, a row per rating.
+        columns : mapping, optional
+            ``{"user": "uid"}`` if a table calls its users otherwise.
+
+        Returns
+        -------
+        Segments
+            A mapping of the groups to their reports, in ascending order of the groups, or in that
+            of their categories. Users in no group are left out, and counted. Its ``summary`` has
+            a row per segment and metric; ``print`` shows it.
+
+        Raises
+        ------
+        InvalidInputError
+            The groups fit no user, give one user two groups, or are nothing of these.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rows = {"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)], "eve": [(2, 1), (1, 0)]}
+        >>> segments = rn.evaluate(rows).by({"ann": "new", "bob": "old", "eve": "old"})
+        >>> segments.summary["mean"].round(3).to_dict()
+        {('new', 'ndcg@10'): 1.0, ('old', 'ndcg@10'): 0.898}
+        >>> segments["old"].users.tolist()
+        ['bob', 'eve']
+        """
+        refuse_both(groups, data)
+        found = segments_of(
+            groups,
+            self.users,
+            self.scores.counts,
+            lambda: self.per_user,
+            data=data,
+            train=train,
+            columns=columns,
+        )
+        return Segments.of(found, self, lambda places: Report(self.audited.take(places)))
 
     @property
     def truth(self) -> pd.Series[int]:

@@ -91,12 +91,22 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
         for key in keys:
             place = place.setdefault(key, {})
         place[last] = column
+    write_json(stored, path, least_size(len(scores.users), len(scores.measurements)))
+
+
+def write_json(stored: dict[str, Any], path: str | Path, least: int) -> None:
+    """Write plain values as a file of so many bytes at least.
+
+    Raises
+    ------
+    InvalidInputError
+        A value is none that JSON has, or the file cannot be written.
+    """
     try:
         text = json.dumps(stored, indent=1, allow_nan=False)
     except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
-    least = least_size(len(scores.users), len(scores.measurements))
     write_whole(path, f"{text.ljust(least)}\n")
 
 

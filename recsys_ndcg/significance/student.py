@@ -40,6 +40,20 @@ def upper_tail(t: Floats, freedom: Positions) -> Floats:
     return tail
 
 
+def two_sided(t: Floats, freedom: Positions) -> Floats:
+    """Return the chance of a t at least so far from 0, never 0 either.
+
+    Examples
+    --------
+    >>> two_sided(np.array([0.0, np.inf]), np.array([3, 3]))
+    array([1.00000000e+000, 2.22507386e-308])
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
+
+    tails: Floats = np.maximum(2 * stdtr(freedom, -np.abs(t)), SMALLEST)
+    return tails
+
+
 def critical(alpha: float, freedom: Positions) -> Floats:
     """Return the t that is exceeded in either direction with chance alpha.
 
@@ -75,6 +89,8 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
 
     if not math.isfinite(beyond):
         return 0.0
+    if math.isinf(shift):
+        return 1.0
     below = [float(nctdtr(freedom, one, beyond)) for one in (shift, -shift)]
     if not all(0 <= one <= 1 for one in below):
         below = [_normal_below(one, freedom, beyond) for one in (shift, -shift)]

@@ -218,7 +218,6 @@ def test_choices_come_too_late_for_a_report() -> None:
         ({"alpha": 1.5}, "alpha"),
         ({"draws": 0}, "draws"),
         ({"seed": -1}, "seed"),
-        ({"metrics": ["ndgc@10"]}, "good: .*ndgc"),
         ({"metrics": ["rmse"], "baseline": "chance"}, "no chance level"),
     ],
 )
@@ -226,6 +225,25 @@ def test_options_that_cannot_be_used_are_told(options: Any, told: str) -> None:
     """Each with what may stand there."""
     with refused(told):
         rn.compare(models(), **options)
+
+
+def test_an_error_says_of_which_model_it_is() -> None:
+    """And a warning says so unless it is of all."""
+    with refused("good: No metric is named 'ndgc@10'", rn.UnknownMetricError):
+        rn.compare(models(), metrics=["ndgc@10"])
+    both = models()
+    both["fair"][3] = (*both["fair"][3][:2], float("nan"), 3.0)
+    with refused("fair: .*NaN|fair: .*nan"):
+        rn.compare(both)
+    tied = [
+        (user, item, round(estimated / 3), true) for user, item, estimated, true in both["poor"]
+    ]
+    with pytest.warns(rn.DataWarning) as caught:
+        rn.compare({"good": both["good"], "poor": tied})
+    assert [str(one.message).startswith("poor: Tied estimates") for one in caught] == [True]
+    with pytest.warns(rn.DataWarning) as caught:
+        rn.compare(models(), threshold=9)
+    assert [str(one.message)[:10] for one in caught] == ["threshold="]
 
 
 def test_what_is_asked_of_a_comparison_is_checked() -> None:

@@ -145,6 +145,11 @@ def test_each_combination_of_a_search_is_a_model(models: dict[str, Any], data: A
     )
     mixed = rn.compare({"SVD": search, "KNN": models["KNN"]}, metrics=["ndcg@10"])
     assert mixed.models == ["SVD: n_factors=5", "SVD: n_factors=20", "KNN"]
+    alone = rn.compare(search, metrics=["ndcg@10:catalogue"])
+    means = search.cv_results["mean_test_ndcg@10:catalogue"]
+    order = [found.models.index(name) for name in alone.leaderboard.index]
+    assert means[order[0]] > means[order[1]]
+    assert alone.metrics == ["ndcg@10:catalogue"]
     search.keep_per_user = False
     search.fit(data)
     with refused("keep_per_user=True"):

@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from recsys_ndcg.comparison.averaging import averaged, beside
-from recsys_ndcg.comparison.contender import Contender
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError
+from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
@@ -169,44 +167,6 @@ class Fold:
             if audit is not None
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
-
-
-def contender(folds: Sequence[Fold]) -> Contender:
-    """Return the scores of every user under all ranking measures, averaged over folds.
-
-    Raises
-    ------
-    InvalidInputError
-        Nothing was ranked, the model diverged, or the scores of users were not kept.
-    """
-    if any(fold.diverged for fold in folds):
-        msg = f"The model diverged, so it has no scores to compare. {folds[0].diverged or ''}"
-        raise InvalidInputError(msg.strip())
-    parts = [
-        [Contender.of(part.audit, part.names) for part in fold.ranked if part.audit]
-        for fold in folds
-    ]
-    check_kept(part for fold in folds for part in fold.ranked)
-    if not all(parts):
-        msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
-        raise InvalidInputError(msg)
-    return averaged([beside(each) for each in parts])
-
-
-def check_kept(ranked: Iterable[Ranked]) -> None:
-    """Refuse a search that kept no scores of users.
-
-    Raises
-    ------
-    InvalidInputError
-        It did not.
-    """
-    if any(part.audit is None for part in ranked):
-        msg = (
-            "The scores of every user are not kept by a search unless asked for: pass "
-            "keep_per_user=True, and fit again."
-        )
-        raise InvalidInputError(msg)
 
 
 def pooled(folds: Sequence[Fold]) -> dict[str, float]:

@@ -13,7 +13,8 @@ from joblib import effective_n_jobs
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
 from recsys_ndcg.surprise.model_selection import summary
-from recsys_ndcg.surprise.model_selection.folds import FoldPlan, contender, pooled, run
+from recsys_ndcg.surprise.model_selection.contenders import contender
+from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
     check_jobs,

@@ -1,0 +1,170 @@
+"""What tests of all pairs say of the order of models: intervals of ranks, and letters."""
+
+from __future__ import annotations
+
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recsys_ndcg.arrays import Flags, Positions
+
+_MANY = 512  # columns of letters; there may be as many as 3^(n/3)
+
+
+def rank_intervals(n_models: int, pairs: Positions, better: Any) -> tuple[Positions, Positions]:
+    """Return between which ranks each model is: 1 + those surely better, all - those surely worse.
+
+    Where the pairs are tested with a correction that bounds the chance of any false finding, all
+    intervals are right at once with confidence 1 - alpha.
+
+    Parameters
+    ----------
+    n_models : int
+        How many models there are.
+    pairs : int64 array, shape (n_pairs, 2)
+        Which were compared.
+    better : int array, shape (n_pairs,)
+        1 where the first is significantly better than the second, -1 where it is worse, else 0.
+
+    Returns
+    -------
+    low, high : int64 arrays, shape (n_models,)
+        The first and the last rank, from 1 on.
+
+    References
+    ----------
+    Mogstad, Romano, Shaikh & Wilhelm (2024), doi:10.1093/restud/rdad006
+
+    Examples
+    --------
+    Of three models the first is better than the last, and nothing else is sure.
+
+    >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> low, high = rank_intervals(3, pairs, [0, 1, 0])
+    >>> low.tolist(), high.tolist()
+    ([1, 1, 2], [2, 3, 3])
+    """
+    pairs, better = np.asarray(pairs, dtype=np.int64).reshape(-1, 2), np.asarray(better)
+    winners = np.where(better > 0, pairs[:, 0], pairs[:, 1])[better != 0]
+    losers = np.where(better > 0, pairs[:, 1], pairs[:, 0])[better != 0]
+    low = 1 + np.bincount(losers, minlength=n_models)
+    high = n_models - np.bincount(winners, minlength=n_models)
+    return low, high
+
+
+def letters(n_models: int, pairs: Positions, different: Flags, order: Sequence[int]) -> list[str]:
+    """Return letters for each model: two models share one if they are not surely different.
+
+    Parameters
+    ----------
+    n_models : int
+        How many models there are.
+    pairs : int64 array, shape (n_pairs, 2)
+        Which were compared.
+    different : bool array, shape (n_pairs,)
+        Which of them are significantly different.
+    order : sequence of int
+        All models; the first has an a. After z go on A to Z, then (53), (54), ...
+
+    References
+    ----------
+    Piepho (2004), doi:10.1198/1061860043515
+
+    Examples
+    --------
+    >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> letters(3, pairs, np.array([False, True, False]), [0, 1, 2])
+    ['a', 'ab', 'b']
+    """
+    place = np.empty(n_models, dtype=np.int64)
+    place[np.asarray(order, dtype=np.int64)] = np.arange(n_models)
+    apart = [0] * n_models
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    for first, second in place[pairs[np.asarray(different, dtype=np.bool_)]].tolist():
+        apart[first] |= 1 << second
+        apart[second] |= 1 << first
+    columns = _swept(_inserted(apart), n_models)
+    columns.sort(key=lambda column: _members(column, n_models))
+    texts = [
+        "".join(_letter(number) for number, column in enumerate(columns) if column >> one & 1)
+        for one in range(n_models)
+    ]
+    return [texts[one] for one in place.tolist()]
+
+
+def _letter(number: int) -> str:
+    return ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
+
+
+def _members(column: int, n_models: int) -> list[int]:
+    return [one for one in range(n_models) if column >> one & 1]
+
+
+def _inserted(apart: list[int]) -> list[int]:
+    """Return all largest sets of models of which no two are different, as bits (insert, absorb)."""
+    columns = [(1 << len(apart)) - 1]
+    for first in range(len(apart)):
+        for second in _members(apart[first] >> first << first, len(apart)):
+            both = 1 << first | 1 << second
+            split = [one for one in columns if one & both == both]
+            kept = [one for one in columns if one & both != both]
+            halves = {one & ~(1 << out) for one in split for out in (first, second)}
+            columns = kept + _absorbed(halves, kept)
+            if len(columns) > _MANY:
+                return _grown(apart)
+    return columns
+
+
+def _absorbed(halves: set[int], kept: list[int]) -> list[int]:
+    """Return the sets that are part of no other."""
+    found: list[int] = []
+    for one in sorted(halves, key=lambda column: (-column.bit_count(), column)):
+        if not any(one & other == one for other in (*kept, *found)):
+            found.append(one)
+    return found
+
+
+def _grown(apart: list[int]) -> list[int]:
+    """Return sets that hold every two models that are not different, each grown from two."""
+    n_models = len(apart)
+    open_ = [~one & ((1 << n_models) - 1) for one in apart]
+    columns = []
+    for first in range(n_models):
+        while open_[first] >> first:
+            column, out = 0, apart[first]
+            wanted = [*_members(open_[first] >> first << first, n_models), *range(n_models)]
+            for one in [first, *wanted]:
+                if not out >> one & 1:
+                    column |= 1 << one
+                    out |= apart[one]
+            for one in _members(column, n_models):
+                open_[one] &= ~column
+            columns.append(column)
+    return columns
+
+
+def _swept(columns: list[int], n_models: int) -> list[int]:
+    """Return the sets without what the others hold too: whole sets first, then single models."""
+    for one in sorted(columns, key=lambda column: (column.bit_count(), -column)):
+        others = [other for other in columns if other != one]
+        if all(_held(one, model, others) for model in _members(one, n_models)):
+            columns = others
+    for place, column in enumerate(columns):
+        for model in reversed(_members(column, n_models)):
+            others = columns[:place] + columns[place + 1 :]
+            if _held(columns[place], model, others):
+                columns[place] &= ~(1 << model)
+    return columns
+
+
+def _held(column: int, model: int, others: list[int]) -> bool:
+    """Tell whether other sets hold a model with all those that it shares this one with."""
+    beside = 0
+    for other in others:
+        if other >> model & 1:
+            beside |= other
+    return beside & column == column
