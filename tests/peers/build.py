@@ -58,7 +58,8 @@ def main() -> None:
                 continue
             command = [python_of(name, one["requirements"]), "-m", "tests.peers.run", library]
             said = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
-            path, now = HERE / "golden" / f"{library}.json", json.loads(said.stdout)
+            folder, _, file = library.rpartition(".")
+            path, now = HERE / folder / "golden" / f"{file}.json", json.loads(said.stdout)
             if not options.check:
                 path.write_text(said.stdout)
             elif not same(now["answers"], json.loads(path.read_text())["answers"]):

@@ -1,6 +1,7 @@
 """Run one library on all cases and print what it says, with the versions: its golden file.
 
-``python -m tests.peers.run scikit_learn``, where scikit-learn is installed.
+``python -m tests.peers.run scikit_learn``, where scikit-learn is installed; those of a folder with
+cases of its own by its name, ``paired.scipy``.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-from tests.peers.cases import cases
-
 
 def golden(library: str) -> str:
     """Return a library's answers as JSON, one line per preset, case and metric."""
-    adapter = import_module(f"tests.peers.libraries.{library}")
+    folder, _, name = f"tests.peers.{library}".rpartition(".")
+    adapter = import_module(f"{folder}.libraries.{name}")
     answers = {}
-    for case in cases():
+    for case in import_module(f"{folder}.cases").cases():
         for preset, metrics in adapter.scores(case).items():
             for metric, answer in metrics.items():
                 answers[f"{preset} {case.name} {metric}"] = json.dumps(answer)

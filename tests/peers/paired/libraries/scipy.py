@@ -1,0 +1,97 @@
+"""SciPy: the t, permutation, signed-rank and sign tests, and its bootstrap of means and ratios.
+
+Its permutation test enumerates where that takes no more than the draws. Where it draws, p is
+twice the smaller of both sides, each (c + 1) / (draws + 1); both sides are equal under every sign.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    from tests.peers.paired.cases import Case
+
+DISTRIBUTION = "scipy"
+DRAWS = 20_000
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {test: {pair: {"p": p}}}, and {interval: {model: {"low": low, "high": high}}}."""
+    answers: dict[str, dict[str, Any]] = {}
+    for pair, (one, other) in case.pairs().items():
+        for test, answer in _tests(np.array(one), np.array(other)).items():
+            answers.setdefault(test, {})[pair] = {
+                key: value if math.isfinite(value) else None for key, value in answer.items()
+            }
+    for model, own in case.scores.items():
+        for interval, answer in _intervals(np.array(own), np.array(case.denominators)).items():
+            answers.setdefault(interval, {})[model] = answer
+    return answers
+
+
+def _tests(one: np.ndarray, other: np.ndarray) -> dict[str, dict[str, float]]:
+    difference = one - other
+    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # models that are equal for everybody
+        student = stats.ttest_rel(one, other)
+        bounds = student.confidence_interval()
+        exact = 2 ** len(one) <= DRAWS
+        permuted = stats.permutation_test(
+            (one, other),
+            lambda one, other, axis: one.mean(axis) - other.mean(axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=DRAWS,
+            batch=500,
+            rng=np.random.default_rng(0),
+        )
+        ranked = {
+            f"wilcoxon_{zeros}": stats.wilcoxon(
+                difference, zero_method=zeros, method="asymptotic"
+            ).pvalue
+            for zeros in ("wilcox", "pratt")
+        }
+        if len(np.unique(np.abs(difference))) == len(difference) and (difference != 0).all():
+            ranked["wilcoxon_exact"] = stats.wilcoxon(difference, method="exact").pvalue
+    return {
+        "t": {
+            "p": float(student.pvalue),
+            "statistic": float(student.statistic),
+            "low": float(bounds.low),
+            "high": float(bounds.high),
+        },
+        "permutation": {"p": float(permuted.pvalue), "draws": 0 if exact else DRAWS},
+        "sign": {"p": float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0},
+        **{test: {"p": float(p)} for test, p in ranked.items()},
+    }
+
+
+def _intervals(own: np.ndarray, denominators: np.ndarray) -> dict[str, dict[str, float]]:
+    def ratio(above: np.ndarray, below: np.ndarray, axis: int) -> Any:
+        return above.sum(axis) / below.sum(axis)
+
+    answers = {}
+    for name, below in (("mean", np.ones(len(own))), ("pooled", denominators)):
+        for method in ("percentile", "BCa"):
+            done = stats.bootstrap(
+                (own * below, below),
+                ratio,
+                paired=True,
+                method=method,
+                n_resamples=DRAWS,
+                batch=500,
+                rng=np.random.default_rng(0),
+            )
+            low, high = done.confidence_interval
+            answers[f"{name}_{method}"] = {
+                "low": float(low),
+                "high": float(high),
+                "error": float(done.standard_error),
+            }
+    return answers
