@@ -1,0 +1,206 @@
+"""Our tests equal those of the real libraries, as far as these mean the same by them.
+
+What they said of drawn scores is kept in tests/peers/paired/golden; ``python tests/peers/build.py
+--live`` asks them anew. p-values that are drawn, theirs or ours, are compared to within
+Monte-Carlo error: 4.5 standard errors of their difference.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields
+from functools import cache
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recsys_ndcg.significance import corrections
+from recsys_ndcg.significance.paired import Tested, tested
+from recsys_ndcg.significance.power import power
+from recsys_ndcg.significance.testing import Testing
+from tests.peers.paired.cases import cases
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = {case.name: case for case in cases()}
+DRAWS = 40_000
+CORRECTIONS = {
+    "bonferroni": corrections.bonferroni,
+    "holm": corrections.holm,
+    "fdr_bh": corrections.benjamini_hochberg,
+}
+#: where no two sums of differences are equal but for those of opposite signs, and few users' are
+#: the same: how a test counts draws that equal what was observed is of no matter
+WITHOUT_EQUALS = ("plain", "skewed", "many")
+
+
+def _said(library: str, test: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what a library said under the name of a test, by case and pair."""
+    answers = json.loads((GOLDEN / f"{library}.json").read_text())["answers"]
+    split = {tuple(key.split()): answer for key, answer in answers.items()}
+    found = {(case, pair): answer for (kind, case, pair), answer in split.items() if kind == test}
+    assert found
+    return found
+
+
+@cache
+def _tested(case: str, test: str, correction: str = "none") -> dict[str, dict[str, float]]:
+    """Return what we say of each pair."""
+    one = CASES[case]
+    pairs = list(combinations(range(len(one.scores)), 2))
+    how = Testing(test, correction, draws=DRAWS)
+    found = tested(np.array(list(one.scores.values())).T, pairs, how)
+    return {
+        pair: {one.name: float(getattr(found, one.name)[at]) for one in fields(Tested)}
+        for at, pair in enumerate(one.pairs())
+    }
+
+
+def _error(p: float, *draws: int) -> float:
+    """Return 4.5 standard errors of the difference of drawn p-values; 0 draws are all there are."""
+    share = max(p, 1 / min((one for one in draws if one), default=1))
+    return 4.5 * math.sqrt(share * (1 - min(share, 0.5)) * sum(1 / one for one in draws if one))
+
+
+@pytest.mark.parametrize("library", ["scipy", "statsmodels", "ranx"])
+def test_the_paired_t_test(library: str) -> None:
+    """With its interval, where the library gives one."""
+    for (case, pair), theirs in _said(library, "t").items():
+        ours = _tested(case, "t")[pair]
+        if case == "equal":  # 0 / 0 has no p there and 1 here; x / 0 has p = 0, which none has here
+            assert theirs["p"] == (None if pair == "A-B" else 0)
+            assert ours["p"] == 1 if pair == "A-B" else 0 < ours["p"] < 1e-300
+            continue
+        assert ours["p"] == pytest.approx(theirs["p"], rel=1e-9)
+        for end in {"low", "high"} & theirs.keys():
+            assert ours[end] == pytest.approx(theirs[end], rel=1e-12, abs=1e-14)
+        if "statistic" in theirs:
+            t = ours["effect"] * ours["users"] ** 0.5
+            assert t == pytest.approx(theirs["statistic"], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", CORRECTIONS)
+def test_corrections_equal_those_of_statsmodels(method: str) -> None:
+    """Of the p-values of all pairs of a case, and of p-values alone."""
+    theirs = _said("statsmodels", method)
+    alone = _said("statsmodels", "t")
+    name = {"fdr_bh": "bh"}.get(method, method)
+    for case in {case for case, _ in theirs}:
+        pairs = [pair for one, pair in theirs if one == case]
+        expected = [theirs[case, pair]["p"] for pair in pairs]
+        ours = [_tested(case, "t", name)[pair]["corrected"] for pair in pairs]
+        assert ours == pytest.approx(expected, rel=1e-9)
+        p = np.array([alone[case, pair]["p"] for pair in pairs])
+        assert CORRECTIONS[method](p) == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_can_be_found_is_what_statsmodels_computes() -> None:
+    """The difference of 80 % power under the t test, in standard deviations."""
+    for (case, _), theirs in _said("statsmodels", "power").items():
+        users = len(CASES[case].denominators)
+        assert power(deviation=1.0, users=users) == pytest.approx(theirs["effect"], rel=1e-6)
+        for ours in _tested(case, "t").values():
+            assert ours["detectable"] / ours["deviation"] == pytest.approx(
+                theirs["effect"], rel=1e-6
+            )
+
+
+def test_the_sign_test_equals_scipys() -> None:
+    """Its exact binomial test of wins against losses."""
+    for (case, pair), theirs in _said("scipy", "sign").items():
+        assert _tested(case, "sign")[pair]["p"] == pytest.approx(theirs["p"], rel=1e-9)
+
+
+def test_wilcoxons_test_equals_scipys() -> None:
+    """Users without a difference apart: exact where these are few, else by the normal."""
+    exact, normal = (_said("scipy", f"wilcoxon_{kind}") for kind in ("exact", "normal"))
+    seen = set()
+    for key, theirs in _said("scipy", "wilcoxon").items():
+        case, pair = key
+        ours = _tested(case, "wilcoxon")[pair]
+        assert ours["p"] == pytest.approx(theirs["p"], rel=1e-9)
+        few = ours["wins"] + ours["losses"] <= 50
+        if few == (key in exact):
+            seen.add(few)
+            assert ours["p"] == pytest.approx((exact if few else normal)[key]["p"], rel=1e-9)
+    assert seen == {True, False}
+
+
+def test_random_signs_against_scipys_permutations() -> None:
+    """It enumerates where users are few, we draw; p of either counts the data as a draw.
+
+    Where it draws too, its p is twice the smaller of two sides, so from one draw 2 / (draws + 1)
+    and not 1.
+    """
+    for (case, pair), theirs in _said("scipy", "permutation").items():
+        ours = _tested(case, "randomisation")[pair]["p"]
+        assert abs(ours - theirs["p"]) <= _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
+
+
+def test_random_signs_against_ranxs_fisher_test() -> None:
+    """Its p is c / draws, so 0 where no draw is as far out; ours is at least 1 / (draws + 1)."""
+    for (case, pair), theirs in _said("ranx", "fisher").items():
+        ours = _tested(case, "randomisation")[pair]["p"]
+        assert abs(ours - theirs["p"]) <= _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
+        assert ours > 0
+
+
+def test_random_signs_against_sacrebleus_approximate_randomisation() -> None:
+    """It has the same formula, and does not count draws that equal the observed difference."""
+    for (case, pair), theirs in _said("sacrebleu", "randomisation").items():
+        ours = _tested(case, "randomisation")[pair]["p"]
+        near = _error(theirs["p"], DRAWS, theirs["draws"])
+        if case in WITHOUT_EQUALS:
+            assert abs(ours - theirs["p"]) <= near, (case, pair)
+        else:
+            assert theirs["p"] <= ours + near
+    # so it finds models to differ that are equal for everybody
+    equals = "equal", "A-B"
+    found = _said("sacrebleu", "randomisation")[equals]
+    assert found["p"] == 1 / (found["draws"] + 1)
+    assert _tested("equal", "randomisation")["A-B"]["p"] == 1
+
+
+@pytest.mark.parametrize("case", ["few", "few_ties"])
+def test_sacrebleu_and_we_differ_by_the_draws_that_equal_the_difference(case: str) -> None:
+    """Of few users all signs can be gone through: with them it is our p, without it is theirs."""
+    for pair, (one, other) in CASES[case].pairs().items():
+        apart = [first - second for first, second in zip(one, other, strict=True)]
+        sums = [
+            abs(sum(sign * own for sign, own in zip(signs, apart, strict=True)))
+            for signs in product((1, -1), repeat=len(apart))
+        ]
+        at_least, beyond = (
+            sum(share) / len(sums)
+            for share in (
+                [one >= abs(sum(apart)) for one in sums],
+                [one > abs(sum(apart)) for one in sums],
+            )
+        )
+        theirs = _said("sacrebleu", "randomisation")[case, pair]
+        assert at_least > beyond
+        assert abs(theirs["p"] - beyond) <= _error(beyond, theirs["draws"])
+        ours = _tested(case, "randomisation")[pair]["p"]
+        assert abs(ours - at_least) <= _error(at_least, DRAWS)
+        assert _said("scipy", "permutation")[case, pair]["p"] == pytest.approx(at_least)
+
+
+def test_resampled_users_against_sacrebleus_paired_bootstrap() -> None:
+    """It counts one side, we count both: where differences are alike on both, it has half our p.
+
+    It takes the mean of the absolute differences from them, which shifts them to 0 only where none
+    changes its sign; so nearer to 0 its p is not half of ours, and is never above it.
+    """
+    halves = 0
+    for (case, pair), theirs in _said("sacrebleu", "bootstrap").items():
+        ours = _tested(case, "bootstrap")[pair]
+        assert theirs["p"] <= ours["p"] + _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
+        if case == "many" and abs(ours["effect"]) * ours["users"] ** 0.5 > 1.9:
+            near = _error(theirs["p"], theirs["draws"]) + _error(ours["p"] / 2, DRAWS)
+            assert abs(ours["p"] / 2 - theirs["p"]) <= near, pair
+            halves += 1
+    assert halves == 9
+    assert _tested("equal", "bootstrap")["A-B"]["p"] == 1
