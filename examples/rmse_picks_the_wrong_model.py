@@ -12,7 +12,7 @@ import pandas as pd
 from surprise import SVD, Dataset, Reader
 from surprise.model_selection import KFold
 
-from recsys_ndcg import DataWarning
+import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.surprise import GridSearchCV, MostPopular, cross_validate
@@ -27,7 +27,7 @@ GRID = {
 }
 FEWEST = 20
 # a few test lists have one item only
-warnings.filterwarnings("ignore", category=DataWarning)
+warnings.filterwarnings("ignore", category=rn.DataWarning)
 
 ratings = sample_ratings()
 if len(sys.argv) > 1:
@@ -58,11 +58,14 @@ headings = ["parameters", "RMSE", "NDCG@10", ":catalogue", "recall@10"]
 table = pd.DataFrame.from_dict(rows, orient="index", columns=headings)
 print(table.to_string(float_format="{:.4f}".format, na_rep="-"))
 
-by_user = search.per_user["ndcg@10:catalogue"]
-ours, theirs = (by_user.loc[search.best_index[name]] for name in (MEASURES[2], "rmse"))
-better, worse = (ours > theirs).sum(), (ours < theirs).sum()
-gain = ours.mean() / theirs.mean() - 1
+comparison = rn.compare(search, metrics=[MEASURES[2]])  # averaged within each user, over folds
+by_user = comparison.per_user[MEASURES[2]]
+best, wrong = (comparison.models[search.best_index[name]] for name in (MEASURES[2], "rmse"))
+better, worse = ((sign * (by_user[best] - by_user[wrong]) > 0).sum() for sign in (1, -1))
+gain = comparison.leaderboard["mean"][best] / comparison.leaderboard["mean"][wrong] - 1
+tiers = comparison.leaderboard["tier"]
 print(
     f"\nIn the catalogue the model chosen by NDCG scores {gain:+.0%} over the one chosen by RMSE:\n"
-    f"better for {better} of {len(ours)} test lists, worse for {worse}."
+    f"better for {better} of {len(by_user)} users, worse for {worse}. "
+    f"Of {len(tiers)} models they are in tiers {tiers[best]} and {tiers[wrong]}."
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg import metrics as _metrics
+from recsys_ndcg.comparison.comparing import compare
+from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.overlap import jaccard_at_k, rbo
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import (
     DataWarning,
@@ -26,13 +29,14 @@ from recsys_ndcg.one_list import (
     recall_at_k,
     reciprocal_rank,
 )
-from recsys_ndcg.overlap import jaccard_at_k, rbo
 from recsys_ndcg.reconciliation import reconcile
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.version import __version__
+from recsys_ndcg.significance.power import power
+from recsys_ndcg.version import __version__ as __version__
 
 __all__ = [
+    "Comparison",
     "Convention",
     "DataWarning",
     "InvalidInputError",
@@ -44,13 +48,14 @@ __all__ = [
     "Signature",
     "TextFormat",
     "UnknownMetricError",
-    "__version__",
     "average_precision_at_k",
+    "compare",
     "dcg_at_k",
     "evaluate",
     "jaccard_at_k",
     "metric",
     "ndcg_at_k",
+    "power",
     "precision_at_k",
     "rbo",
     "recall_at_k",

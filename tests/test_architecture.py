@@ -29,8 +29,8 @@ ROOMS = [
     "scoring",
     "rendering",
     "report",
-    "overlap",
     "evaluation",
+    "comparison",
     "reconciliation",
     "one_list",
     "surprise",
@@ -49,11 +49,14 @@ OPTIONAL = {
     "pyarrow",
     "polars",
     "plotly",
+    "altair",
+    "vl_convert",
 }
 MAY_USE_OPTIONAL = {
     "input/contents.py",
     "input/arrow/feather.py",
     "input/arrow/parquet.py",
+    "rendering/plots/charts.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }

@@ -12,6 +12,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse
 
 NAMES = {
+    "Comparison",
     "Convention",
     "DataWarning",
     "InvalidInputError",
@@ -23,13 +24,14 @@ NAMES = {
     "Signature",
     "TextFormat",
     "UnknownMetricError",
-    "__version__",
     "average_precision_at_k",
+    "compare",
     "dcg_at_k",
     "evaluate",
     "jaccard_at_k",
     "metric",
     "ndcg_at_k",
+    "power",
     "precision_at_k",
     "rbo",
     "recall_at_k",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import DataWarning, InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, about, warn_of_some
 from recsys_ndcg.evaluation import evaluate
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.surprise.library import library
@@ -99,15 +98,9 @@ def reports(
     runs: Iterable[tuple[str, RankedLists]], metrics: Sequence[str], threshold: float
 ) -> dict[str, Report]:
     """Evaluate each model as it comes; a warning of some of them says of which."""
-    found = {}
-    said: dict[str, list[str]] = {}
+    found, said = {}, {}
     for model, lists in runs:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DataWarning)
+        with about(model) as said[model]:
             found[model] = evaluate(lists, metrics=metrics, threshold=threshold)
-        for one in caught:
-            said.setdefault(str(one.message), []).append(model)
-    for message, models in said.items():
-        whose = "" if len(models) == len(found) else f"{', '.join(models)}: "
-        warnings.warn(whose + message, DataWarning, stacklevel=2)
+    warn_of_some(said)
     return found

@@ -14,9 +14,11 @@ except MissingExtraError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli import options
+from recsys_ndcg.cli.commands.compare import compare
 from recsys_ndcg.cli.commands.demo import demo
 from recsys_ndcg.cli.commands.evaluate import evaluate
 from recsys_ndcg.cli.commands.explain import explain
+from recsys_ndcg.cli.commands.leaderboard import leaderboard
 from recsys_ndcg.cli.commands.listings import metrics, presets
 from recsys_ndcg.cli.commands.reconcile import reconcile
 from recsys_ndcg.cli.grouping import flattened
@@ -33,6 +35,17 @@ _COMMANDS: dict[Callable[..., None], str] = {
         recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
         recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
         zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
+        recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
+        recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
+    """,
+    compare: """
+        recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
+        recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
+        recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
+    """,
+    leaderboard: """
+        recsys-ndcg leaderboard predictions.csv --sort z --ascending -n 5
+        recsys-ndcg leaderboard report.json --metric precision@10
     """,
     explain: """
         recsys-ndcg explain predictions.csv --user 42 -k 5

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from recsys_ndcg.cli.process import emit
-from recsys_ndcg.cli.source import is_dash
+from recsys_ndcg.cli.source import is_dash, same_file
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.per_user import form_of, per_user_file
 from recsys_ndcg.rendering.writing import is_stream, write_whole
@@ -51,7 +51,7 @@ class Files:
         if self.pipes and form != "text":
             msg = f"--format {form}: standard output, '-', is for another file. Give it a name."
             raise InvalidInputError(msg)
-        _check_apart(read, {"--per-user": self.per_user, "--json": self.json})
+        check_apart(read, {"--per-user": self.per_user, "--json": self.json})
         if self.per_user is not None:
             _form_for(self.per_user)
 
@@ -70,25 +70,16 @@ class Files:
             _write(self.json, part.read_bytes())
 
 
-def _check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) -> None:
+def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) -> None:
     """Refuse to write onto what is read, or onto what else is written, under whatever name."""
     given = [(name, path) for name, path in (*read.items(), *written.items()) if path is not None]
     for (one, first), (other, second) in combinations(given, 2):
         if other not in written or (is_dash(first) and one in read):
             continue
-        if _same(first, second):
+        if same_file(first, second):
             owner = "the data" if one == "FILE" else one
             msg = f"{other} {second}: this is the file of {owner}. Give it a name of its own."
             raise InvalidInputError(msg)
-
-
-def _same(first: Path, second: Path) -> bool:
-    try:
-        if first.exists() and second.exists():
-            return first.samefile(second) and first.is_file()
-        return first.resolve() == second.resolve()
-    except (OSError, ValueError, RuntimeError):  # told when it is opened
-        return False
 
 
 def _form_for(path: Path) -> str:

@@ -26,7 +26,7 @@ def beginning(names: Iterable[str]) -> Callable[[str], list[str]]:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the predictions are, and how they are written."""
+    """Where the predictions are."""
 
     file: Annotated[
         Path | None,
@@ -58,6 +58,12 @@ class Source:
             "then that of lists drawn from it.",
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """How files are written."""
+
     columns: Annotated[
         str,
         typer.Option(

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from recsys_ndcg.cli.parameters import Source
+    from recsys_ndcg.cli.parameters import Source, Written
 
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 _ASKED = "Give FILE, or --labels and --results, or --qrels and --run."
 
 
-def lists_of(source: Source, duplicates: str) -> RankedLists:
+def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
     """Read the lists from the files that are named.
 
     Raises
@@ -29,12 +29,12 @@ def lists_of(source: Source, duplicates: str) -> RankedLists:
         None is named, or too many are; or one cannot be read.
     """
     given = files_of(source)
-    _check_way(given)
+    check_way(given)
     if "FILE" in given and source.n_items is not None:
         msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
         raise InvalidInputError(msg)
-    text = TextFormat(source.sep, source.decimal, source.encoding, not source.no_heading)
-    columns = pairs_from(source.columns, "--columns")
+    text = TextFormat(written.sep, written.decimal, written.encoding, not written.no_heading)
+    columns = pairs_from(written.columns, "--columns")
     places = map(_opened, given.values())
     if "--qrels" in given:
         if columns or text != TextFormat():
@@ -67,7 +67,17 @@ def is_dash(path: Path) -> bool:
     return str(path) == "-"
 
 
-def _check_way(given: Mapping[str, Path]) -> None:
+def same_file(first: Path, second: Path) -> bool:
+    """Tell whether two names are those of one file, also before there is any."""
+    try:
+        if first.exists() and second.exists():
+            return first.samefile(second) and first.is_file()
+        return first.resolve() == second.resolve()
+    except (OSError, ValueError, RuntimeError):  # told when it is opened
+        return False
+
+
+def check_way(given: Mapping[str, Path]) -> None:
     """Refuse options that name the data in none of the three ways, or in several."""
     if set(given) not in _WAYS:
         there = (

@@ -175,6 +175,44 @@ class PlacedLists(GroupedLists):
         """Return how many items of each list are estimated high enough to be recommended."""
         return self.n_above.astype(np.float64)
 
+    def first(self, rows: Positions, ranks: Positions, k: int) -> tuple[Ids, Ids, Positions]:
+        """Return user, item and rank (from 0) of the first k items of every list.
+
+        Parameters
+        ----------
+        rows, ranks : int64 arrays
+            The labelled items, and where they stand.
+        k : int
+            How many ranks.
+
+        Raises
+        ------
+        InvalidInputError
+            More ranks are asked for than are kept.
+        """
+        items = np.empty((len(self), self._kept(k)), dtype=object)
+        listed = np.arange(k) < self.lengths[:, None]
+        own = np.zeros(items.shape, dtype=bool)
+        rows, ranks = rows[ranks < k], ranks[ranks < k]
+        own[self.user_of_row[rows], ranks] = True
+        items[self.user_of_row[rows], ranks] = np.asarray(self.items)[rows]
+        others = listed & ~own
+        user, rank = np.nonzero(others)
+        items[user, rank] = self.unlabelled.items[user, (np.cumsum(others, axis=1) - 1)[user, rank]]
+        user, rank = np.nonzero(listed)
+        return self.users[user], items[user, rank], rank
+
+    def _kept(self, depth: int) -> int:
+        """Return a depth, if so many ranks are kept."""
+        kept = self.unlabelled.items.shape[1]
+        if depth > kept:
+            msg = (
+                f"This report keeps the first {kept} ranks of each list, not the catalogue. "
+                f"Ask for up to k={kept}, or evaluate with a larger k."
+            )
+            raise InvalidInputError(msg)
+        return depth
+
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
         """Return item, estimate and grade at the first ranks of the first user's list.
 
@@ -183,13 +221,7 @@ class PlacedLists(GroupedLists):
         InvalidInputError
             More ranks are asked for than are kept.
         """
-        kept = self.unlabelled.items.shape[1]
-        if depth > kept:
-            msg = (
-                f"This report keeps the first {kept} ranks of each list, not the catalogue. "
-                f"Explain up to k={kept}, or evaluate with a larger k."
-            )
-            raise InvalidInputError(msg)
+        self._kept(depth)
         rows, ranks = rows[ranks < depth], ranks[ranks < depth]
         others = np.setdiff1d(np.arange(depth), ranks)
         items = np.empty(depth, dtype=object)

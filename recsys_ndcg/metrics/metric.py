@@ -88,8 +88,9 @@ class Metric:
     within_list: ClassVar[bool | None] = None
     #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
     cutoff: ClassVar[str] = "usual"
-    #: Whether the order of a list moves it, and whether it lies between 0 and 1.
+    #: Whether the order of a list moves it, it lies between 0 and 1, and more of it is better.
     orders: ClassVar[bool] = True
+    greater_is_better: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
 
     k: int | None = None

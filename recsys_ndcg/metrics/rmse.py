@@ -39,6 +39,7 @@ class RMSE(Metric):
     cutoff: ClassVar[str] = "none"
     orders: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
+    greater_is_better: ClassVar[bool] = False
 
     @property
     def depth(self) -> int | None:

@@ -44,14 +44,15 @@ def fragment(report: Shown) -> str:
     codes = "<br>\n".join(map(escape, signature_texts(report)))
     return (
         f"<p>{rows_line(report)}</p>\n"
-        f"{_table(cells(report))}\n"
+        f"{page_table(cells(report))}\n"
         f"<ul>\n{lines}</ul>\n"
-        f"{_table(audit_cells(report))}\n<p><code>{codes}</code></p>"
+        f"{page_table(audit_cells(report))}\n<p><code>{codes}</code></p>"
     )
 
 
-def _table(frame: pd.DataFrame) -> str:
-    with pd.option_context("display.max_colwidth", None):  # nothing is cut on a page
+def page_table(frame: pd.DataFrame) -> str:
+    """Return a table of text, in which nothing is cut and nothing acts."""
+    with pd.option_context("display.max_colwidth", None):
         return frame.to_html(index=False, border=0)
 
 

@@ -36,13 +36,17 @@ def latex(report: Shown) -> str:
 
 def latex_table(frame: pd.DataFrame, left: int = 1) -> str:
     """Return a table of text, all but its first columns set to the right."""
-    shown = frame.map(_escaped).rename(columns=_escaped)
-    sides = "l" * left + "r" * (len(shown.columns) - left)
+    return booktabs(frame.map(escaped).rename(columns=escaped), left)
+
+
+def booktabs(frame: pd.DataFrame, left: int = 1) -> str:
+    """Return the same of what is LaTeX already."""
+    sides = "l" * left + "r" * (len(frame.columns) - left)
     with needing("jinja2", job="LaTeX", extra="report"):
-        table: str = shown.to_latex(index=False, escape=False, column_format=sides)
+        table: str = frame.to_latex(index=False, escape=False, column_format=sides)
     return table
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text that LaTeX sets as it stands."""
     return text.translate(_ACTS)

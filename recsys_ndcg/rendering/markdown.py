@@ -19,32 +19,43 @@ _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 def markdown(report: Shown) -> str:
     """Return a table, the remarks as a list, and the signatures as code."""
-    table = markdown_table(cells(report))
-    lines = [f"- {_as_line(line)}" for line in report.remarks]
-    codes = _fenced(signature_texts(report))
+    return markdown_page(cells(report), report.remarks, signature_texts(report))
+
+
+def markdown_page(
+    frame: pd.DataFrame, remarks: list[str], signatures: list[str], left: int = 1
+) -> str:
+    """Return a table of text, and below it sentences as a list and signatures as code."""
+    lines = [f"- {as_line(line)}" for line in remarks]
+    codes = fenced(signatures)
+    table = markdown_table(frame, left)
     return "\n".join([table, "", *lines, *([""] if lines else []), *codes, ""])
 
 
 def markdown_table(frame: pd.DataFrame, left: int = 1) -> str:
     """Return a table of text, all but its first columns set to the right."""
-    shown = frame.map(_escaped).rename(columns=_escaped)
-    sides = ["left" if place < left else "right" for place in range(len(shown.columns))]
+    return piped(frame.map(escaped).rename(columns=escaped), left)
+
+
+def piped(frame: pd.DataFrame, left: int = 1) -> str:
+    """Return the same of what is Markdown already."""
+    sides = ["left" if place < left else "right" for place in range(len(frame.columns))]
     with needing("tabulate", job="Markdown", extra="report"):
-        table: str = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
+        table: str = frame.to_markdown(index=False, disable_numparse=True, colalign=sides)
     return table
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text that Markdown shows as it stands."""
     return _ACTS.sub(r"\\\g<0>", text)
 
 
-def _as_line(text: str) -> str:
+def as_line(text: str) -> str:
     """Return the same for the beginning of a line, where more can act."""
-    return _BEGINS_A_LIST.sub(r"\1\\\2", _escaped(text.strip()))
+    return _BEGINS_A_LIST.sub(r"\1\\\2", escaped(text.strip()))
 
 
-def _fenced(lines: list[str]) -> list[str]:
+def fenced(lines: list[str]) -> list[str]:
     """Return lines as code, behind more backticks than any of them has."""
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(longest + 1, 3)

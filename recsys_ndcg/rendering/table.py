@@ -10,7 +10,7 @@ import pandas as pd
 from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
-    from recsys_ndcg.rendering.view import Shown
+    from recsys_ndcg.rendering.view import Shown, Signing
 
 
 def cells(report: Shown) -> pd.DataFrame:
@@ -56,15 +56,15 @@ def audit_cells(report: Shown) -> pd.DataFrame:
     return audit.rename_axis("audit").reset_index()
 
 
-def signature_texts(report: Shown, *, full: bool = True) -> list[str]:
+def signature_texts(signing: Signing, *, full: bool = True) -> list[str]:
     """Return the signature of every metric, or its short form."""
-    signatures = map(report.signature, report.metrics)
+    signatures = map(signing.signature, signing.metrics)
     return [visible(one.text if full else one.short) for one in signatures]
 
 
-def signature_lines(report: Shown, *, full: bool = True) -> list[str]:
+def signature_lines(signing: Signing, *, full: bool = True) -> list[str]:
     """Return the first signature, and what is different in those of the other metrics."""
-    first, *others = signature_texts(report, full=full)
+    first, *others = signature_texts(signing, full=full)
     known = first.split("|")
     likewise = [
         "|".join(part for part in one.split("|") if part not in known or "users:" in part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,15 @@ from recsys_ndcg.rendering.table import cells, number
 from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from rich.console import Console, ConsoleOptions, JustifyMethod
 
+    from recsys_ndcg.rendering.compared.cells import Table as ComparedTable
     from recsys_ndcg.rendering.view import Shown
 
 _BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
+_BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
 _USUAL_WIDTH = 80
 _LEAST = 8
 _NARROW = 72  # columns; below, a row with long cells is a paragraph
@@ -42,12 +45,17 @@ class Grid:
         Above it.
     left : int
         How many columns are set to the left.
+    bold : collection of int
+        The rows that stand out.
     """
 
-    def __init__(self, frame: pd.DataFrame, title: str = "", *, left: int = 1) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, title: str = "", *, left: int = 1, bold: Container[int] = ()
+    ) -> None:
+        self._bold = bold
         self._frame = frame.map(printable).rename(columns=lambda name: printable(str(name)))
         self._title, self._left = title, left
-        self._headings = [str(column).split("_") for column in self._frame]
+        self._headings = [_BREAKS.split(str(column)) for column in self._frame]
         self._widths = [
             max(map(cell_len, [*words, *self._frame[column]]))
             for words, column in zip(self._headings, self._frame, strict=True)
@@ -83,8 +91,8 @@ class Grid:
                 width=widths[place] + gap * (place != self._left - 1),
                 overflow="fold",
             )
-        for row in self._frame.iloc[:, columns].itertuples(index=False):
-            table.add_row(*row)
+        for place, row in enumerate(self._frame.iloc[:, columns].itertuples(index=False)):
+            table.add_row(*row, style="bold" if place in self._bold else None)
         return table
 
 
@@ -163,23 +171,9 @@ def summary(report: Shown) -> Grid:
     return Grid(cells(report))
 
 
-def models(reports: Mapping[str, Shown]) -> Grid:
-    """Return the scores of several models under the same metrics, one row each."""
-    rows = []
-    for name, report in reports.items():
-        first, *others = report.metrics
-        row = report.summary.loc[first].to_dict()
-        rows.append(
-            {
-                "model": name,
-                first: number(row["mean"]),
-                "±95%": number((row["ci_high"] - row["ci_low"]) / 2),
-                "pooled": number(row["pooled"]),
-                "chance": number(row["chance"]),
-                **{other: number(report.mean[other]) for other in others},
-            }
-        )
-    return Grid(pd.DataFrame(rows))
+def compared(found: ComparedTable) -> Grid:
+    """Return a table of a comparison."""
+    return Grid(found.cells, found.note, left=2, bold=found.bold)
 
 
 def reconciled(rows: pd.DataFrame, reported: float | None) -> Listing:

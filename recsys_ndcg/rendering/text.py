@@ -8,6 +8,8 @@ from recsys_ndcg.rendering.table import cells, rows_line, signature_lines
 from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.rendering.view import Shown
 
 
@@ -17,8 +19,12 @@ def text(report: Shown) -> str:
     What standard output cannot write, such as ± in a terminal of ASCII alone, is written
     differently: ``print(report)`` asks for this text, and cannot say for whom.
     """
-    shown = cells(report).map(printable).rename(columns=printable)
-    shown["metric"] = shown["metric"].str.ljust(shown["metric"].str.len().max())
-    table = shown.to_string(index=False)
     lines = map(printable, [*report.remarks, *signature_lines(report)])
-    return "\n".join([rows_line(report), table, *lines])
+    return "\n".join([rows_line(report), aligned(cells(report), "metric"), *lines])
+
+
+def aligned(frame: pd.DataFrame, left: str) -> str:
+    """Return a table of text, all but one column set to the right."""
+    shown = frame.map(printable).rename(columns=printable)
+    shown[left] = shown[left].str.ljust(shown[left].str.len().max())
+    return shown.to_string(index=False)

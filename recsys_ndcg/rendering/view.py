@@ -20,12 +20,19 @@ class Signed(Protocol):
         """What differs from the defaults."""
 
 
-class Shown(Protocol):
-    """A report, as far as it is shown."""
+class Signing(Protocol):
+    """What has metrics, and knows how each was computed."""
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics."""
+
+    def signature(self, metric: str) -> Signed:
+        """Return how a metric was computed."""
+
+
+class Shown(Signing, Protocol):
+    """A report, as far as it is shown."""
 
     @property
     def bounded(self) -> pd.Series[bool]:
@@ -54,6 +61,3 @@ class Shown(Protocol):
     @property
     def remarks(self) -> list[str]:
         """What a reader should know before trusting the numbers, a sentence each."""
-
-    def signature(self, metric: str) -> Signed:
-        """Return how a metric was computed."""

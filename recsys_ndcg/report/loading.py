@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections import Counter
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, reading, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.input.unpickling.collisions import Collisions
@@ -23,17 +20,19 @@ from recsys_ndcg.metrics.metric import checked_k, names_known
 from recsys_ndcg.metrics.recorded import Recorded
 from recsys_ndcg.report.audit import FROM_LISTS, Audit
 from recsys_ndcg.report.levels import NAMES, Orders
-from recsys_ndcg.report.parts import Part
 from recsys_ndcg.report.possible import objection
+from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.report.storage import FORMAT, LISTS, is_id, least_size
 from recsys_ndcg.report.stored_audit import StoredAudit
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
-from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.report.parts import Part
 
 _FLAGS = ("tied", "missing", "left_out")
 _FLOATS = ("n_relevant", "unlabelled", "impossible")
@@ -52,80 +51,20 @@ def read(path: str | Path) -> Loaded:
         The file cannot be read, is no report, of another format, or was changed: the part that
         is wrong is named.
     """
-    with reading(path):
-        content = Path(path).read_bytes()
-    try:
-        stored = _parsed(content)
-        _check_format(stored)
-        try:
-            return _loaded(Part(stored), len(content))
-        except InvalidInputError as error:
-            msg = f"{error}. The file was changed after it was saved: save the report again."
-            raise InvalidInputError(msg) from None
-    except InvalidInputError as error:
-        msg = f"{path}: {error}"
-        raise InvalidInputError(msg) from None
-
-
-def _parsed(content: bytes) -> Any:
-    try:
-        return json.loads(content.decode(), object_pairs_hook=_named_once)
-    except UnicodeDecodeError as error:
-        msg = f"not JSON (no text in UTF-8 from byte {error.start} on)."
-    except RecursionError:
-        msg = "not JSON that a report has: it is nested too deep."
-    except json.JSONDecodeError as error:
-        msg = f"not JSON ({error})."
-    except InvalidInputError:
-        raise
-    except ValueError:  # Python reads no whole number of thousands of digits
-        msg = "not JSON that a report has: it holds a number of more than 4300 digits."
-    raise InvalidInputError(msg)
-
-
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        msg = f"{shown(name)} stands in one place twice. Save the report again."
-        raise InvalidInputError(msg)
-    return found
-
-
-def _check_format(stored: Any) -> None:
-    text = stored.get("format") if isinstance(stored, dict) else None
-    found = (
-        re.fullmatch(r"recsys_ndcg report ([0-9]{1,18})", text) if isinstance(text, str) else None
-    )
-    if found is None:
-        msg = "not a report that recsys_ndcg saved."
-        raise InvalidInputError(msg)
-    number = int(found[1])
-    if number == FORMAT:
-        return
-    what, to_do = (
-        ("an older", "Evaluate the data again, and save that.")
-        if number < FORMAT
-        else ("a newer", "Install it: pip install -U recsys-ndcg.")
-    )
-    msg = (
-        f"a report of format {number}, which {what} recsys_ndcg saved; version "
-        f"{__version__} reads format {FORMAT}. {to_do}"
-    )
-    raise InvalidInputError(msg)
+    return read_saved(path, "report", FORMAT, _loaded)
 
 
 def _loaded(stored: Part, n_bytes: int) -> Loaded:
     signed = stored["signatures"]
-    signatures = {name: _signature(name, signed[name]) for name in signed.names()}
+    signatures = {name: signature(name, signed[name]) for name in signed.names()}
     names = list(signatures)
     if not names:
         signed.refuse("is empty")
     size = stored["n_users"].whole(least=1)
     if n_bytes < least_size(size, len(names)):
         stored["n_users"].refuse(f"is {size}, which is more than a file of this size holds")
-    users = _ids(stored["users"], size)
-    lists, known = stored["lists"], names_known()
+    users = ids(stored["users"], size)
+    known = names_known()
     table = {
         name: np.column_stack(
             [stored[kind][name][metric].column(size, _kinds(name)) for metric in names]
@@ -134,14 +73,15 @@ def _loaded(stored: Part, n_bytes: int) -> Loaded:
         for name in kinds
     }
     scores = Scores(
-        tuple(_measurement(name, stored["metrics"][name], known) for name in names),
+        tuple(measurement(name, stored["metrics"][name], known) for name in names),
         users,
-        counts=ListCounts(**{name: lists[name].column(size, _kinds(name)) for name in LISTS}),
+        counts=counts(stored["lists"], size),
         **{name: table[name] for name in PARTS},
     )
-    truth = lists["truth"].column(size, "u")
+    stored_truth = stored["lists"]["truth"]
+    truth = stored_truth.column(size, "u")
     if truth.dtype != np.uint32:
-        lists["truth"].refuse(f"is packed as {truth.dtype.name}, not uint32")
+        stored_truth.refuse(f"is packed as {truth.dtype.name}, not uint32")
     audit = StoredAudit(
         scores,
         Orders(*(table[name] for name in NAMES)),
@@ -155,22 +95,27 @@ def _loaded(stored: Part, n_bytes: int) -> Loaded:
     return audit, _baselines(stored["baselines"], names)
 
 
-def _signature(name: str, part: Part) -> Signature:
+def signature(name: str, part: Part) -> Signature:
     """Return the signature of a metric; half a character could be shown nowhere."""
     text = part.value
     if not isinstance(text, str) or not name.isprintable() or len(name) > _LONGEST_NAME:
         part.refuse(f"is {shown(text)}, not the signature of a metric")
     try:
         text.encode()
-        signature = Signature(text)
-        told = signature.fields
+        found = Signature(text)
+        told = found.fields
     except (InvalidInputError, UnicodeEncodeError) as error:
         part.refuse(f"is none: {error}".rstrip("."))
     threshold = told.get("threshold")
-    whole = "".join(name.split()) == signature.metric
+    whole = "".join(name.split()) == found.metric
     if not whole or not (threshold is None or math.isfinite(threshold)):
         part.refuse(f"is {shown(text)}, which is that of another metric or threshold")
-    return signature
+    return found
+
+
+def counts(lists: Part, size: int) -> ListCounts:
+    """Return what there is to count in the lists of so many users."""
+    return ListCounts(**{name: lists[name].column(size, _kinds(name)) for name in LISTS})
 
 
 def _kinds(name: str) -> str:
@@ -182,17 +127,18 @@ def _kinds(name: str) -> str:
     return "f"
 
 
-def _ids(stored: Part, size: int) -> Ids:
-    ids = stored.value
-    if not isinstance(ids, list):
+def ids(stored: Part, size: int) -> Ids:
+    """Return so many different ids."""
+    listed = stored.value
+    if not isinstance(listed, list):
         users = stored.column(size, "iu")
     else:
-        odd = [one for one in ids if not is_id(one)]
+        odd = [one for one in listed if not is_id(one)]
         if odd:
             stored.refuse(f"holds {shown(odd[0])}, which is no id")
-        if len(ids) != size:
-            stored.refuse(f"holds {len(ids)} ids, but n_users is {size}")
-        users = as_numbers(objects(ids, "users"))
+        if len(listed) != size:
+            stored.refuse(f"holds {len(listed)} ids, but n_users is {size}")
+        users = as_numbers(objects(listed, "users"))
     long_numbers = Collisions()
     longer = [one for one in users.tolist() if isinstance(one, int) and one.bit_length() > 64]
     if any(map(long_numbers.crowded, longer)):
@@ -202,7 +148,7 @@ def _ids(stored: Part, size: int) -> Ids:
     return users
 
 
-def _measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:
+def measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:
     """Return the measurement of that name; one whose metric is not known here shows its scores."""
     k = described["k"].value
     undefined = described["undefined"].number(0.0, 1.0)

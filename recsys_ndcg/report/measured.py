@@ -18,6 +18,7 @@ from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
 from recsys_ndcg.report.levels import Levels, Orders
 from recsys_ndcg.report.signatures import signatures
+from recsys_ndcg.report.stored_audit import StoredAudit
 from recsys_ndcg.report.tie_range import TieRange, scores_and_ties
 from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
@@ -88,6 +89,17 @@ class MeasuredAudit(Audit):
         """Return that of some users: the same as measuring their lists alone."""
         lists = self._lists.take(users)
         return self.of(lists, facts_for(lists, self._plan.measurements), self._plan)
+
+    def stored(self) -> StoredAudit:
+        """Return what is known of every user without the lists, and nothing that looks at them."""
+        unknown = pd.DataFrame(np.nan, self.totals.names, [*FROM_LISTS])
+        orders = self.levels.orders
+        return StoredAudit(self.scores, orders, unknown, self.signatures, self.truth)
+
+    def measured_by(self, measurements: tuple[Measurement, ...]) -> MeasuredAudit:
+        """Return that of other measurements of the same lists."""
+        facts, plan = facts_for(self._lists, measurements), Plan(measurements)
+        return self.of(self._lists, facts, plan.settled(facts, self._lists))
 
     @lazy
     def levels(self) -> Levels:

@@ -55,6 +55,20 @@ class Part:
         msg = f"{self._where or 'the report'} {what}"
         raise InvalidInputError(msg) from None
 
+    def entries(self, size: int | None = None) -> list[Part]:
+        """Return the entries of a list, of so many if that is known."""
+        if not isinstance(self.value, list):
+            self.refuse(f"is {shown(self.value)}, not a list")
+        if size is not None and len(self.value) != size:
+            self.refuse(f"has {len(self.value)} entries, not {size}")
+        return [Part(one, f"{self._where}[{place}]") for place, one in enumerate(self.value)]
+
+    def text(self) -> str:
+        """Return a text that can be shown."""
+        if not isinstance(self.value, str) or not self.value.isprintable():
+            self.refuse(f"is {shown(self.value)}, not a text")
+        return self.value
+
     def flag(self) -> bool:
         """Return true or false."""
         if not isinstance(self.value, bool):

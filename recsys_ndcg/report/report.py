@@ -20,11 +20,16 @@ from recsys_ndcg.report.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
+from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
+from recsys_ndcg.report.segmented import Segments
+from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.report.summary import intervals, summarised
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import altair as alt
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.signatures import Signature
@@ -330,6 +335,67 @@ class Report(Mapping[str, float]):
         """
         return Report(self.audited.take(places_of(self.users, users)))
 
+    def by(
+        self,
+        groups: Any,
+        *,
+        data: Any = None,
+        train: Any = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> Segments[Report]:
+        """Return the report of each of several groups of users, and how they differ.
+
+        Parameters
+        ----------
+        groups : str, mapping, Series, table, path or callable
+            Built in: ``"activity"``, ``"list_length"`` and ``"relevant"`` are quarters of the
+            users by their labelled ratings (of `train`, if that is given), by the items in their
+            lists, and by their relevant items, those without any apart; ``"cold"`` tells users
+            whom `train` has from those whom it has not. Or the name of a column of `data`; a
+            table, or the path of its file, with a column of users and one of groups;
+            ``{user: group}``, ``{group: [users]}``, or a Series indexed by user; or a function
+            that gets `per_user` and returns a group for each user.
+        data : table or path, optional
+            As `evaluate` reads it, one row or several per user, with the column that `groups`
+            names: one value per user.
+        train : table, path, trainset of Surprise, or ids of users, optional
+            What the model was trained on, a row per rating.
+        columns : mapping, optional
+            ``{"user": "uid"}`` if a table calls its users otherwise.
+
+        Returns
+        -------
+        Segments
+            A mapping of the groups to their reports, in ascending order of the groups, or in that
+            of their categories. Users in no group are left out, and counted. Its ``summary`` has
+            a row per segment and metric; ``print`` shows it.
+
+        Raises
+        ------
+        InvalidInputError
+            The groups fit no user, give one user two groups, or are nothing of these.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rows = {"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)], "eve": [(2, 1), (1, 0)]}
+        >>> segments = rn.evaluate(rows).by({"ann": "new", "bob": "old", "eve": "old"})
+        >>> segments.summary["mean"].round(3).to_dict()
+        {('new', 'ndcg@10'): 1.0, ('old', 'ndcg@10'): 0.898}
+        >>> segments["old"].users.tolist()
+        ['bob', 'eve']
+        """
+        found = segments_of(
+            groups,
+            self.users,
+            self.scores.counts,
+            lambda: self.per_user,
+            data=data,
+            train=train,
+            columns=columns,
+        )
+        return Segments.of(found, self, lambda places: Report(self.audited.take(places)))
+
     @property
     def truth(self) -> pd.Series[int]:
         """A digest of what is known of each user: its sum is that of the whole, modulo 2^32."""
@@ -385,6 +451,45 @@ class Report(Mapping[str, float]):
             raise InvalidInputError(msg)
         gains = (one for one in self.scores.measurements if one.metric.uses_gains)
         return explained(lists, next(gains, self.scores.measurements[0]), user, k)
+
+    def plot(
+        self, kind: str = "k", metric: str | Metric | None = None
+    ) -> alt.LayerChart | alt.ConcatChart:
+        """Return a chart of Vega-Altair, which a notebook shows.
+
+        Parameters
+        ----------
+        kind : {'k', 'users'}
+            ``"k"``: the mean against the cutoff, with its 95 % interval and chance. A metric that
+            was measured at a single cutoff is measured at smaller ones, too, by the same
+            convention; of a report that was read from a file, a single point is left.
+            ``"users"``: how the users' scores are spread, beside the chance of the same lists.
+        metric : str or Metric, optional
+            For ``"k"`` with its cutoff or without, by default every metric that has one, a panel
+            each; for ``"users"`` one of the report's, by default the first.
+
+        Returns
+        -------
+        altair.LayerChart or altair.ConcatChart
+            Its `description` says in words what it shows; ``chart.save("k.svg")`` writes a file.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind or metric, the metric has no cutoff, or nobody has a score.
+        MissingExtraError
+            Vega-Altair is not installed: the extra `report` brings it.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rows = {"ann": [(4, 5), (3, 2), (2, 4)], "bob": [(4, 5), (3, 4), (2, 2), (1, 1)]}
+        >>> report = rn.evaluate(rows, k=2, metrics="ndcg")
+        >>> print(report.plot("users").description)
+        ndcg@2 of 2 users: mean 0.9064, quartiles 0.8597 and 0.9532;
+        chance 0.5811, quartiles 0.5424 and 0.6197.
+        """
+        return plotted(self.audited, kind, None if metric is None else str(metric), self._known)
 
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.audit import Audit
-    from recsys_ndcg.scoring.measurement import Measurement
 
 FORMAT = 4
 LISTS = tuple(one.name for one in fields(ListCounts))
@@ -83,25 +82,35 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
         "format": f"recsys_ndcg report {FORMAT}",
         "written_by": __version__,
         **told,
-        "metrics": {str(one): _described(one) for one in scores.measurements},
+        "metrics": {str(one): described(one.metric, one.undefined) for one in scores.measurements},
         "n_users": len(scores.users),
-        "users": _packed_ids(scores.users),
+        "users": packed_ids(scores.users),
     }
     for ((*keys, last), _), column in zip(wanted, packed, strict=True):
         place = stored
         for key in keys:
             place = place.setdefault(key, {})
         place[last] = column
+    write_json(stored, path, least_size(len(scores.users), len(scores.measurements)))
+
+
+def write_json(stored: dict[str, Any], path: str | Path, least: int) -> None:
+    """Write plain values as a file of so many bytes at least.
+
+    Raises
+    ------
+    InvalidInputError
+        A value is none that JSON has, or the file cannot be written.
+    """
     try:
         text = json.dumps(stored, indent=1, allow_nan=False)
     except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
-    least = least_size(len(scores.users), len(scores.measurements))
     write_whole(path, f"{text.ljust(least)}\n")
 
 
-def _packed_ids(users: Ids) -> Any:
+def packed_ids(users: Ids) -> Any:
     """Return ids as JSON gives them back: whole numbers as a column, all others one by one."""
     if users.dtype.kind in "iu":
         return pack(users)
@@ -128,13 +137,12 @@ def is_id(value: object) -> bool:
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _described(one: Measurement) -> dict[str, Any]:
+def described(metric: Metric, undefined: float = math.nan) -> dict[str, Any]:
     """Return what must be known of a metric to show its scores."""
-    metric = one.metric
     return {
         "k": metric.k,
         "bounded": metric.bounded,
         "orders": metric.orders,
         "a_ratio": type(metric).score is Metric.score,
-        "undefined": plain(one.undefined),
+        "undefined": plain(undefined),
     }

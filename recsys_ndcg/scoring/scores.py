@@ -54,6 +54,11 @@ class ListCounts(Columns):
     impossible: Floats
     repeats: Positions
 
+    @property
+    def activity(self) -> Floats:
+        """How many items each user has labelled, in the list or not."""
+        return np.asarray(self.ratings - self.unlabelled + self.unlisted, dtype=np.float64)
+
 
 #: What there is of every user under every measurement.
 PARTS = ("numerator", "denominator", "left_out")

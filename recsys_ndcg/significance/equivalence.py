@@ -14,7 +14,7 @@ from recsys_ndcg.significance.draws import share_beyond
 from recsys_ndcg.significance.multivariate_t import normal_scale
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.significance.differences import Compared, Moments
     from recsys_ndcg.significance.testing import Testing
 
@@ -24,26 +24,24 @@ def within(
 ) -> tuple[Floats, Floats]:
     """Return corrected p-values of each pair's difference being -margin or less, margin or more.
 
-    Both directions of all pairs are one family. Under max-T a p is the chance that the largest
-    absolute t of all pairs is at least as large.
+    All pairs in one direction are a family: a difference cannot be beyond the margin in both. Under
+    max-T a p is the chance that the largest absolute t of all pairs is at least as large.
     """
     if not is_number(margin) or not margin > 0:
         msg = f"margin must be a number above 0, such as 0.01, not {shown(margin)}."
         raise InvalidInputError(msg)
     limit = float(np.ldexp(margin, -compared.exponent))
-    apart = np.concatenate([limit + moments.mean, limit - moments.mean])
-    error, freedom = np.tile(moments.error, 2), np.tile(np.maximum(moments.users - 1, 1), 2)
-    t = np.where((error == 0) & (apart <= 0), -np.inf, student.statistic(apart, error))
-    p = student.upper_tail(t, freedom)
-    if how.correction == "max-T":
-        corrected = _among_all(p, t, freedom, largest_t(compared, moments, how))
-    else:
-        corrected = BY_NAME[how.correction](p)
-    not_worse, not_better = np.split(corrected, 2)
-    return not_worse, not_better
+    drawn = largest_t(compared, moments, how) if how.correction == "max-T" else None
+    freedom = np.maximum(moments.users - 1, 1)
 
+    def corrected(apart: Floats) -> Floats:
+        t = student.statistic(apart, moments.error)
+        t = np.where((moments.error == 0) & (apart <= 0), -np.inf, t)
+        p = student.upper_tail(t, freedom)
+        if how.correction != "max-T":
+            return BY_NAME[how.correction](p)
+        if drawn is None:  # one pair
+            return p
+        return np.maximum(p, share_beyond(drawn, normal_scale(t, freedom)))
 
-def _among_all(p: Floats, t: Floats, freedom: Positions, drawn: Floats | None) -> Floats:
-    if drawn is None:
-        return np.minimum(2 * p, 1.0)
-    return np.maximum(p, share_beyond(drawn, normal_scale(t, freedom)))
+    return corrected(limit + moments.mean), corrected(limit - moments.mean)

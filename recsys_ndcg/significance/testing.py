@@ -60,8 +60,8 @@ class Testing:
 
     def __post_init__(self) -> None:
         """Refuse what is no way of testing."""
-        _check_choice("test", self.test, TESTS)
-        _check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("test", self.test, TESTS)
+        check_choice("correction", self.correction, CORRECTIONS)
         if self.test not in AGREEING and self.correction == "max-T":
             others = ", ".join(repr(one) for one in CORRECTIONS if one != "max-T")
             msg = f"test={self.test!r} has no correction 'max-T'; it has {others}."
@@ -71,7 +71,8 @@ class Testing:
         check_whole("seed", self.seed, 0)
 
 
-def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse what is none of the words."""
     if not isinstance(value, str) or value not in allowed:
         known = ", ".join(repr(one) for one in allowed)
         hint = nearest(str(value), allowed)

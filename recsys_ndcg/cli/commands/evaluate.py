@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli import options
+from recsys_ndcg.cli.gates import Limits, close, gated_plan
 from recsys_ndcg.cli.output import Files
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
     Source,
     Style,
+    Written,
     checked_form,
-    plan_of,
 )
 from recsys_ndcg.cli.process import emit, err, out, say, show, told
+from recsys_ndcg.cli.replacing import Replacing
 from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.rendering import cells, latex, markdown, signature_lines, terminal
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
+    written: Written,
     k: Annotated[
         list[str] | None,
         typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
@@ -45,17 +48,23 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     ] = None,
     choices: Choices,
     files: Files,
+    limits: Limits,
+    replacing: Replacing,
     style: Style,
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
     with told(quiet=style.quiet):
         form = checked_form(style.form)
-        files.check(files_of(source), form)
-        names = options.names_of(metrics) if metrics else None
-        plan = plan_of(choices, names, options.cutoffs(k or ["10"]))
-        report = measured(lists_of(source, plan.duplicates), plan)
+        names, ks = options.names_of(metrics) if metrics else None, options.cutoffs(k or ["10"])
+        means, older = limits.read(ks), replacing.read(source, written, ks)
+        files.check({**files_of(source), **older.files}, form)
+        plan = gated_plan(choices, names, ks, [*(one.metric for one in means), *older.metrics])
+        before = older.reports(plan)
+        report = measured(lists_of(source, written, plan.duplicates), plan)
+        gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
         show_report(report, form, style, err if files.pipes else out)
         files.write(report)
+        close(gates, quiet=style.quiet)
 
 
 def show_report(report: Report, form: str, style: Style, to: Console = out) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recsys_ndcg.cli.parameters import Choices, Source, Style, checked_form, plan_of
+from recsys_ndcg.cli.parameters import Choices, Source, Style, Written, checked_form, plan_of
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import lists_of
 from recsys_ndcg.evaluation import measured
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
 
-def explain(
+def explain(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
+    written: Written,
     user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
     k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,
     choices: Choices,
@@ -30,7 +31,7 @@ def explain(
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         plan = plan_of(choices, [f"ndcg@{k}"], [k])
-        report = measured(lists_of(source, plan.duplicates), plan)
+        report = measured(lists_of(source, written, plan.duplicates), plan)
         table = report.explain(_id_as_in(report, user), k)
         cells = terminal.explained(table)
         if form != "text":

@@ -13,6 +13,7 @@ from recsys_ndcg.cli.parameters import (
     Choices,
     Source,
     Style,
+    Written,
     checked_form,
     plan_of,
 )
@@ -25,9 +26,10 @@ from recsys_ndcg.rendering.formats import table_as
 from recsys_ndcg.rendering.reconciled import grouped, notes
 
 
-def reconcile(
+def reconcile(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
+    written: Written,
     metric: Annotated[
         list[str],
         typer.Option(
@@ -49,7 +51,7 @@ def reconcile(
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         plan = plan_of(choices, options.names_of(metric), [10])
-        lists = lists_of(source, plan.duplicates)
+        lists = lists_of(source, written, plan.duplicates)
         with err.status("Computing it as every library does"):
             table = reconciled(lists, plan, None, reported)
         parts = dict(iter(table.groupby("metric", sort=False)))

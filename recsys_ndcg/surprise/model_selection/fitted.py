@@ -11,6 +11,7 @@ from surprise.dataset import DatasetUserFolds
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
+from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
@@ -25,6 +26,7 @@ from recsys_ndcg.surprise.orderless import warn_of_random_order
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.surprise.model_selection.folds import Fold
     from recsys_ndcg.surprise.model_selection.measures import Measure
@@ -105,18 +107,20 @@ class Fitted:
         """The scores of every user, indexed by combination, fold and user."""
         self._check_fitted()
         ranked = (part for folds in self._folds for fold in folds for part in fold.ranked)
-        if any(part.scores is None for part in ranked):
-            msg = (
-                "The scores of every user are not kept by a search unless asked for: pass "
-                "keep_per_user=True, and fit again."
-            )
-            raise InvalidInputError(msg)
+        check_kept(ranked)
         tables = {
             (place, number): fold.per_user
             for place, folds in enumerate(self._folds)
             for number, fold in enumerate(folds, 1)
         }
         return pd.concat(tables, names=["combination", "fold", "user"])
+
+    @property
+    def contenders(self) -> dict[str, Contender]:
+        """Each combination of parameters as a model, for `recsys_ndcg.compare`."""
+        self._check_fitted()
+        names = [_told(chosen, self.param_combinations) for chosen in self.param_combinations]
+        return {name: contender(folds) for name, folds in zip(names, self._folds, strict=True)}
 
     def to_frame(self) -> pd.DataFrame:
         """Return `cv_results` as a table, a row per combination, pooled scores beside means."""
@@ -201,6 +205,12 @@ class Fitted:
         name = getattr(self.algo_class, "__name__", type(self.algo_class).__name__)
         who = f"{name} with {self.param_combinations[first]}"
         warn_of_random_order(who, found, "combinations")
+
+
+def _told(chosen: dict[str, Any], combinations: Sequence[dict[str, Any]]) -> str:
+    """Return the parameters in which combinations differ."""
+    own = [name for name in chosen if any(one.get(name) != chosen[name] for one in combinations)]
+    return ", ".join(f"{name}={chosen[name]!r}" for name in own) or "as given"
 
 
 def refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:

@@ -15,7 +15,8 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Totals, settled_scores
+from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.scoring import Totals, facts_for, settled_scores
 from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Plan, Scores
+    from recsys_ndcg.report.stored_audit import StoredAudit
+    from recsys_ndcg.scoring import Plan
     from recsys_ndcg.surprise.model_selection.measures import Measure
 
 
@@ -115,7 +117,7 @@ class Ranked(NamedTuple):
 
     names: list[str]
     totals: Totals
-    scores: Scores | None
+    audit: StoredAudit | None
     orderless: bool
 
 
@@ -156,10 +158,13 @@ class Fold:
         """The scores by user, a column per measure."""
         tables = [
             pd.DataFrame(
-                scores.per_user, index=index_of(scores.users, "user"), columns=names, copy=True
+                audit.scores.per_user,
+                index=index_of(audit.scores.users, "user"),
+                columns=names,
+                copy=True,
             )
-            for names, _, scores, _ in self.ranked
-            if scores is not None
+            for names, _, audit, _ in self.ranked
+            if audit is not None
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
 
@@ -265,7 +270,9 @@ def _catalogue(algo: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
     names = plan.names(protocol)
-    scores = settled_scores(lists, own)
-    kept = scores if plan.per_user else None
     called = [names.get(name, name) for name in own.names]
-    return Ranked(called, Totals.of(scores), kept, orderless(lists))
+    if not plan.per_user:
+        return Ranked(called, Totals.of(settled_scores(lists, own)), None, orderless(lists))
+    facts = facts_for(lists, own.measurements)
+    audit = MeasuredAudit.of(lists, facts, own.settled(facts, lists)).stored()
+    return Ranked(called, audit.totals, audit, orderless(lists))

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
 from recsys_ndcg.surprise.model_selection import summary
+from recsys_ndcg.surprise.model_selection.contenders import contender
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
@@ -27,6 +28,7 @@ from recsys_ndcg.surprise.printing import aligned, say
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.surprise.model_selection.folds import Fold
 
@@ -69,6 +71,11 @@ class CrossValidation(dict[str, Any]):
     def pooled(self) -> pd.Series[float]:
         """The scores of all folds' users as one sum over another."""
         return pd.Series(pooled(self._folds), name="pooled", dtype=float)
+
+    @property
+    def contender(self) -> Contender:
+        """The same averaged within each user, for `recsys_ndcg.compare`."""
+        return contender(self._folds)
 
     @property
     def n_users(self) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import read_results
 from recsys_ndcg.input.labels import check_same_ids
+from recsys_ndcg.lists.placed_lists import PlacedLists
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
 def jaccard_at_k(
@@ -58,9 +62,7 @@ def jaccard_at_k(
     >>> jaccard_at_k(a, b, 2).round(4).to_dict()
     {'ann': 0.3333}
     """
-    ranks = _ranks_in_both(lists_a, lists_b, k, columns)
-    both = ranks.notna().all(axis=1)
-    return both.astype(float).groupby(level="user").mean().rename(_named("jaccard", k))
+    return _jaccard(_ranks_in_both(lists_a, lists_b, k, columns)).rename(_named("jaccard", k))
 
 
 def rbo(
@@ -107,7 +109,46 @@ def rbo(
     if not is_number(p) or not 0 < p < 1:
         msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
         raise InvalidInputError(msg)
-    ranks = _ranks_in_both(lists_a, lists_b, k, columns)
+    return _rbo(_ranks_in_both(lists_a, lists_b, k, columns), p).rename(_named("rbo", k))
+
+
+def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -> pd.DataFrame:
+    """Return what each pair of models' lists have in common, user by user.
+
+    Parameters
+    ----------
+    lists : mapping
+        Those of each model, with items.
+    k : int, optional
+        How many of the first items count; None for all.
+    p : float
+        Persistence, for rank-biased overlap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by user; for each pair a and b, jaccard and rbo.
+
+    Raises
+    ------
+    InvalidInputError
+        The lists have no items, or fewer ranks are kept than are asked for.
+    """
+    checked_k(k)
+    ranks = {name: _ranks(_lists(one, None), k) for name, one in lists.items()}
+    tables = {}
+    for one, other in combinations(ranks, 2):
+        both = pd.concat({"a": ranks[one], "b": ranks[other]}, axis=1)
+        tables[one, other] = pd.DataFrame({"jaccard": _jaccard(both), "rbo": _rbo(both, p)})
+    return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
+
+
+def _jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
+    both = ranks.notna().all(axis=1)
+    return both.astype(float).groupby(level="user").mean()
+
+
+def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     user, users = pd.factorize(ranks.index.get_level_values("user"), sort=True)
     lengths = ranks.groupby(level="user").count().to_numpy()
     shorter, longer = lengths.min(axis=1)[:, None], lengths.max(axis=1)[:, None]
@@ -124,7 +165,7 @@ def rbo(
     seen = (np.where(depth <= longer, agreement, 0) * p**depth).sum(axis=1) * (1 - p) / p
     rest = ((at_longer - at_shorter) / longer + share) * p**longer
     values = np.where(shorter[:, 0] > 0, (seen + rest[:, 0]).clip(max=1.0), 0.0)
-    return pd.Series(values, index=pd.Index(users, name="user"), name=_named("rbo", k))
+    return pd.Series(values, index=pd.Index(users, name="user"))
 
 
 def _named(name: str, k: int | None) -> str:
@@ -147,15 +188,22 @@ def _ranks_in_both(
     return pd.concat({"a": _ranks(first, k), "b": _ranks(second, k)}, axis=1)
 
 
-def _ranks(lists: RankedLists, k: int | None) -> pd.Series[float]:
-    rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
-    rows, ranks = (column if k is None else column[ranks < k] for column in (rows, ranks))
-    users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
+def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
+    if isinstance(lists, PlacedLists):
+        k = int(lists.lengths.max(initial=0)) if k is None else k
+        placed = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
+        users, items, ranks = lists.first(*placed, k)
+    else:
+        rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
+        rows, ranks = (column if k is None else column[ranks < k] for column in (rows, ranks))
+        users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays([users, items], names=["user", "item"]))
 
 
-def _lists(lists: Any, columns: Mapping[str, str] | None) -> RankedLists:
+def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     """Return lists without grades, which play no part: none can be refused for its gain."""
+    if isinstance(lists, PlacedLists):
+        return lists
     if not isinstance(lists, RankedLists):
         found = read_results(lists, columns)
         user, item, estimated = found.user, found.item, found.estimated

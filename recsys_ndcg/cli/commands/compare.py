@@ -1,0 +1,225 @@
+"""compare: several models on the same users."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recsys_ndcg.cli import options
+from recsys_ndcg.cli.entries import Entries, read_entry
+from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
+from recsys_ndcg.cli.output import check_apart
+from recsys_ndcg.cli.parameters import (
+    METRIC_NAMES,
+    Choices,
+    Source,
+    Style,
+    Written,
+    checked_form,
+)
+from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.testing import Statistics
+from recsys_ndcg.comparison.comparing import compare as comparison_of
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.rendering import compared, signature_lines, terminal
+from recsys_ndcg.rendering.formats import table_as
+from recsys_ndcg.rendering.table import signature_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from recsys_ndcg.cli.gates import Limit
+    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.metrics import Metric
+
+
+@dataclass(frozen=True)
+class Models:
+    """The files of the models, and what is known apart from them."""
+
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILES...",
+            help="One per model: predictions, of any kind that 'evaluate' reads, or a saved "
+            "report. NAME=FILE gives it a name.",
+            show_default=False,
+        ),
+    ]
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="What is known (user, item, true): every file then holds results."),
+    ] = None
+    qrels: Annotated[
+        Path | None, typer.Option(help="Judgements of TREC: every file is then a run.")
+    ] = None
+    n_items: Annotated[
+        int | None,
+        typer.Option("--n-items", help="The size of the catalogue that results were chosen from."),
+    ] = None
+
+    def entries(self, written: Written) -> Entries:
+        """Return the files, and how they are read."""
+        source = Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+        return Entries(tuple(map(read_entry, self.models)), source, written)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured of predictions, and shown of reports."""
+
+    k: Annotated[
+        list[str] | None,
+        typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
+    ] = None
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Such as ndcg,precision@5,rr; the first decides.", autocompletion=METRIC_NAMES
+        ),
+    ] = None
+
+    @property
+    def ks(self) -> list[int]:
+        """The cutoffs."""
+        return options.cutoffs(self.k or ["10"])
+
+    @property
+    def names(self) -> list[str] | None:
+        """The metrics, if any is named."""
+        return options.names_of(self.metrics) if self.metrics else None
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What else is shown, and written."""
+
+    pairs: Annotated[bool, typer.Option("--pairs", help="The pairs of models, too.")] = False
+    save: Annotated[
+        Path | None, typer.Option(help="Write the comparison to this file, as JSON.")
+    ] = None
+
+    def kinds(self, form: str, *, segments: bool) -> list[str]:
+        """Return which tables are shown; CSV holds one.
+
+        Raises
+        ------
+        InvalidInputError
+            It would hold two.
+        """
+        more = [compared.PAIRS] * self.pairs + [compared.SEGMENTS] * segments
+        if form == "csv" and len(more) > 1:
+            msg = "--format csv holds one table: the one of --pairs, or that of --by. Leave one."
+            raise InvalidInputError(msg)
+        return more if form == "csv" and more else [compared.LEADERBOARD, *more]
+
+
+def compare(  # noqa: PLR0913 - one parameter per option
+    *,
+    models: Models,
+    written: Written,
+    measured: Measured,
+    choices: Choices,
+    statistics: Statistics,
+    limits: Limits,
+    gate: Gates,
+    tables: Tables,
+    style: Style,
+) -> None:
+    """Compare models user by user.
+
+    Which is better, for whom, and how sure that is.
+    """
+    with told(quiet=style.quiet):
+        form, ks, names = checked_form(style.form), measured.ks, measured.names
+        kinds = tables.kinds(form, segments=statistics.by is not None)
+        entries, other = models.entries(written).and_also(gate.fail_if_worse)
+        means, worse = limits.read(ks), gate.read(statistics.margin, ks)
+        asked = statistics.asked(entries.files, other)
+        entries.check(choices)
+        check_apart(entries.files, {"--save": tables.save})
+        gated = [one.metric for one in means] + ([worse] if worse else [])
+        reports = entries.reports(gated_plan(choices, names, ks, gated), gated)
+        shown = None if names is None else [*names, *map(str, gated)]
+        found = comparison_of(reports, metrics=shown, k=ks, **asked)
+        _show(found, form, kinds, style)
+        if tables.save is not None:
+            found.save(tables.save)
+        judged = [name for name in entries.files if name != other]
+        close(_gates(found, judged, means, other, worse), quiet=style.quiet)
+
+
+def _gates(
+    found: Comparison,
+    models: list[str],
+    limits: list[Limit],
+    other: str | None,
+    metric: Metric | None,
+) -> Iterator[Gate]:
+    """Say of each model whether its means are good enough, and it is not worse than another."""
+    for limit in limits:
+        board = found.leaderboards[str(limit.metric)]
+        for model in models:
+            yield limit.gate(board["mean"][model], board["users"][model], f" of {model}")
+    for model in models if other is not None else ():
+        yield found.not_worse(model, other, metric=metric)
+
+
+def _show(found: Comparison, form: str, kinds: list[str], style: Style) -> None:
+    """Print a comparison in a form."""
+    metric = found.metrics[0]
+    if form == "text":
+        _show_text(found, kinds, style)
+    elif form == "json":
+        emit(json.dumps(found.to_dict(), indent=2) + "\n")
+    elif form == "csv":
+        values = _values(found, kinds[0], style)
+        emit(table_as(form, values, values))
+    elif style.quiet:
+        for one in (compared.table(found, metric, kind) for kind in kinds):
+            alone = (
+                compared.tabulated(one)
+                if form == "markdown"
+                else compared.tabular(found, metric, one)
+            )
+            emit(f"{alone.rstrip()}\n")
+    else:
+        text = compared.markdown if form == "markdown" else compared.latex
+        for line in text(found, metric, kinds).splitlines():
+            say(line)
+
+
+def _show_text(found: Comparison, kinds: list[str], style: Style) -> None:
+    first, *others = [compared.table(found, found.metrics[0], kind) for kind in kinds]
+    if not style.quiet:
+        say(compared.head(found), wrap=True)
+    show(terminal.compared(first))
+    if not style.quiet:
+        say(found.verdict, wrap=True)
+        for line in found.remarks:
+            say(f"- {line}", wrap=True)
+    for one in others:
+        say()
+        show(terminal.compared(one))
+    for line in () if style.quiet else signature_lines(found, full=style.full_signature):
+        say(line, "dim")
+
+
+def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
+    """Return the numbers of a table, of all metrics."""
+    if kind == compared.PAIRS:
+        return found.pairwise
+    if kind == compared.SEGMENTS:
+        return found.segments.reset_index()
+    values = found.to_frame().reset_index()
+    texts = signature_texts(found, full=style.full_signature)
+    return values.assign(
+        signature=values["metric"].map(dict(zip(found.metrics, texts, strict=True)))
+    )

@@ -1,0 +1,106 @@
+"""leaderboard: the users whose lists are ranked best, or worst."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from recsys_ndcg.cli.entries import check_there
+from recsys_ndcg.cli.gates import metric_of
+from recsys_ndcg.cli.parameters import (
+    METRIC_NAMES,
+    Choices,
+    Source,
+    Style,
+    Written,
+    beginning,
+    checked_form,
+    plan_of,
+)
+from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.source import files_of, lists_of
+from recsys_ndcg.comparison.entering import is_saved
+from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.evaluation import measured
+from recsys_ndcg.rendering import terminal
+from recsys_ndcg.rendering.formats import table_as
+from recsys_ndcg.report.leaderboard import BY
+from recsys_ndcg.report.report import Report
+from recsys_ndcg.visible import visible
+
+
+def leaderboard(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: Source,
+    written: Written,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+            autocompletion=METRIC_NAMES,
+        ),
+    ] = None,
+    sort: Annotated[
+        str,
+        typer.Option(
+            help="score; adjusted: how far from chance to the best order of the list; z: how "
+            "surely that is no chance.",
+            autocompletion=beginning(BY),
+        ),
+    ] = "score",
+    n: Annotated[int, typer.Option("-n", help="How many users.")] = 20,
+    ascending: Annotated[bool, typer.Option("--ascending", help="The worst first.")] = False,
+    choices: Choices,
+    style: Style,
+) -> None:
+    """Show the users whose lists are ranked best.
+
+    FILE may be a saved report, too. Users for whom every order is the same are left out.
+    """
+    with told(quiet=style.quiet):
+        form = checked_form(style.form)
+        _check(sort, n)
+        report, name = _measured(source, written, choices, metric)
+        board = report.leaderboard(name, n, by=sort, ascending=ascending)
+        cells = terminal.written(board.reset_index().set_index("rank")).map(visible)
+        if form != "text":
+            emit(table_as(form, cells, board.reset_index().set_index("rank").reset_index(), left=2))
+            return
+        show(terminal.Grid(cells, f"{name} by {sort}", left=2))
+        if style.quiet:
+            return
+        if board.attrs["trivial"]:
+            say(f"- {board.attrs['trivial']} users for whom every order is the same are left out.")
+        signature = report.signature(name)
+        say(signature.text if style.full_signature else signature.short, "dim")
+
+
+def _check(sort: str, n: int) -> None:
+    if sort not in BY:
+        msg = f"--sort: there is no {sort!r}. {nearest(sort, BY)}"
+        raise InvalidInputError(msg)
+    if n < 1:
+        msg = f"-n must be at least 1, not {n}."
+        raise InvalidInputError(msg)
+
+
+def _measured(
+    source: Source, written: Written, choices: Choices, metric: str | None
+) -> tuple[Report, str]:
+    """Return a report, and the name of the metric in it."""
+    name = None if metric is None else str(metric_of(metric, "--metric", [10]))
+    files = files_of(source)
+    for path in files.values():
+        check_there(path)
+    if source.file is not None and is_saved(source.file):
+        if (choices, written) != (Choices(), Written()) or len(files) > 1:
+            msg = (
+                f"{source.file} is a saved report, in which all is measured: give it and --metric "
+                "alone."
+            )
+            raise InvalidInputError(msg)
+        report = Report.load(source.file)
+        return report, report.metrics[0] if name is None else name
+    plan = plan_of(choices, [name or "ndcg@10"], [10])
+    return measured(lists_of(source, written, plan.duplicates), plan), plan.names[0]

@@ -1,0 +1,230 @@
+"""The models that are compared: which file each is, and what it is called."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.cli.source import is_dash, lists_of, same_file
+from recsys_ndcg.comparison.entering import is_saved
+from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
+from recsys_ndcg.evaluation import measured
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.report.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recsys_ndcg.cli.parameters import Choices, Source, Written
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.scoring.plan import Plan
+
+_ENDS = re.compile(
+    r"(\.(csv|tsv|txt|jsonl|ndjson|json|parquet|pq|feather|arrow|pickle|pkl|run))?"
+    r"(\.(gz|zst|bz2|xz|zip))?$",
+    re.IGNORECASE,
+)
+
+
+def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
+    """Return the files by the names of their models.
+
+    A file without a name has that of the file, without its end; equal ones are told apart by
+    their folders.
+
+    Raises
+    ------
+    InvalidInputError
+        Two models are one file, or have one name.
+
+    Examples
+    --------
+    >>> [*named([("", Path("out/svd.csv.gz")), ("best", Path("out/knn.parquet"))])]
+    ['svd', 'best']
+    >>> [*named([("", Path("monday/svd.csv")), ("", Path("tuesday/svd.csv"))])]
+    ['monday/svd', 'tuesday/svd']
+    """
+    for (_, one), (_, other) in combinations(given, 2):
+        if (is_dash(one) and is_dash(other)) or same_file(one, other):
+            msg = f"{other} is given twice: a model is not compared with itself."
+            raise InvalidInputError(msg)
+    stems = iter(_told_apart([path for name, path in given if not name]))
+    names = [name or next(stems) for name, _ in given]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            msg = f"Two models are called {name!r}: give one of them another name, NAME=FILE."
+            raise InvalidInputError(msg)
+    return dict(zip(names, (path for _, path in given), strict=True))
+
+
+def read_entry(word: str) -> tuple[str, Path]:
+    """Return the name of a model, if it is given one, ``NAME=FILE``, and its file."""
+    name, equals, path = word.partition("=")
+    if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
+        return name.strip(), Path(path)
+    return "", Path(word)
+
+
+def _told_apart(paths: Sequence[Path]) -> list[str]:
+    """Return short names of files: equal ones with as many folders as they need."""
+    names = [_stem(path) for path in paths]
+    for name in set(names):
+        alike = [place for place, one in enumerate(names) if one == name]
+        if len(alike) > 1:
+            longer = _with_folders([paths[place] for place in alike])
+            for place, one in zip(alike, longer, strict=True):
+                names[place] = one
+    return names
+
+
+def _with_folders(paths: Sequence[Path]) -> list[str]:
+    whole = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links stay
+    for last in (_stem, lambda path: path.name):  # svd.csv and svd.json of one folder
+        for depth in range(max(len(path.parts) for path in whole)):
+            names = [
+                "/".join([*path.parts[1:-1][::-1][:depth][::-1], last(path)]) for path in whole
+            ]
+            if len(set(names)) == len(names):
+                return names
+    return [str(path) for path in paths]
+
+
+def _stem(path: Path) -> str:
+    if is_dash(path):
+        return "standard input"
+    return _ENDS.sub("", path.name, count=1) or path.name or str(path)
+
+
+def check_there(path: Path) -> None:
+    """Refuse a file that is not there, before anything is measured.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not, or is a folder.
+    """
+    with reading(path):
+        if not is_dash(path) and path.stat() and path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The files of the models, and how they are read.
+
+    Parameters
+    ----------
+    given : tuple of pairs
+        A name, "" for none, and a file for each model.
+    source : Source
+        What is known, where the files hold results: labels, or judgements.
+    written : Written
+        How the files are written.
+    """
+
+    given: tuple[tuple[str, Path], ...]
+    source: Source
+    written: Written
+
+    @lazy
+    def files(self) -> dict[str, Path]:
+        """The files by the names of their models."""
+        return named(self.given)
+
+    def and_also(self, word: str | None) -> tuple[Entries, str | None]:
+        """Return these and one more, and its name; the word may name one of them, or its file."""
+        if word is None or word in self.files:
+            return self, word
+        entry = read_entry(word)
+        for name, path in self.files.items():
+            if same_file(path, entry[1]):
+                return self, name
+        more = replace(self, given=(*self.given, entry))
+        return more, list(more.files)[-1]
+
+    def check(self, choices: Choices) -> None:
+        """Refuse what cannot be compared, before anything is measured.
+
+        Raises
+        ------
+        InvalidInputError
+            A file is not there, or there are too few; or choices come too late.
+        """
+        if len(self.files) < 2:
+            only = "".join(f" There is only {name!r}." for name in self.files)
+            msg = f"A comparison needs at least two models.{only} 'evaluate' is for one."
+            raise InvalidInputError(msg)
+        beside = {"--labels": self.source.labels, "--qrels": self.source.qrels}
+        known = {option: path for option, path in beside.items() if path is not None}
+        if len(known) > 1:
+            msg = "--labels and --qrels are given: what is known is said in one way."
+            raise InvalidInputError(msg)
+        for option, path in known.items():
+            if is_dash(path):
+                msg = f"{option}: every model needs it, and standard input is read once."
+                raise InvalidInputError(msg)
+        for path in (*self.files.values(), *known.values()):
+            check_there(path)
+        late = _given(choices, self.source, self.written)
+        if late and all(map(is_saved, self.files.values())):
+            msg = (
+                f"Every model is a saved report, so that {' and '.join(late)} would change "
+                "nothing. Leave it, or give the predictions."
+            )
+            raise InvalidInputError(msg)
+
+    def reports(self, plan: Plan, gated: Sequence[Metric]) -> dict[str, Report]:
+        """Return the reports: saved ones as they are, predictions measured by a plan.
+
+        Parameters
+        ----------
+        plan : Plan
+            What is measured.
+        gated : sequence of Metric
+            What a saved report must have.
+
+        Raises
+        ------
+        InvalidInputError
+            A file cannot be read, or nothing can be measured of it.
+        """
+        found = {name: Report.load(path) for name, path in self.files.items() if is_saved(path)}
+        for name, report in found.items():
+            lacking = [str(one) for one in gated if str(one) not in report.metrics]
+            if lacking:
+                msg = (
+                    f"{name}: it was not measured in {', '.join(lacking)}; it has "
+                    f"{', '.join(report.metrics)}."
+                )
+                raise InvalidInputError(msg)
+        said = {}
+        for name, path in self.files.items():
+            if name not in found:
+                with about(name) as said[name]:
+                    lists = lists_of(self._source_of(path), self.written, plan.duplicates)
+                    found[name] = measured(lists, plan)
+        warn_of_some(said)
+        return {name: found[name] for name in self.files}
+
+    def _source_of(self, path: Path) -> Source:
+        """Return where one model's lists are, in the way that the options say."""
+        if self.source.labels is not None:
+            return replace(self.source, file=None, results=path)
+        if self.source.qrels is not None:
+            return replace(self.source, file=None, run=path)
+        return replace(self.source, file=path)
+
+
+def _given(*groups: Choices | Source | Written) -> list[str]:
+    """Return the options that are not at their defaults."""
+    return [
+        f"--{one.name.replace('_', '-')}"
+        for group in groups
+        for one in fields(group)
+        if getattr(group, one.name) != one.default
+    ]

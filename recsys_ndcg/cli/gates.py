@@ -1,0 +1,227 @@
+"""Gates for pipelines: what must hold of a score, lest the program ends with 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import numpy as np
+import typer
+
+from recsys_ndcg.cli import options
+from recsys_ndcg.cli.parameters import METRIC_NAMES, plan_of
+from recsys_ndcg.cli.process import complain
+from recsys_ndcg.comparison.gate import Gate
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.scoring.measurement import short_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from recsys_ndcg.cli.parameters import Choices
+    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.scoring.plan import Plan
+
+_FAILED = 1
+
+GateMetric = Annotated[
+    str | None,
+    typer.Option(
+        help="In what --fail-if-worse compares.  [default: the first]",
+        autocompletion=METRIC_NAMES,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which means are good enough."""
+
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
+        ),
+    ] = None
+    fail_over: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
+        ),
+    ] = None
+
+    def read(self, k: Sequence[int]) -> list[Limit]:
+        """Return the limits.
+
+        Raises
+        ------
+        InvalidInputError
+            One is no metric with a number, or is on the wrong side.
+        """
+        under = [_limit("--fail-under", text, k) for text in self.fail_under or []]
+        return [*under, *(_limit("--fail-over", text, k) for text in self.fail_over or [])]
+
+
+class Limit(NamedTuple):
+    """What the mean of a metric may not go beyond.
+
+    Parameters
+    ----------
+    metric : Metric
+        Below its limit it fails, or above it, if it is an error.
+    value : float
+        The limit.
+    """
+
+    metric: Metric
+    value: float
+
+    def of_report(self, report: Report) -> Gate:
+        """Tell whether a report passes."""
+        name = str(self.metric)
+        return self.gate(report[name], int(report.summary["users"][name]))
+
+    def gate(self, mean: float, users: int, of: str = "") -> Gate:
+        """Tell whether a mean passes."""
+        name = str(self.metric)
+        if np.isnan(mean):
+            return Gate(passed=False, reason=f"No user has a score in {name}{of}.")
+        more = self.metric.greater_is_better
+        bad = mean < self.value if more else mean > self.value
+        side = f"{'' if bad else 'not '}{'below' if more else 'above'}"
+        reason = f"The mean {name}{of} is {mean:.6g} over {users} users, {side} {self.value:g}."
+        return Gate(passed=not bad, reason=reason)
+
+
+def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
+    name, equals, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = np.nan
+    if not (equals and name.strip() and is_number(value)):
+        msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
+        raise InvalidInputError(msg)
+    metric = metric_of(name, option, k)
+    other = "--fail-over" if option == "--fail-under" else "--fail-under"
+    if metric.greater_is_better != (option == "--fail-under"):
+        better, bad = ("Less", "high") if option == "--fail-under" else ("More", "low")
+        msg = (
+            f"{option} {text}: {better.lower()} is better in {metric}, so that what is too {bad} "
+            f"fails: {other} {metric}={value:g}."
+        )
+        raise InvalidInputError(msg)
+    if metric.bounded and not 0 <= value <= 1:
+        msg = f"{option} {text}: {metric} lies between 0 and 1, so that this says nothing."
+        raise InvalidInputError(msg)
+    return Limit(metric, value)
+
+
+def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
+    """Return the one metric that a text names.
+
+    Raises
+    ------
+    InvalidInputError
+        It names several.
+    """
+    found = [one for name in options.names_of([text]) for one in parse(name, k)]
+    if len(found) != 1:
+        told = f": {', '.join(map(str, found))}" if found else ""
+        msg = f"{option} {text}: that is {len(found)} metrics{told}. Name one, such as ndcg@10."
+        raise InvalidInputError(msg)
+    return found[0]
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Which model the others may not be worse than."""
+
+    fail_if_worse: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 unless it is shown that the models are not worse than this one by "
+            "--margin or more: the name of one, or a file.",
+            metavar="BASELINE",
+        ),
+    ] = None
+    metric: GateMetric = None
+
+    def read(self, margin: float | None, k: Sequence[int]) -> Metric | None:
+        """Return in what --fail-if-worse compares, None for the first metric, or for nothing.
+
+        Raises
+        ------
+        InvalidInputError
+            The margin is missing, or a metric is named for nothing.
+        """
+        if self.fail_if_worse is None:
+            if self.metric is not None:
+                msg = "--metric says in what --fail-if-worse compares; --metrics what is measured."
+                raise InvalidInputError(msg)
+            return None
+        needed_margin(margin)
+        return None if self.metric is None else metric_of(self.metric, "--metric", k)
+
+
+def needed_margin(margin: float | None) -> float:
+    """Return the margin of --fail-if-worse.
+
+    Raises
+    ------
+    InvalidInputError
+        It is missing, or no number above 0.
+    """
+    if margin is None:
+        msg = (
+            "--fail-if-worse needs --margin: from which difference on a model is worse, such as "
+            "--margin 0.005."
+        )
+        raise InvalidInputError(msg)
+    return checked_margin(margin)
+
+
+def checked_margin(margin: float) -> float:
+    """Return a margin.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no number above 0.
+    """
+    if not is_number(margin) or margin <= 0:
+        msg = f"--margin must be a number above 0, such as 0.005, not {shown(margin)}."
+        raise InvalidInputError(msg)
+    return margin
+
+
+def gated_plan(
+    choices: Choices, names: list[str] | None, k: list[int], gated: Iterable[Metric]
+) -> Plan:
+    """Return the plan that the options ask for, in which what a gate names is measured, too.
+
+    The usual metrics fall away where nothing tells what is relevant, unless a gate needs that.
+    """
+    metrics = list(dict.fromkeys(gated))
+    if names is not None:
+        return plan_of(choices, [*names, *map(str, metrics)], k)
+    plan = plan_of(choices, None, k)
+    more = [str(one) for one in metrics if one not in plan.metrics]
+    if more:
+        added = plan_of(choices, more, k).measurements
+        plan = replace(plan, measurements=(*plan.measurements, *added))
+        least = iter(short_below(plan.metrics))
+        plan = plan.each(lambda one: replace(one, short_below=next(least)))
+    needed = any(one.needs_threshold for one in metrics)
+    return replace(plan, by_default=plan.by_default and not needed)
+
+
+def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:
+    """Say of each gate whether it passed and why, and end with 1 if one did not."""
+    gates = list(gates)
+    for one in gates:
+        if not (quiet and one.passed):
+            complain("passed" if one.passed else "failed", one.reason)
+    if not all(gates):
+        raise typer.Exit(_FAILED)

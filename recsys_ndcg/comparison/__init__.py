@@ -1,0 +1,1 @@
+"""Several models on the same users: which is better, for whom, and how sure that is."""

@@ -1,0 +1,447 @@
+"""Comparison: which model is better, for whom, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.comparison import gate as gates
+from recsys_ndcg.comparison import storage
+from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.movers import Movers, movers
+from recsys_ndcg.comparison.overlap import overlaps
+from recsys_ndcg.comparison.plain import told
+from recsys_ndcg.comparison.plotting import plotted
+from recsys_ndcg.comparison.remarks import remarks
+from recsys_ndcg.comparison.tables import best_first
+from recsys_ndcg.comparison.verdict import how_tested, verdict
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
+from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.rendering import compared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import altair as alt
+
+    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.significance.testing import Testing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What `compare` returns: models on the same users, a value.
+
+    Parameters
+    ----------
+    field : Field
+        The models that meet, and how they are compared.
+
+    Attributes
+    ----------
+    leaderboard : pandas.DataFrame
+        A row per model in the first metric, by tier and then the best mean first: mean, ci_low,
+        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, won, tied and lost (users,
+        against the baseline), rank_low and rank_high (the interval of its rank), tier, letters,
+        users, spread (between folds or seeds). `leaderboards` has one for each metric.
+    pairwise : pandas.DataFrame
+        A row per metric and pair of models.
+    verdict : str
+        The answer in two sentences.
+    """
+
+    field: Field
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models, as they were given."""
+        return self.field.models
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics; the first decides."""
+        return self.field.metrics
+
+    @property
+    def users(self) -> Ids:
+        """The users who are compared."""
+        return self.field.first.users
+
+    @property
+    def signatures(self) -> dict[str, Signature]:
+        """How each metric was computed, of the first model: the others agree in what is read."""
+        return dict(zip(self.field.first.names, self.field.first.signatures, strict=True))
+
+    @property
+    def baseline(self) -> str:
+        """Against which model users are won and lost."""
+        return self.field.baseline
+
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """A row per model in the first metric, by tier, and in each the best mean first."""
+        return self.field.leaderboards[self.metrics[0]].copy()
+
+    @property
+    def leaderboards(self) -> dict[str, pd.DataFrame]:
+        """The same for each metric."""
+        return {name: table.copy() for name, table in self.field.leaderboards.items()}
+
+    @property
+    def pairwise(self) -> pd.DataFrame:
+        """A row per metric and pair of models, a less b.
+
+        Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
+        the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
+        deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
+        effect, the difference in such deviations (d_z); wins, ties, losses (users for whom a is
+        better); p, p_corrected; detectable, the smallest difference that would have been found
+        with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected;
+        and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
+        and pooled_p_corrected, by a test of their own.
+        """
+        return self.field.pairwise.copy()
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user: for each metric, a column per model."""
+        tables = {
+            name: pd.DataFrame(
+                np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
+            )
+            for name, one in self.field.contests.items()
+        }
+        return pd.concat(tables, axis=1, names=["metric", "model"])
+
+    @property
+    def verdict(self) -> str:
+        """The answer in two sentences, of the first metric."""
+        return verdict(self.field.deciding)
+
+    @property
+    def how(self) -> Testing:
+        """The test, the correction, the level, the draws and their seed."""
+        return self.field.how
+
+    @property
+    def tested_by(self) -> str:
+        """The test, the correction and the level, in words."""
+        return how_tested(self.field.deciding)
+
+    @property
+    def segments(self) -> pd.DataFrame:
+        """For whom a model is better: a row for each metric, segment and model.
+
+        Columns: users, mean, ci_low, ci_high, pooled, chance; difference to the baseline, its own
+        interval difference_low and difference_high, effect (d_z), pooled_difference; p and
+        p_corrected for the number of segments and models; against_whole and pooled_against_whole,
+        whether the difference has the other sign than over all segments.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison was made without ``by=``.
+        """
+        return self.field.segments.copy()
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes the numbers say less than they seem to: a sentence for each thing."""
+        return remarks(self.field)
+
+    def movers(
+        self,
+        n: int = 10,
+        *,
+        metric: str | Metric | None = None,
+        a: str | None = None,
+        b: str | None = None,
+    ) -> Movers:
+        """Return the users who gain and lose most from model a to model b.
+
+        Parameters
+        ----------
+        n : int
+            How many of each.
+        metric : str or Metric, optional
+            The first by default.
+        a, b : str, optional
+            The baseline, and the best of the others, by default.
+
+        Returns
+        -------
+        Movers
+            With `Movers.table`, and `Movers.explain(user)` for both lists side by side.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such metric or model, or n is no number of users.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = {"ann": [(4, 5), (3, 2)], "bob": [(2, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
+        >>> b = {"ann": [(1, 5), (3, 2)], "bob": [(4, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
+        >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
+        {'bob': 0.331, 'ann': -0.314}
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            msg = f"n must be a whole number of at least 1, not {shown(n)}."
+            raise InvalidInputError(msg)
+        name = self._known(metric)
+        before, after = self._both(name, a, b)
+        entered = self.field.contenders
+        return movers((before, after), (entered[before], entered[after]), name, int(n))
+
+    def overlap(
+        self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
+    ) -> pd.DataFrame:
+        """Return how much the models' lists have in common.
+
+        Parameters
+        ----------
+        k : int, optional
+            How many of the first items count; None for all.
+        p : float
+            Persistence of rank-biased overlap: how deep it looks.
+        per_user : bool
+            Whether every user has a row, or each pair one, with the means.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of each pair a and b: jaccard and rbo, as `jaccard_at_k` and `rbo` have them.
+
+        Raises
+        ------
+        InvalidInputError
+            A model has no lists, they have no items, or fewer ranks are kept.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = [("ann", "x", 4, 5), ("ann", "y", 3, 2), ("ann", "z", 1, 3)]
+        >>> b = [("ann", "x", 4, 5), ("ann", "y", 2, 2), ("ann", "z", 3, 3)]
+        >>> rn.compare({"a": a, "b": b}).overlap(2).loc[("a", "b"), "jaccard"].round(3)
+        np.float64(0.333)
+        """
+        lists = {
+            name: one.lists_for(name)
+            for name, one in self.field.contenders.items()
+            if name != CHANCE
+        }
+        table = overlaps(lists, k, p)
+        means = table.mean()
+        pairs = {name: means.xs(name, level="overlap") for name in ("jaccard", "rbo")}
+        return table if per_user else pd.DataFrame(pairs)
+
+    def not_worse(
+        self,
+        model: str,
+        than: str | None = None,
+        *,
+        margin: float | None = None,
+        metric: str | Metric | None = None,
+        alpha: float | None = None,
+    ) -> gates.Gate:
+        """Tell whether it is shown that a model is not worse than another by a margin or more.
+
+        Parameters
+        ----------
+        model : str
+            The one that shall pass.
+        than : str, optional
+            The other; the baseline by default.
+        margin : float, optional
+            Up to which it may be worse; that of the comparison by default.
+        metric : str or Metric, optional
+            The first by default.
+        alpha : float, optional
+            How often a model that is worse may pass; that of the comparison by default.
+
+        Returns
+        -------
+        Gate
+            True where it passes, with the reason: it is worse, or too few users tell.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such model or metric, or no margin.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> new = {user: [(4, 5), (3, 2)] for user in range(50)}
+        >>> old = {user: [(1 + user % 2, 5), (1.5, 2)] for user in range(50)}
+        >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
+        >>> assert gate.passed, gate.reason
+        """
+        margin = gates.check_margin(self.field.margin if margin is None else margin)
+        other = self._model(self.field.baseline if than is None else than)
+        model = self._model(model)
+        if model == other:
+            msg = f"{model!r} is compared with itself: say which model it must not be worse than."
+            raise InvalidInputError(msg)
+        pair = {name: self.field.contenders[name] for name in (model, other)}
+        level = self.field.how.alpha if alpha is None else alpha
+        how = replace(self.field.how, alpha=level, correction="none")  # it asks one question
+        contest = Contest.of(self._known(metric), pair, how, margin)
+        return gates.not_worse(contest, model, other, margin)
+
+    def signature(self, metric: str | Metric) -> Signature:
+        """Return how a metric was computed, of the first model."""
+        return self.signatures[self._known(metric)]
+
+    def verdict_in(self, metric: str | Metric) -> str:
+        """Return the answer in two sentences, of any metric."""
+        return verdict(self.field.contests[self._known(metric)])
+
+    def plot(
+        self,
+        kind: str = "tiers",
+        *,
+        metric: str | Metric | None = None,
+        a: str | None = None,
+        b: str | None = None,
+    ) -> alt.LayerChart:
+        """Return a plot of one metric, for a notebook; its description says the same in words.
+
+        Parameters
+        ----------
+        kind : {'tiers', 'differences', 'activity'}
+            The models' means with their intervals, the first tier apart, beside chance and known
+            baselines; the differences between model b and model a, user by user; the mean scores
+            of users with few and with many ratings.
+        metric : str or Metric, optional
+            The first by default.
+        a, b : str, optional
+            The baseline, and the best of the others, by default.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind, metric or model, or nobody has a score.
+        MissingExtraError
+            Vega-Altair is not installed.
+        """
+        name = self._known(metric)
+        return plotted(self.field, kind, name, *self._both(name, a, b))
+
+    def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            The first by default.
+        pairs : bool
+            Whether the table has a row per pair of models in place of one per model.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such metric.
+        """
+        return compared.markdown(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
+        r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
+
+        The first tier is bold, and models that share a letter cannot be told apart. The verdict,
+        the remarks and the signatures stand above it as comments.
+
+        Parameters
+        ----------
+        metric, pairs
+            As in `to_markdown`.
+        """
+        return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the leaderboards of all metrics below each other, indexed by metric and model."""
+        return pd.concat(self.leaderboards, names=["metric", "model"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the scores of users, as plain values that JSON can hold; NaN is None.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> a = {user: [(4, 5), (3, 2)] for user in range(9)}
+        >>> b = {user: [(user % 4, 5), (1.5, 2)] for user in range(9)}
+        >>> told = rn.compare({"a": a, "b": b}, baseline="b").to_dict()
+        >>> told["leaderboards"]["ndcg@10"][0]["won"]
+        5
+        """
+        return told(self, self.field)
+
+    def save(self, path: str | Path) -> None:
+        """Write the comparison as JSON: what it says to be read, the scores of users packed.
+
+        Raises
+        ------
+        InvalidInputError
+            A user id is neither text nor a number, or the file cannot be written.
+        """
+        storage.write(self.to_dict(), self.field, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Comparison:
+        """Read a comparison that `save` wrote; it has everything but the lists.
+
+        Raises
+        ------
+        InvalidInputError
+            The file is no comparison, or one of an older or newer version.
+        """
+        return cls(storage.read(path))
+
+    def __str__(self) -> str:
+        """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
+        return compared.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return compared.fragment(self)
+
+    def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return two models: the baseline and the best of the others, unless they are named."""
+        before = self._model(self.field.baseline if a is None else a)
+        contest = self.field.contests[metric]
+        ordered = [contest.models[place] for place in best_first(contest)]
+        after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        return before, after
+
+    def _known(self, metric: str | Metric | None) -> str:
+        if metric is None:
+            return self.metrics[0]
+        name = str(metric)
+        if name not in self.metrics:
+            try:
+                name = str(parse(name)[0])
+            except RecsysNdcgError:
+                name = str(metric)
+        if name not in self.metrics:
+            msg = f"This comparison has no metric {name!r}; it has {', '.join(self.metrics)}."
+            raise InvalidInputError(msg)
+        return name
+
+    def _model(self, name: str) -> str:
+        if name not in self.field.contenders:
+            msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
+            raise InvalidInputError(msg)
+        return name
+
+
+def _kinds(*, pairs: bool) -> tuple[str]:
+    return (compared.PAIRS if pairs else compared.LEADERBOARD,)

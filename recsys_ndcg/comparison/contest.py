@@ -1,0 +1,148 @@
+"""One metric in which all models meet, and what the tests say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.arrays import Record, column_sums
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.metrics import Metric
+from recsys_ndcg.significance.paired import Tested, tested
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.significance.testing import Testing
+
+_STEP = 1e-6  # of the ratio, over which the slope of a root is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Contest(Record):
+    """The scores of all models in one metric: tables of shape (n_users, n_models).
+
+    Parameters
+    ----------
+    name : str
+        Of the metric, as it is shown.
+    metric : Metric
+        The same.
+    models : tuple of str
+        A column each.
+    scores, numerator, denominator, chance, best : float64 arrays
+        As those of a `Contender`.
+    how : Testing
+        The test, the correction, the level.
+    margin : float, optional
+        Up to which a difference does not matter.
+    """
+
+    name: str
+    metric: Metric
+    models: tuple[str, ...]
+    scores: Floats
+    numerator: Floats
+    denominator: Floats
+    chance: Floats
+    best: Floats
+    how: Testing
+    margin: float | None = None
+
+    @classmethod
+    def of(
+        cls, name: str, found: Mapping[str, Contender], how: Testing, margin: float | None
+    ) -> Contest:
+        """Return one metric of aligned contenders."""
+        first, *_ = found.values()
+        place = first.at(name)
+        tables = {
+            table: np.column_stack([getattr(one, table)[:, place] for one in found.values()])
+            for table in ("scores", "numerator", "denominator", "chance", "best")
+        }
+        return cls(name, first.metrics[place], tuple(found), **tables, how=how, margin=margin)
+
+    def among(self, users: Flags) -> Contest:
+        """Return the same of some users."""
+        tables = {
+            table: getattr(self, table)[users]
+            for table in ("scores", "numerator", "denominator", "chance", "best")
+        }
+        return replace(self, **tables)
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 where less is: of errors."""
+        return 1 if self.metric.greater_is_better else -1
+
+    @property
+    def pairs(self) -> Positions:
+        """The places of both models of each pair, in the order of the models."""
+        return np.array([*combinations(range(len(self.models)), 2)], dtype=np.int64).reshape(-1, 2)
+
+    @property
+    def named_pairs(self) -> list[tuple[str, str]]:
+        """The same by name."""
+        return [*combinations(self.models, 2)]
+
+    @lazy
+    def tested(self) -> Tested:
+        """What the test says of the means, as if more were better."""
+        return tested(self.sign * self.scores, self.pairs, self.how, margin=self.margin)
+
+    @lazy
+    def pooled_tested(self) -> Tested:
+        """What it says of the pooled scores: of the users' parts in them."""
+        among: Flags = (self.denominator != 0).any(axis=1)
+        values = np.where(among[:, None], self._linearised(among), np.nan)
+        return tested(self.sign * values, self.pairs, self.how)
+
+    @lazy
+    def pooled(self) -> Floats:
+        """The pooled score of each model, NaN where there is nothing to collect."""
+        return self._scored(self._ratio)
+
+    @property
+    def _ratio(self) -> Floats:
+        top, bottom = column_sums(self.numerator), column_sums(self.denominator)
+        ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(top), np.nan))
+        return ratio
+
+    def linearised(self) -> Floats:
+        r"""Return each user's part in a model's pooled score: their mean is that score.
+
+        .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
+
+        with r the ratio of the sums and f the metric's root, if it takes one (Cochran 1977,
+        Sampling Techniques, chapter 6). NaN of users who have no part in it.
+        """
+        own = self.denominator != 0
+        columns = [
+            np.where(own[:, place], self._linearised(own[:, place])[:, place], np.nan)
+            for place in range(len(self.models))
+        ]
+        return np.column_stack(columns)
+
+    def _linearised(self, among: Flags) -> Floats:
+        """Return the parts of some users; one whom a model has no score for adds nothing there."""
+        ratio = self._ratio
+        mean = column_sums(self.denominator) / max(int(among.sum()), 1)
+        rest = self.numerator - ratio * self.denominator
+        parts = np.divide(rest, mean, where=mean != 0, out=np.full(rest.shape, np.nan))
+        values: Floats = self._scored(ratio) + self._slope(ratio) * parts
+        return values
+
+    def _scored(self, ratio: Floats) -> Floats:
+        return self.metric.score(ratio)
+
+    def _slope(self, ratio: Floats) -> Any:
+        """Return how fast the score moves with the ratio."""
+        if type(self.metric).score is Metric.score:
+            return 1.0
+        step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
+        return (self._scored(ratio + step) - self._scored(ratio - step)) / (2 * step)

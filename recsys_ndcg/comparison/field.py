@@ -1,0 +1,109 @@
+"""The models that meet, and how they are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.segments import segmented
+from recsys_ndcg.comparison.tables import leaderboard, pairwise
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.significance.testing import Testing
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The models that meet, aligned by user, and how they are compared.
+
+    Parameters
+    ----------
+    contenders : mapping of str to Contender
+        The models' scores.
+    how : Testing
+        The test, the correction, the level, the draws and their seed.
+    baseline : str
+        Against which model users are won and lost.
+    margin : float, optional
+        Up to which a difference does not matter.
+    groups : pandas.Series, optional
+        The segment of each user, a categorical.
+    left_out : mapping of str to int
+        How many users of each model are left out, because not all have them.
+    other_metrics : tuple of str
+        Those that only some models have.
+    """
+
+    contenders: Mapping[str, Contender]
+    how: Testing
+    baseline: str
+    margin: float | None = None
+    groups: pd.Series[Any] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    other_metrics: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> list[str]:
+        """Their names, as they were given."""
+        return list(self.contenders)
+
+    @property
+    def first(self) -> Contender:
+        """The one that was given first."""
+        return next(iter(self.contenders.values()))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics; the first decides."""
+        return list(self.first.names)
+
+    @lazy
+    def contests(self) -> dict[str, Contest]:
+        """Each metric, with what the tests say of it."""
+        return {
+            name: Contest.of(name, self.contenders, self.how, self.margin) for name in self.metrics
+        }
+
+    @property
+    def deciding(self) -> Contest:
+        """The first metric."""
+        return self.contests[self.metrics[0]]
+
+    @lazy
+    def leaderboards(self) -> dict[str, pd.DataFrame]:
+        """A row per model, by metric."""
+        return {
+            name: leaderboard(
+                contest,
+                self.baseline,
+                {model: one.runs[:, one.at(name)] for model, one in self.contenders.items()},
+            )
+            for name, contest in self.contests.items()
+        }
+
+    @lazy
+    def pairwise(self) -> pd.DataFrame:
+        """A row per metric and pair of models."""
+        return pd.concat([pairwise(one) for one in self.contests.values()], ignore_index=True)
+
+    @lazy
+    def segments(self) -> pd.DataFrame:
+        """A row for each metric, segment and model.
+
+        Raises
+        ------
+        InvalidInputError
+            Nobody asked for segments.
+        """
+        if self.groups is None:
+            msg = "There are no segments: compare(..., by='activity') asks for them."
+            raise InvalidInputError(msg)
+        return segmented(self.contests, self.groups, self.baseline)

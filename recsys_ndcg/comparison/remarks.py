@@ -1,0 +1,132 @@
+"""What a reader should know before trusting a comparison: a plain sentence each, if it matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.comparison.aligning import identical
+from recsys_ndcg.comparison.segments import moved
+from recsys_ndcg.comparison.tables import means
+from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.field import Field
+
+_LINES = 3
+_FEW = 20  # users, of whom a t test is not sure
+_DISPUTED = (
+    "Wilcoxon and sign tests are disputed: against them Urbano, Lima & Hanjalic (SIGIR 2019) and "
+    "Ihemelandu & Ekstrand (SIGIR 2023), for Wilcoxon Otero, Parapar & Barreiro (ECIR 2025)."
+)
+
+
+def remarks(field: Field) -> list[str]:
+    """Return one sentence for each thing that makes a comparison say less than it seems to."""
+    contests = list(field.contests.values())
+    lines = [
+        *_users(field, contests),
+        *_runs(field),
+        *_orders(contests),
+        *_chance(contests),
+        *_segments(field),
+    ]
+    return [visible(line) for line in lines]
+
+
+def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
+    left_out = {name: count for name, count in field.left_out.items() if count}
+    if left_out:
+        told = ", ".join(f"{count} of {name}" for name, count in left_out.items())
+        yield f"Users that not all models have are left out: {told}."
+    if field.other_metrics:
+        yield f"Only some models have {', '.join(field.other_metrics)}: left out."
+    for one, other in identical(field.contenders)[:_LINES]:
+        yield f"{one} and {other} score the same for every user: are they two models?"
+    for contest in contests:
+        there = ~np.isnan(contest.scores)
+        there = there[:, there.any(axis=0)]  # chance has none in some metrics
+        partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
+        if partly:
+            yield (
+                f"{partly} users have a score in {contest.name} by some models alone: each pair is "
+                "compared over the users that both have, each mean is over its own."
+            )
+        users = int(contest.tested.users.max(initial=0))
+        if 1 < users < _FEW:
+            yield f"{users} users in {contest.name}: so few that the tests are rough."
+    if field.how.test in {"wilcoxon", "sign"}:
+        yield _DISPUTED
+
+
+def _runs(field: Field) -> Iterator[str]:
+    counts = {len(one.runs) for one in field.contenders.values()}
+    if max(counts) > 1:
+        told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+        yield (
+            f"Scores are averaged within each user over {told} folds or seeds: the unit is the "
+            f"user, {len(field.first.users)} of them, not the list. The spread between runs is a "
+            "number of its own (spread)."
+        )
+
+
+def _orders(contests: Sequence[Contest]) -> list[str]:
+    """Return where another metric, or the pooled score, orders two models differently."""
+    first, *others = contests
+    views = [
+        (f"pooled {first.name}", first.sign * first.pooled),
+        *((one.name, one.sign * means(one.scores)) for one in others),
+    ]
+    own = first.sign * means(first.scores)
+    lines = [_disagreement(first, own, name, other) for name, other in views]
+    told = [line for line in lines if line]
+    return (
+        told if len(told) <= _LINES + 1 else [*told[:_LINES], f"… and {len(told) - _LINES} more."]
+    )
+
+
+def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
+    """Return the pair of models that two numbers order most differently."""
+    one, two = first.pairs.T
+    mine, theirs = own[one] - own[two], other[one] - other[two]
+    with np.errstate(invalid="ignore"):
+        against = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
+    if not against.any():
+        return ""
+    worst = int(np.where(against, np.abs(mine), -1).argmax())
+    ahead, behind = (first.models[place] for place in first.pairs[worst].tolist())
+    if mine[worst] < 0:
+        ahead, behind = behind, ahead
+    return (
+        f"{first.name} and {name} order {int(against.sum())} of {len(against)} pairs differently: "
+        f"{ahead} is ahead of {behind} by {size(abs(float(mine[worst])))} in {first.name}, and "
+        f"behind by {size(abs(float(theirs[worst])))} in {name}."
+    )
+
+
+def _segments(field: Field) -> Iterator[str]:
+    if field.groups is None:
+        return
+    nowhere = int(field.groups.isna().sum())
+    if nowhere:
+        yield f"{nowhere} of {len(field.groups)} users are in no segment."
+    for metric in field.metrics:
+        yield from moved(field.segments, metric, field.baseline, field.how.alpha)
+
+
+def _chance(contests: Sequence[Contest]) -> Iterator[str]:
+    contest = contests[0]
+    mean, chance = means(contest.scores), means(contest.chance)
+    with np.errstate(invalid="ignore"):
+        below = contest.sign * (mean - chance) < 0
+    names = [name for name, low in zip(contest.models, below, strict=True) if low]
+    if names and "chance" not in names:
+        more = len(names) - _LINES
+        told = names if more < 1 else [*names[:_LINES], f"{more} more"]
+        yield f"Below random order in {contest.name}: {', '.join(told)}."

@@ -1,0 +1,119 @@
+"""For whom a model is better: the comparison in each segment of the users."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.comparison.tables import intervals, means
+from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.significance.corrections import BY_NAME
+from recsys_ndcg.significance.paired import tested
+from recsys_ndcg.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.comparison.contest import Contest
+
+_LINES = 3
+
+
+def segmented(
+    contests: Mapping[str, Contest], groups: pd.Series[Any], baseline: str
+) -> pd.DataFrame:
+    """Return a row for each metric, segment and model: its scores there, and against the baseline.
+
+    Differences are tested by the comparison's test, each segment by itself, and corrected for the
+    number of segments and models: by Holm's method where the comparison has max-T, which is for
+    models of the same users.
+    """
+    tables = {name: _of_metric(one, groups, baseline) for name, one in contests.items()}
+    return pd.concat(tables, names=["metric", "segment", "model"])
+
+
+def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
+    codes = groups.cat.codes.to_numpy()
+    labels = [label for place, label in enumerate(groups.cat.categories) if (codes == place).any()]
+    places = {label: groups.cat.categories.get_loc(label) for label in labels}
+    parts: dict[Any, pd.DataFrame] = {
+        label: _of_segment(contest, codes == places[label], baseline) for label in labels
+    }
+    table: pd.DataFrame = pd.concat(parts, names=["segment", "model"])
+    how = "holm" if contest.how.correction == "max-T" else contest.how.correction
+    table["p_corrected"] = BY_NAME[how](table["p"].to_numpy())
+    whole = _of_segment(contest, codes >= 0, baseline)
+    models = table.index.get_level_values("model")
+    for kind in ("", "pooled_"):
+        other = whole[f"{kind}difference"].reindex(models).to_numpy()
+        with np.errstate(invalid="ignore"):
+            against = table[f"{kind}difference"].to_numpy() * other < 0
+        table[f"{kind}against_whole"] = against
+    return table
+
+
+def _of_segment(contest: Contest, users: Flags, baseline: str) -> pd.DataFrame:
+    """Return a row for each model."""
+    part = contest.among(users)
+    at = part.models.index(baseline)
+    others = [place for place in range(len(part.models)) if place != at]
+    pairs = np.array([(place, at) for place in others], dtype=np.int64)
+    how = replace(part.how, correction="none")
+    found = tested(part.sign * part.scores, pairs, how)
+    low, high = intervals(part.scores, part.how.alpha)
+    pooled = part.pooled
+    ends = (found.low, found.high) if part.sign > 0 else (-found.high, -found.low)
+    columns: dict[str, Any] = {
+        "users": (~np.isnan(part.scores)).sum(axis=0),
+        "mean": means(part.scores),
+        "ci_low": low,
+        "ci_high": high,
+        "pooled": pooled,
+        "chance": means(part.chance),
+        "difference": _wide(part.sign * found.difference, others),
+        "difference_low": _wide(ends[0], others),
+        "difference_high": _wide(ends[1], others),
+        "effect": _wide(part.sign * found.effect, others),
+        "pooled_difference": np.where(np.arange(len(pooled)) == at, np.nan, pooled - pooled[at]),
+        "p": _wide(found.p, others),
+    }
+    return pd.DataFrame(columns, index=pd.Index(part.models, name="model"))
+
+
+def _wide(values: Floats, others: list[int]) -> Floats:
+    """Return values of all models but the baseline with NaN at its place."""
+    wide = np.full(len(others) + 1, np.nan)
+    wide[others] = values
+    return wide
+
+
+def moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list[str]:
+    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
+    rows = table.loc[[metric]].droplevel("metric")
+    lines = [*_paradoxes(rows, metric, baseline)]
+    sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
+    lines += [
+        f"Against the whole: in segment {row['segment']}, {row['model']} is "
+        f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
+        f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
+        for row in sure.to_dict("records")
+    ]
+    more = len(lines) - _LINES
+    told = lines if more < 2 else [*lines[:_LINES], f"… and {more} more (comparison.segments)."]
+    return [visible(one) for one in told]
+
+
+def _paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+    for model, own in rows.groupby(level="model", sort=False):
+        for kind, name in (("", metric), ("pooled_", f"pooled {metric}")):
+            known = own[own[f"{kind}difference"].notna()]
+            if len(known) > 1 and known[f"{kind}against_whole"].all():
+                yield (
+                    f"Simpson's paradox: in every segment {model} is on the other side of "
+                    f"{baseline} in {name} than over all users. The segments weigh differently "
+                    "for the two models: read them one by one."
+                )

@@ -1,0 +1,160 @@
+"""A contest as tables: a row for each model, a row for each pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.report.levels import adjusted
+from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance.ranks import letters, rank_intervals
+from recsys_ndcg.significance.testing import SIMULTANEOUS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.significance.paired import Tested
+
+
+def means(table: Floats) -> Floats:
+    """Return the mean of each column over what is there."""
+    there = ~np.isnan(table)
+    total = column_sums(np.where(there, table, 0.0))
+    count = there.sum(axis=0)
+    mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(total), np.nan))
+    return mean
+
+
+def intervals(table: Floats, alpha: float) -> Floats:
+    """Return Student's t interval for the mean of each column: shape (2, n_columns)."""
+    there, mean = ~np.isnan(table), means(table)
+    lengths = column_lengths(np.where(there, table - mean, 0.0))
+    ends = [
+        mean_interval(int(count), one, length, 1 - alpha)
+        for count, one, length in zip(there.sum(axis=0), mean, lengths, strict=True)
+    ]
+    return np.array(ends).T
+
+
+def better(found: Tested, alpha: float) -> Positions:
+    """Return 1 for each pair whose first model is significantly better, -1 for the second, or 0."""
+    with np.errstate(invalid="ignore"):
+        sure = found.corrected <= alpha
+    return np.where(sure, np.sign(np.nan_to_num(found.difference)), 0).astype(np.int64)
+
+
+def best_first(contest: Contest) -> Positions:
+    """Return the places of the models, the best mean first, those without a score last."""
+    mean = means(contest.scores)
+    return np.argsort(np.where(np.isnan(mean), np.inf, -contest.sign * mean), kind="stable")
+
+
+def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> pd.DataFrame:
+    """Return a row for each model, by tier, and in each tier the best mean first.
+
+    Parameters
+    ----------
+    contest : Contest
+        One metric.
+    baseline : str
+        Against whom users are won, tied and lost.
+    runs : mapping
+        The means of each model's folds or seeds.
+    """
+    alpha, order = contest.how.alpha, best_first(contest)
+    mean, chance = means(contest.scores), means(contest.chance)
+    low, high = intervals(contest.scores, alpha)
+    pooled_low, pooled_high = intervals(contest.linearised(), alpha)
+    sure = better(contest.tested, alpha)
+    first, last = rank_intervals(len(contest.models), contest.pairs, sure)
+    columns: dict[str, Any] = {
+        "mean": mean,
+        "ci_low": low,
+        "ci_high": high,
+        "pooled": contest.pooled,
+        "pooled_low": pooled_low,
+        "pooled_high": pooled_high,
+        "chance": chance,
+        "adjusted": adjusted(mean, chance, means(contest.best)),
+        **_against(contest, baseline),
+        "rank_low": first,
+        "rank_high": last,
+        "tier": first,
+        "letters": letters(len(contest.models), contest.pairs, sure != 0, order.tolist()),
+        "users": (~np.isnan(contest.scores)).sum(axis=0),
+        "spread": [_spread(runs[name]) for name in contest.models],
+    }
+    table = pd.DataFrame(columns, index=pd.Index(contest.models, name="model"))
+    return table.iloc[order].sort_values("tier", kind="stable")
+
+
+def pairwise(contest: Contest) -> pd.DataFrame:
+    """Return a row for each pair of models: a less b, in the units of the metric."""
+    found, pooled = contest.tested, contest.pooled_tested
+    low, high = _turned(contest.sign, found)
+    pooled_low, pooled_high = _turned(contest.sign, pooled)
+    first, second = zip(*contest.named_pairs, strict=True)
+    own = "simultaneous" if contest.how.correction in SIMULTANEOUS else "own"
+    margins = {
+        "p_a_not_worse": found.p_not_worse,
+        "p_b_not_worse": found.p_not_better,
+        "p_equivalent": found.p_equivalent,
+    }
+    return pd.DataFrame(
+        {
+            "metric": contest.name,
+            "a": first,
+            "b": second,
+            "users": found.users,
+            "difference": contest.sign * found.difference,
+            "ci_low": low,
+            "ci_high": high,
+            "interval": own if len(first) > 1 else "simultaneous",
+            "deviation": found.deviation,
+            "effect": contest.sign * found.effect,
+            "wins": found.wins,
+            "ties": found.ties,
+            "losses": found.losses,
+            "p": found.p,
+            "p_corrected": found.corrected,
+            "detectable": found.detectable,
+            **(margins if contest.margin is not None else {}),
+            "pooled_difference": contest.sign * pooled.difference,
+            "pooled_low": pooled_low,
+            "pooled_high": pooled_high,
+            "pooled_p": pooled.p,
+            "pooled_p_corrected": pooled.corrected,
+        }
+    )
+
+
+def _turned(sign: int, found: Tested) -> tuple[Floats, Floats]:
+    """Return intervals in the units of the metric, where less may be better."""
+    return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
+
+
+def _against(contest: Contest, baseline: str) -> dict[str, Any]:
+    """Return for how many users each model is better than the baseline, equal, or worse."""
+    found, at = contest.tested, contest.models.index(baseline)
+    table = np.full((3, len(contest.models)), -1)
+    for pair, (one, other) in enumerate(contest.pairs.tolist()):
+        counts = (found.wins[pair], found.ties[pair], found.losses[pair])
+        if other == at:
+            table[:, one] = counts
+        elif one == at:
+            table[:, other] = counts[::-1]
+    known: Flags = np.arange(len(contest.models)) != at
+    return {
+        name: pd.Series(row, dtype="Int64").where(known).array
+        for name, row in zip(("won", "tied", "lost"), table, strict=True)
+    }
+
+
+def _spread(runs: Floats) -> float:
+    """Return the standard deviation between folds or seeds, NaN of one."""
+    return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan

@@ -1,0 +1,124 @@
+"""By how much two models differ, user by user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.rendering.plots import vega
+from recsys_ndcg.rendering.plots.bins import Bins
+from recsys_ndcg.rendering.plots.charts import chart_of
+from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
+from recsys_ndcg.rendering.plots.wording import beside, count, label, labels, within
+from recsys_ndcg.rendering.table import number
+from recsys_ndcg.significance import mean_interval
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.rendering.plots.vega import Spec
+
+_SHORT = 24  # characters of a name that stands beside another
+_LEAST = 1e-12  # of the largest difference: less is the last digits of a sum
+_LOOKS = (vega.ACCENT, "#BBBBBB", "#E69F00")  # light and dark in grey, too
+
+
+def difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how surely
+    differences: Floats,
+    a: str,
+    b: str,
+    metric: str,
+    *,
+    lower_is_better: bool = False,
+    interval: tuple[float, float] | None = None,
+    level: float = 0.95,
+) -> alt.LayerChart:
+    """Return a histogram of a's score less b's, whose colours say which is better.
+
+    Parameters
+    ----------
+    differences : float64 array
+        A number per user, NaN where one of the two has no score; at least one user has a number.
+    a, b : str
+        The names of the models.
+    metric : str
+        Its name.
+    lower_is_better : bool
+        Whether a is better where its score is lower.
+    interval : pair of float, optional
+        Of the mean; by default Student's t.
+    level : float
+        Of the interval.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    known = np.asarray(differences, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    known = np.where(np.abs(known) <= _LEAST * vega.highest(known), 0.0, known)
+    mean = float(known.mean())
+    if interval is None:
+        interval = mean_interval(len(known), mean, float(np.linalg.norm(known - mean)), level)
+    (first, second), name = labels([a, b], _SHORT), label(metric)
+    which = _outcomes(-known if lower_is_better else known, first, second)
+    said = f"{count(len(known))}, mean {number(mean)}{beside(within(*interval, level))}"
+    bins = Bins.of(known, around_zero=True)
+    x = across(bins, "difference", title=f"{name} of a user: {first} less {second}")
+    return chart_of(
+        {
+            "title": vega.titled(f"{name}, user by user: {first} less {second}", said),
+            "description": f"{name} of {first} less that of {second}: {said}. {'; '.join(which)}.",
+            "width": vega.WIDTH,
+            "height": vega.HEIGHT,
+            "layer": [_bars(bins, known, which, x), *_rules(mean, interval, x)],
+        }
+    )
+
+
+def _outcomes(gains: Floats, first: str, second: str) -> dict[str, Flags]:
+    """Return for whom each of the two is better, by what is said of how many they are."""
+    words = {f"{first} better": gains > 0, "equal": gains == 0, f"{second} better": gains < 0}
+    return {
+        f"{what}: {count(int(some.sum()))} ({some.mean():.1%})": some
+        for what, some in words.items()
+    }
+
+
+def _bars(bins: Bins, known: Floats, which: dict[str, Flags], x: Spec) -> Spec:
+    """Stack who is better in each bin: all three are, in the one around zero."""
+    base, data = np.zeros(bins.n, dtype=np.int64), []
+    for outcome, some in which.items():
+        users = bins.counts(known[some])
+        ends = {"low": bins.edges[:-1], "high": bins.edges[1:], "base": base, "top": base + users}
+        stacked = vega.rows(**ends, users=users, outcome=[outcome] * bins.n)
+        data += [row for row in stacked if row["users"]]
+        base = base + users
+    tooltip = [
+        vega.name("outcome", "of"),
+        vega.told("low", "difference from", bins.edges),
+        vega.told("high", "to", bins.edges),
+        vega.number("users", "users", format=",d"),
+    ]
+    looks = vega.scale([*which], _LOOKS)
+    color = vega.name("outcome", scale=looks, legend=vega.legend(symbolType="square", offset=20))
+    return bars(data, x, upward(int(base.max())), {}, color=color, tooltip=tooltip)
+
+
+def _rules(mean: float, interval: tuple[float, float], x: Spec) -> list[Spec]:
+    """Return a line at zero, the interval, and a line at the mean that says what it is."""
+    low, high = interval
+    band = vega.whole(vega.rows(low=[low], high=[high]))
+    ends = {"x": x | {"field": "low"}, "x2": {"field": "high"}}
+    middle = vega.rows(place=[mean], text=["mean"])
+    dashed = {"strokeDash": vega.DASHED, "color": "#333333"}
+    text = {"fontSize": 11, "dy": -7}
+    return [
+        over_all("rule", vega.rows(place=[0.0]), dashed, x=x),
+        over_all("rect", band, {"color": "black", "opacity": 0.2, "clip": True}, **ends),
+        over_all("rule", middle, {"color": "black", "strokeWidth": 2}, x=x),
+        vega.layer(middle, "text", text, x=x, y=vega.fixed(0), text=vega.name("text")),
+    ]

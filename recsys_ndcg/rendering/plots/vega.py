@@ -1,0 +1,140 @@
+"""Parts of Vega-Lite that the charts share: layers, channels, axes and colours.
+
+Fields and channels have names of their own here. What people called a model or a metric stands in
+the data, and in the titles of charts and axes: Vega would read dots and brackets in the name of a
+field, and puts that of a channel into an expression, in which a backslash means something.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from recsys_ndcg.arrays import Floats
+
+Spec = dict[str, Any]
+
+# Colours that the colour-blind tell apart (Okabe & Ito 2008); dashes and shapes tell them, too.
+ACCENT, AGAINST, OTHERS = "#0072B2", "#D55E00", "#8C8C8C"
+PALETTE = (ACCENT, AGAINST, "#009E73", "#CC79A7", "#E69F00", "#000000")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES = ([1, 0], [6, 4], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2])
+SOLID, DASHED = DASHES[:2]
+WIDTH, HEIGHT = 460, 280
+_HUGE = 1e5  # from here on an axis writes powers of ten
+_MARGIN = 0.04  # of the range of an axis, on both sides
+
+
+def rows(**columns: Iterable[Any]) -> list[Spec]:
+    """Return columns as rows of plain values that JSON can hold; what is no number is null."""
+    return [
+        dict(zip(columns, map(_plain, row), strict=True))
+        for row in zip(*columns.values(), strict=True)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def whole(data: Iterable[Spec]) -> list[Spec]:
+    """Return the rows that have an interval."""
+    return [row for row in data if row["low"] is not None and row["high"] is not None]
+
+
+def layer(data: Sequence[Spec], mark: str, style: Spec, **channels: Any) -> Spec:
+    """Return a layer of marks of one kind, one for each row or one through all."""
+    return {"data": {"values": data}, "mark": {"type": mark, **style}, "encoding": channels}
+
+
+def number(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Return a channel of numbers."""
+    return {"field": field, "type": "quantitative", "title": title, **more}
+
+
+def name(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Return a channel of names."""
+    return {"field": field, "type": "nominal", "title": title, **more}
+
+
+def fixed(value: Any) -> Spec:
+    """Return a channel that is the same for all marks: a colour, a size, a place in pixels."""
+    return {"value": value}
+
+
+def amount(field: str, values: Any, *, title: str) -> Spec:
+    """Return a channel of numbers whose axis reaches over some values, and need not begin at 0."""
+    known = _known(values)
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    margin = _MARGIN * (high - low) or 0.1 * abs(high) or 0.1
+    scale = {"domain": [low - margin, high + margin], "zero": False, "nice": False}
+    return number(field, "mean", scale=scale, axis=axis(highest(values), title=title))
+
+
+def told(field: str, title: str, values: Any) -> Spec:
+    """Return a line of a tooltip, of a number about as high as some values."""
+    return number(field, title, format=".4f" if highest(values) < 1e9 else ".6g")
+
+
+def highest(values: Any) -> float:
+    """Return the largest of some numbers, whatever their signs; 0 if there is none."""
+    return float(np.abs(_known(values)).max(initial=0.0))
+
+
+def _known(values: Any) -> Floats:
+    numbers = np.asarray(values, dtype=np.float64)
+    return numbers[np.isfinite(numbers)]
+
+
+def lines(names: Sequence[str]) -> Spec:
+    """Return the channels that tell lines apart by their field ``line``, with a legend."""
+    return {
+        "color": name("line", scale=scale(names, PALETTE), legend=legend()),
+        "strokeDash": name("line", scale=scale(names, DASHES), legend=legend()),
+    }
+
+
+def scale(names: Sequence[str], values: Sequence[Any]) -> Spec:
+    """Return which name looks how."""
+    return {"domain": [*names], "range": [*values][: len(names)]}
+
+
+def axis(largest: float = 1.0, **more: Any) -> Spec:
+    """Return an axis, of numbers up to about so high."""
+    return {
+        "gridColor": "#E6E6E6",
+        "domainColor": "#767676",
+        "tickColor": "#767676",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelOverlap": "greedy",
+        **({"format": "~e"} if largest >= _HUGE else {}),
+        **more,
+    }
+
+
+def legend(**more: Any) -> Spec:
+    """Return a legend above the chart."""
+    return {
+        "orient": "top",
+        "direction": "vertical",
+        "labelFontSize": 11,
+        "labelLimit": WIDTH,
+        "symbolSize": 100,
+        "symbolStrokeWidth": 2,
+        "offset": 6,
+        **more,
+    }
+
+
+def titled(title: str, subtitle: str = "") -> Spec:
+    """Return a title, and what is to be known at first sight under it."""
+    beneath = {"subtitle": subtitle, "subtitleFontSize": 11, "subtitleColor": "#595959"}
+    return {"text": title, "anchor": "start", "fontSize": 14, **(beneath if subtitle else {})}

@@ -1,0 +1,260 @@
+"""A report in segments: each beside the others, and how sure it is that it differs from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Record
+from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
+from recsys_ndcg.input.ids import column_of, index_of
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.rendering import segments as rendering
+from recsys_ndcg.rendering.view import Shown
+from recsys_ndcg.report.segment_remarks import remarks
+from recsys_ndcg.scoring.totals import Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from recsys_ndcg.arrays import Codes, Floats, Positions
+    from recsys_ndcg.report.audit import Audit
+
+_MOST = 1000  # more are no segments, and each is measured
+_SAME = 1e-12  # of a mean: less is the last digits of a sum
+
+
+class Measured(Shown, Protocol):
+    """A report, as far as it is put beside others."""
+
+    @property
+    def audited(self) -> Audit:
+        """The scores of every user, and what stands beside them."""
+
+
+One = TypeVar("One", bound=Measured)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(Record, Mapping[Any, One]):
+    """A report in segments: a mapping of their labels to the reports of their users.
+
+    What `recsys_ndcg.Report.by` returns. It is a value: what happens to the groups that it was made
+    from changes nothing in it.
+
+    Parameters
+    ----------
+    name : str
+        What the segments are called together.
+    whole : Report
+        Of all users.
+    labels : tuple
+        Of the segments, in order.
+    reports : tuple of Report
+        Of the users in each.
+    codes : int array, shape (n_users,)
+        The place of each user's label, -1 for users in no segment.
+
+    Attributes
+    ----------
+    groups : pandas.Series
+        The segment of each user.
+    counts : dict
+        How many users are in each, and under None how many in none.
+    summary : pandas.DataFrame
+        A row per segment and metric: `Report.summary` of its users, and against the others
+        difference, p and corrected.
+    remarks : list of str
+        What makes the numbers say less than they seem to, or more.
+    """
+
+    name: str
+    whole: One
+    labels: tuple[Any, ...]
+    reports: tuple[One, ...]
+    codes: Codes
+
+    @classmethod
+    def of(
+        cls, groups: pd.Series[Any], whole: One, take: Callable[[Positions], One]
+    ) -> Segments[One]:
+        """Return a report in segments, as `segments_of` found them.
+
+        Parameters
+        ----------
+        groups : pandas.Series
+            Categorical.
+        whole : Report
+            Of the same users.
+        take : callable
+            Returns the report of users at some places.
+
+        Raises
+        ------
+        InvalidInputError
+            There are far too many.
+        """
+        labels, codes = groups.cat.categories.tolist(), groups.cat.codes.to_numpy()
+        if len(labels) > _MOST:
+            msg = (
+                f"{len(labels)} groups of {groups.notna().sum()} users by {str(groups.name)!r}: "
+                f"more than {_MOST} are no segments. Cut numbers into ranges first, such as "
+                "pandas.qcut(values, 4)."
+            )
+            raise InvalidInputError(msg)
+        reports = tuple(take(np.flatnonzero(codes == place)) for place in range(len(labels)))
+        return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
+
+    def __getitem__(self, label: Any) -> One:
+        """Return the report of the users in a segment."""
+        try:
+            return self.reports[self._places[label]]
+        except (KeyError, TypeError):
+            msg = f"There is no segment {shown(label)}; there are {shown(list(self.labels))}."
+            raise UnknownKeyError(msg) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the labels."""
+        return iter(self.labels)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self.labels)
+
+    @property
+    def groups(self) -> pd.Series[Any]:
+        """The segment of each user: categorical, NaN for users in none."""
+        values = pd.Categorical.from_codes(self.codes, categories=self._index)
+        users = index_of(self.whole.audited.scores.users, "user")
+        return pd.Series(values, index=users, name=self.name)
+
+    @property
+    def counts(self) -> dict[Any, int]:
+        """How many users are in each segment, and under None how many in none."""
+        none, *sizes = np.bincount(self.codes + 1, minlength=len(self.labels) + 1).tolist()
+        return {**dict(zip(self.labels, sizes, strict=True)), None: none}
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row per segment and metric.
+
+        The columns of `Report.summary`, of the users in the segment. Beside them: difference, its
+        mean less that of all users in other segments; p, Welch's t test of the two means (Welch
+        1947), NaN where a side has fewer than two scores; and corrected, p for as many segments
+        as are tested in the metric (Holm 1979): the probability of one such difference or more
+        among them, at most, if no segment differed.
+        """
+        return self._summary.copy()
+
+    @lazy
+    def _summary(self) -> pd.DataFrame:
+        metrics = self.whole.metrics
+        table = pd.concat([report.summary for report in self.reports])
+        difference, p = against_others([one.audited.totals.scores for one in self.reports])
+        columns = {"difference": difference, "p": p, "corrected": _holm(p)}
+        rows, names = np.indices(p.shape).reshape(2, -1).tolist()
+        levels: list[Any] = [self._index, metrics]  # labels may be tuples
+        index = pd.MultiIndex(levels=levels, codes=[rows, names], names=["segment", "metric"])
+        table = table.assign(**{name: values.ravel() for name, values in columns.items()})
+        return table.set_axis(index, axis=0)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader should know before trusting the numbers: a sentence for each thing."""
+        return remarks(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the summary with segment and metric as columns, as programs take it."""
+        return self.summary.reset_index()
+
+    def to_markdown(self) -> str:
+        """Return the table, the remarks and the signatures as Markdown."""
+        return rendering.markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX, the remarks and the signatures as comments."""
+        return rendering.latex(self)
+
+    def __str__(self) -> str:
+        """Return the table, the remarks and the signatures as text."""
+        return rendering.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return rendering.fragment(self)
+
+    @lazy
+    def _places(self) -> dict[Any, int]:
+        return {label: place for place, label in enumerate(self.labels)}
+
+    @property
+    def _index(self) -> pd.Index[Any]:
+        labels = np.fromiter(self.labels, dtype=object, count=len(self.labels))
+        index: pd.Index[Any] = pd.Index(column_of(labels))
+        return index
+
+
+def against_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
+    """Return how each group's mean differs from that of all others, and p of Welch's test.
+
+    Parameters
+    ----------
+    scores : sequence of Moments
+        Of each group.
+
+    Returns
+    -------
+    difference, p : float64 arrays, shape (n_groups, n_metrics)
+        NaN where a side has no score, or too few.
+
+    References
+    ----------
+    Welch (1947), doi:10.1093/biomet/34.1-2.28
+    """
+    empty = np.zeros((0, len(scores[0].count)))
+    nobody = Moments.of(empty, empty, empty.astype(bool))
+    before = list(accumulate(scores, add, initial=nobody))
+    after = list(accumulate(reversed(scores), add, initial=nobody))[::-1]
+    found = [_welch(one, before[place] + after[place + 1]) for place, one in enumerate(scores)]
+    difference, p = zip(*found, strict=True)
+    return np.array(difference), np.array(p)
+
+
+def _welch(one: Moments, others: Moments) -> tuple[Floats, Floats]:
+    from scipy.stats import ttest_ind_from_stats  # noqa: PLC0415 - importing it takes long
+
+    mean, other = one.mean_x, others.mean_x
+    highest = np.fmax(np.abs(mean), np.abs(other))
+    difference = np.where(np.abs(mean - other) <= _SAME * highest, 0.0, mean - other)
+    spread, others_spread = (
+        np.where(length <= _SAME * highest * np.sqrt(count), 0.0, length)
+        / np.sqrt(np.maximum(count - 1, 1))
+        for length, count in ((one.length, one.count), (others.length, others.count))
+    )
+    scale = np.maximum.reduce([np.abs(difference), spread, others_spread])
+    tested = (one.count > 1) & (others.count > 1)
+    p = np.where(tested & (scale == 0), 1.0, np.nan)
+    tested &= scale > 0
+    some = [values[tested] / scale[tested] for values in (difference, spread, others_spread)]
+    p[tested] = ttest_ind_from_stats(
+        some[0], some[1], one.count[tested], 0.0, some[2], others.count[tested], equal_var=False
+    ).pvalue
+    return difference, p
+
+
+def _holm(p: Floats) -> Floats:
+    """Return p-values corrected for their number in each column, NaN left out (Holm 1979)."""
+    corrected = np.full(p.shape, np.nan)
+    for column, found in zip(p.T, corrected.T, strict=True):
+        tested = np.flatnonzero(~np.isnan(column))
+        ascending = tested[np.argsort(column[tested], kind="stable")]
+        factors = np.arange(len(ascending), 0, -1)
+        found[ascending] = np.minimum(np.maximum.accumulate(factors * column[ascending]), 1.0)
+    return corrected

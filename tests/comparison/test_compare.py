@@ -1,0 +1,311 @@
+"""compare: the tables against reports, and against counting by hand."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import recsys_ndcg as rn
+from tests.comparison.models import model, models, ratings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+METRICS = ["ndcg@3", "precision@3", "dcg@3", "rmse"]
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, rn.Report]:
+    """Return three models, measured."""
+    return {
+        name: rn.evaluate(rows, metrics=METRICS, threshold=4) for name, rows in models().items()
+    }
+
+
+def test_a_row_of_the_leaderboard_says_what_the_report_says(reports: dict[str, rn.Report]) -> None:
+    """To the last bit, for every metric."""
+    found = rn.compare(reports)
+    assert found.metrics == METRICS
+    for metric, table in found.leaderboards.items():
+        assert set(table.index) == set(reports)
+        for name, row in table.iterrows():
+            report = reports[str(name)]
+            ends = report.intervals().loc[metric]
+            assert row["mean"] == report.mean[metric]
+            assert row["pooled"] == pytest.approx(report.pooled[metric], rel=1e-14)
+            assert (row["ci_low"], row["ci_high"]) == (ends["mean_low"], ends["mean_high"])
+            if metric != "rmse":  # a root is linearised here, its interval's ends are roots there
+                assert row["pooled_low"] == pytest.approx(ends["pooled_low"], rel=1e-9)
+                assert row["pooled_high"] == pytest.approx(ends["pooled_high"], rel=1e-9)
+            same = report.summary.loc[metric, ["chance", "adjusted"]]
+            np.testing.assert_allclose(row[["chance", "adjusted"]].astype(float), same)
+            assert row["users"] == report.summary.loc[metric, "users"]
+
+
+def test_the_best_stands_first_also_where_less_is_better(reports: dict[str, rn.Report]) -> None:
+    """Errors are better the smaller they are."""
+    found = rn.compare(reports)
+    for metric, table in found.leaderboards.items():
+        assert list(table.index) == ["good", "fair", "poor"], metric
+        assert table["rank_low"].is_monotonic_increasing
+    rows = found.pairwise.query("metric == 'rmse' and a == 'good' and b == 'poor'").iloc[0]
+    assert rows["difference"] < 0
+    assert rows["ci_low"] < rows["difference"] < rows["ci_high"] < 0
+    assert rows["wins"] > rows["losses"]
+
+
+def test_pairs_are_what_plain_python_finds(reports: dict[str, rn.Report]) -> None:
+    """Differences, wins, d_z and Student's t, user by user."""
+    found = rn.compare(reports, correction="none").pairwise
+    assert len(found) == len(METRICS) * 3
+    for row in found.to_dict("records"):
+        one = reports[row["a"]].per_user[row["metric"]]
+        other = reports[row["b"]].per_user[row["metric"]]
+        apart = [x - y for x, y in zip(one, other, strict=True) if not math.isnan(x - y)]
+        better = [-x if row["metric"] == "rmse" else x for x in apart]
+        mean, deviation = statistics.fmean(apart), statistics.stdev(apart)
+        assert row["users"] == len(apart)
+        assert row["difference"] == pytest.approx(mean, abs=1e-12)
+        assert row["effect"] == pytest.approx(mean / deviation)
+        assert row["wins"] == sum(x > 1e-12 for x in better)
+        assert row["losses"] == sum(x < -1e-12 for x in better)
+        assert row["wins"] + row["ties"] + row["losses"] == len(apart)
+        test = stats.ttest_1samp(apart, 0.0)
+        assert row["p"] == pytest.approx(test.pvalue, rel=1e-6)
+        assert row["p"] == row["p_corrected"]
+        low, high = test.confidence_interval()
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
+        assert row["interval"] == "own"
+
+
+def test_pooled_scores_have_a_test_of_their_own(reports: dict[str, rn.Report]) -> None:
+    """Of the linearised parts n - r·d, not of the mean's differences."""
+    found = rn.compare(reports, metrics=["ndcg@3"], correction="none").pairwise
+    for row in found.to_dict("records"):
+        parts = []
+        for name in (row["a"], row["b"]):
+            scores = reports[name].scores
+            top, bottom = scores.numerator[:, 0].tolist(), scores.denominator[:, 0].tolist()
+            ratio, mean = sum(top) / sum(bottom), statistics.fmean(bottom)
+            parts.append([ratio + (n - ratio * d) / mean for n, d in zip(top, bottom, strict=True)])
+        apart = [x - y for x, y in zip(*parts, strict=True)]
+        test = stats.ttest_1samp(apart, 0.0)
+        pooled = reports[row["a"]].pooled["ndcg@3"] - reports[row["b"]].pooled["ndcg@3"]
+        assert row["pooled_difference"] == pytest.approx(pooled)
+        assert row["pooled_p"] == pytest.approx(test.pvalue, rel=1e-6)
+        assert (row["pooled_low"], row["pooled_high"]) == pytest.approx(
+            tuple(test.confidence_interval())
+        )
+        assert row["pooled_p"] != row["p"]
+
+
+def test_the_pooled_interval_agrees_with_the_bootstrap() -> None:
+    """Of the ratios of resampled users."""
+    both = models(users=300, seed=3, one=1.0, other=1.4)
+    row = rn.compare(both, metrics=["ndcg@5"]).pairwise.iloc[0]
+    scores = [rn.evaluate(rows, metrics=["ndcg@5"]).scores for rows in both.values()]
+    draw = np.random.default_rng(0)
+    apart = []
+    for _ in range(2000):
+        who = draw.integers(300, size=300)
+        first, second = (
+            one.numerator[who, 0].sum() / one.denominator[who, 0].sum() for one in scores
+        )
+        apart.append(first - second)
+    low, high = np.quantile(apart, [0.025, 0.975])
+    width = row["pooled_high"] - row["pooled_low"]
+    assert abs(row["pooled_low"] - low) < 0.1 * width
+    assert abs(row["pooled_high"] - high) < 0.1 * width
+
+
+def test_ranks_tiers_and_letters_follow_from_the_pairs() -> None:
+    """1 + significantly better, N - significantly worse; letters are shared by the undecided."""
+    noise = {f"m{place}": 0.5 + 0.35 * place for place in range(7)}
+    found = rn.compare(models(users=80, seed=5, **noise), metrics=["ndcg@5"])
+    board, pairs = found.leaderboard, found.pairwise
+    sure = pairs[pairs["p_corrected"] <= 0.05].to_dict("records")
+    assert 0 < len(sure) < len(pairs)
+    ahead = [
+        (row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"]) for row in sure
+    ]
+    for name, row in board.iterrows():
+        assert row["rank_low"] == 1 + sum(loser == name for _, loser in ahead)
+        assert row["rank_high"] == len(board) - sum(winner == name for winner, _ in ahead)
+        assert row["tier"] == row["rank_low"]
+    for pair in pairs.to_dict("records"):
+        shared = set(board["letters"][pair["a"]]) & set(board["letters"][pair["b"]])
+        assert bool(shared) == (pair["p_corrected"] > 0.05)
+
+
+def test_users_are_won_against_the_baseline(reports: dict[str, rn.Report]) -> None:
+    """The first model, or the one that is named."""
+    for baseline in (None, "poor"):
+        board = rn.compare(reports, metrics=["ndcg@3"], baseline=baseline).leaderboard
+        name = baseline or "good"
+        assert board.loc[[name], ["won", "tied", "lost"]].isna().to_numpy().all()
+        for other in set(reports) - {name}:
+            apart = reports[other].per_user["ndcg@3"] - reports[name].per_user["ndcg@3"]
+            counted = [(apart > 1e-12).sum(), (apart.abs() <= 1e-12).sum(), (apart < -1e-12).sum()]
+            assert [board[name][other] for name in ("won", "tied", "lost")] == counted
+
+
+def test_chance_can_be_the_baseline(reports: dict[str, rn.Report]) -> None:
+    """Each user's own, as a model that is in the leaderboard."""
+    found = rn.compare(reports, metrics=["ndcg@3"], baseline="chance")
+    board, audit = found.leaderboard, reports["good"].per_user_audit("ndcg@3")
+    assert board.loc["chance", "mean"] == audit["chance"].mean()
+    assert board.loc["chance", "adjusted"] == pytest.approx(0)
+    won = (audit["score"] - audit["chance"] > 1e-12).sum()
+    assert board.loc["good", "won"] == won
+
+
+def test_every_input_of_evaluate_is_one_of_compare(tmp_path: Path) -> None:
+    """Rows, a table, a file, lists, a report and a saved one: the same numbers."""
+    rows = models()["good"]
+    table = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    report = rn.evaluate(rows, threshold=4)
+    report.save(tmp_path / "saved.json")
+    entered = {
+        "rows": rows,
+        "table": table,
+        "file": str(tmp_path / "rows.csv"),
+        "lists": rn.RankedLists.of(rows),
+    }
+    board = rn.compare(entered, threshold=4).leaderboard
+    assert (board["mean"] == report.mean["ndcg@10"]).all()
+    measured = {"report": report, "saved": tmp_path / "saved.json"}
+    again = rn.compare(measured).leaderboard
+    assert (again["mean"] == report.mean["ndcg@10"]).all()
+    assert (again["rank_high"] == 2).all()
+
+
+def test_a_report_and_predictions_meet() -> None:
+    """Measured in the same way."""
+    both = models()
+    one = rn.evaluate(both["good"], metrics=["ndcg@3"])
+    found = rn.compare({"one": one, "two": both["poor"]}, metrics=["ndcg"], k=3)
+    assert found.metrics == ["ndcg@3"]
+
+
+def test_scores_of_all_models_stand_side_by_side(reports: dict[str, rn.Report]) -> None:
+    """By metric, then model; a copy, so that the comparison is a value."""
+    found = rn.compare(reports)
+    table = found.per_user
+    pd.testing.assert_series_equal(
+        table["ndcg@3", "fair"], reports["fair"].per_user["ndcg@3"], check_names=False
+    )
+    table.loc[:, :] = 0.0
+    board = found.leaderboard
+    board["mean"] = 7.0
+    assert found.per_user["ndcg@3", "fair"].mean() > 0
+    assert found.leaderboard["mean"].max() <= 1
+
+
+def test_it_does_not_matter_in_which_order_rows_and_models_come() -> None:
+    """The same numbers for each pair of models; draws are seeded."""
+    both = models(users=40)
+    mixed = {name: rows[::-1] for name, rows in reversed(both.items())}
+    one, two = rn.compare(both), rn.compare(mixed, baseline="good")
+    told = ["mean", "ci_low", "pooled", "pooled_low", "adjusted", "won", "users"]
+    pd.testing.assert_frame_equal(
+        one.leaderboard[told].sort_index(), two.leaderboard[told].sort_index(), check_exact=True
+    )
+    again = rn.compare(both)
+    pd.testing.assert_frame_equal(one.pairwise, again.pairwise, check_exact=True)
+
+
+@pytest.mark.parametrize("test", ["t", "randomisation", "bootstrap"])
+@pytest.mark.parametrize("correction", ["max-T", "holm", "bonferroni", "bh", "none"])
+def test_every_test_and_correction_orders_clear_cases_alike(test: str, correction: str) -> None:
+    """And never says 0."""
+    found = rn.compare(models(), metrics=["ndcg@5"], test=test, correction=correction, draws=999)
+    row = found.pairwise.query("a == 'good' and b == 'poor'").iloc[0]
+    assert 0 < row["p"] <= row["p_corrected"] < 0.05
+    assert found.leaderboard["tier"]["poor"] > 1
+
+
+def test_disputed_tests_come_with_both_sides() -> None:
+    """As a warning, and in the remarks."""
+    with pytest.warns(rn.DataWarning, match="Urbano.*Ihemelandu.*ECIR 2025"):
+        found = rn.compare(models(), metrics=["ndcg@5"], test="wilcoxon")
+    assert any("Urbano" in line for line in found.remarks)
+    assert found.tested_by.startswith("Wilcoxon")
+
+
+def test_movers_are_those_with_the_largest_differences(reports: dict[str, rn.Report]) -> None:
+    """Both lists stand side by side; who neither gains nor loses is no mover."""
+    found = rn.compare(reports, metrics=["ndcg@3", "rmse"])
+    movers = found.movers(5, a="poor", b="good")
+    apart = reports["good"].per_user["ndcg@3"] - reports["poor"].per_user["ndcg@3"]
+    assert movers.table["gain"].iloc[0] == apart.max()
+    least = apart.min()
+    assert movers.table["gain"].iloc[-1] == (least if least < 0 else movers.table["gain"].min())
+    assert movers.table["gain"].is_monotonic_decreasing
+    assert len(movers.table) <= 10
+    user = movers.table.index[0]
+    side = movers.explain(user, 3)
+    assert side["good"]["item"].tolist() == reports["good"].explain(user, 3)["item"].tolist()
+    assert list(dict.fromkeys(side.columns.get_level_values(0))) == ["poor", "good"]
+    errors = found.movers(1, metric="rmse", a="poor", b="good").table
+    assert errors["gain"].iloc[0] > 0
+    assert errors["good"].iloc[0] < errors["poor"].iloc[0]
+    same = rn.compare({"a": models()["good"], "b": list(models()["good"])})
+    assert same.movers(3).table.empty
+
+
+def test_overlap_is_that_of_the_lists(reports: dict[str, rn.Report]) -> None:
+    """Of each pair, and of each user."""
+    found = rn.compare(reports)
+    lists = {name: one.audited.lists for name, one in reports.items()}
+    per_user = found.overlap(3, per_user=True)
+    expected = rn.jaccard_at_k(lists["good"], lists["poor"], 3)
+    pd.testing.assert_series_equal(per_user["good", "poor", "jaccard"], expected, check_names=False)
+    mean = found.overlap(3)
+    assert mean.loc[("good", "poor"), "jaccard"] == pytest.approx(expected.mean())
+    both = rn.rbo(lists["good"], lists["poor"], k=3)
+    assert mean.loc[("good", "poor"), "rbo"] == pytest.approx(both.mean())
+
+
+def test_another_order_in_another_metric_is_said() -> None:
+    """NDCG against DCG, mean against pooled."""
+    small = [
+        (f"s{user}", item, est, true)
+        for user in range(30)
+        for item, est, true in [("x", 2.0, 2.0), ("y", 1.0, 1.0)]
+    ]
+    swapped = [(user, item, 3 - est, true) for user, item, est, true in small]
+    large = [(f"t{user}", f"i{item}", -item, 5.0 - item) for user in range(10) for item in range(5)]
+    turned = [(user, item, -est, true) for user, item, est, true in large]
+    found = rn.compare({"a": small + turned, "b": swapped + large}, metrics=["ndcg@5", "dcg@5"])
+    told = " ".join(found.remarks)
+    assert "ndcg@5 and dcg@5 order 1 of 1 pairs differently: a is ahead of b" in told
+    assert "ndcg@5 and pooled ndcg@5 order 1 of 1 pairs differently" in told
+
+
+def test_some_models_may_have_no_score_for_a_user() -> None:
+    """Each pair is compared over the users whom both have a score for, and that is said."""
+    true = ratings(30)
+    one = [(user, item, est, grade) for user, item, est, grade in model(true, 1.0, 0)]
+    two = [
+        (user, item, est - 100 if user < "u0010" else est, grade)
+        for user, item, est, grade in model(true, 1.0, 1)
+    ]
+    found = rn.compare(
+        {"one": one, "two": two},
+        metrics=["precision@5"],
+        threshold=4,
+        convention=rn.Convention(recommend_from=0.0, short_list="n"),
+    )
+    row, scores = found.pairwise.iloc[0], found.per_user["precision@5"]
+    both = (scores["one"] - scores["two"]).notna()
+    assert row["users"] == both.sum() < found.leaderboard["users"].max()
+    apart = (scores["one"] - scores["two"])[both]
+    assert row["difference"] == pytest.approx(apart.mean())
+    assert any("have a score in precision@5 by some models" in line for line in found.remarks)
