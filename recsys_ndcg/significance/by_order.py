@@ -15,9 +15,11 @@ from recsys_ndcg.significance.judged import Judged
 from recsys_ndcg.significance.student import SMALLEST
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.significance.differences import Compared, Moments
     from recsys_ndcg.significance.testing import Testing
+
+_EXACT = 50  # differences: of more, the sum of ranks is as good as normal
 
 
 def by_signed_ranks(compared: Compared, moments: Moments, how: Testing) -> Judged:
@@ -38,7 +40,7 @@ def _judged(p: Floats, moments: Moments, how: Testing) -> Judged:
 
 
 def _signed_ranks(compared: Compared, pair: int) -> float:
-    from scipy.stats import wilcoxon  # noqa: PLC0415 - importing scipy takes longer than pandas
+    from scipy.stats import rankdata, wilcoxon  # noqa: PLC0415 - scipy takes longer than pandas
 
     apart = compared.differences(pair)
     apart = apart[apart != 0]
@@ -46,7 +48,20 @@ def _signed_ranks(compared: Compared, pair: int) -> float:
         return 1.0
     size = np.abs(apart)[:, None]
     settle(size)
-    return float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue)
+    if len(apart) > _EXACT:
+        return float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue)
+    twice = (2 * rankdata(size[:, 0])).astype(np.int64)
+    return _two_sided(twice, int(twice[apart > 0].sum()))
+
+
+def _two_sided(ranks: Positions, observed: int) -> float:
+    """Return the p-value of the ranks of wins, over all signs; SciPy's is for no ties alone."""
+    ways = np.zeros(int(ranks.sum()) + 1)
+    ways[0] = 1.0
+    for rank in ranks.tolist():
+        ways[rank:] += ways[: len(ways) - rank].copy()
+    tail = min(ways[: observed + 1].sum(), ways[observed:].sum())
+    return min(1.0, 2 * float(tail) / 2.0 ** len(ranks))
 
 
 def _sign_test(wins: int, losses: int) -> float:

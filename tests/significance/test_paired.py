@@ -74,7 +74,7 @@ def test_t_is_scipys(table: Floats, alpha: float) -> None:
 
 @given(tables(2))
 @settings(max_examples=100, deadline=None)
-def test_ranks_and_signs_are_scipys(table: Floats) -> None:
+def test_ranks_and_signs_are_the_textbooks(table: Floats) -> None:
     """Users without a difference are left out."""
     ranks = _all(table, Testing("wilcoxon", "none"))
     signs = _all(table, Testing("sign", "none"))
@@ -87,10 +87,20 @@ def test_ranks_and_signs_are_scipys(table: Floats) -> None:
             assert ranks.p[place] == signs.p[place] == 1
         else:
             wins = sum(one > 0 for one in moved)
-            assert ranks.p[place] == pytest.approx(stats.wilcoxon(moved).pvalue)
+            assert ranks.p[place] == pytest.approx(textbook.signed_ranks(moved))
             assert signs.p[place] == pytest.approx(stats.binomtest(wins, len(moved)).pvalue)
     np.testing.assert_array_equal(ranks.low, alone.low)
     np.testing.assert_array_equal(signs.high, alone.high)
+
+
+@pytest.mark.parametrize("users", [20, 50, 80, 300])
+def test_ranks_are_scipys(users: int) -> None:
+    """Where no two differences are equal, or there are many."""
+    table = made(users, 2, users, apart=0.01)
+    if users > 50:
+        table = table.round(2)
+    expected = stats.wilcoxon((table[:, 0] - table[:, 1]).round(9)).pvalue
+    assert _all(table, Testing("wilcoxon", "none")).p[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -200,7 +210,7 @@ def test_what_is_detectable_is_found_four_times_in_five(correction: str, users: 
     error = found.deviation / np.sqrt(users)
     beyond, shift = (found.high - found.difference) / error, found.detectable / error
     reached = stats.nct.sf(beyond, users - 1, shift) + stats.nct.cdf(-beyond, users - 1, shift)
-    assert reached.tolist() == pytest.approx([0.8] * 6, abs=1e-6)
+    assert reached.tolist() == pytest.approx([0.8] * 6, abs=1e-4)
 
 
 @pytest.mark.parametrize("test", TESTS)
