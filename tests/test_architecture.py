@@ -49,11 +49,14 @@ OPTIONAL = {
     "pyarrow",
     "polars",
     "plotly",
+    "altair",
+    "vl_convert",
 }
 MAY_USE_OPTIONAL = {
     "input/contents.py",
     "input/arrow/feather.py",
     "input/arrow/parquet.py",
+    "rendering/plots/charts.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }

@@ -24,11 +24,16 @@ EXTRAS = {
     "pyarrow": "scale",
     "jinja2": "report",
     "tabulate": "report",
+    "altair": "report",
+    "vl_convert": "report",
     "typer": "cli",
     "rich": "cli",
 }
 #: Of libraries behind one door, only one at a time is faked.
-TOGETHER = [("surprise", "pyarrow", "jinja2", "tabulate", "typer"), ("joblib", "rich")]
+TOGETHER = [
+    ("surprise", "pyarrow", "jinja2", "tabulate", "altair", "typer"),
+    ("joblib", "rich", "vl_convert"),
+]
 #: Goes through the door of each library that is named, and prints what it says.
 DOORS = """
 import json, os, sys
@@ -37,6 +42,7 @@ for name in names:
     if not os.path.exists(f"{path}/{name}"):
         sys.modules[name] = None
 import recsys_ndcg as rn
+from recsys_ndcg.rendering.plots import svg
 
 report = rn.evaluate({"ann": [(2.0, 1.0), (1.0, 2.0)]})
 open(f"{path}/ratings.parquet", "w").close()
@@ -46,6 +52,8 @@ doors = {
     "pyarrow": lambda: rn.evaluate(f"{path}/ratings.parquet"),
     "jinja2": report.to_latex,
     "tabulate": report.to_markdown,
+    "altair": report.plot,
+    "vl_convert": lambda: svg(report.plot()),
     "typer": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
 }

@@ -12,6 +12,8 @@ from recsys_ndcg.comparison.entering import Asked, contenders_of, is_measured
 from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.input import is_table
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.significance.testing import AGREEING, Testing
 
@@ -172,7 +174,8 @@ def _groups(
 ) -> pd.Series[Any]:
     """Return the segment of each user; a column is looked up in the predictions given first."""
     given = models.values() if isinstance(models, Mapping) else ()
-    data = next((one for one in given if not is_measured(one)), None)
+    tables = (one for one in given if not (is_measured(one) or isinstance(one, GroupedLists)))
+    data = next((one for one in tables if is_table(one, columns)), None)
     return segments_of(
         by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,27 +11,31 @@ import pandas as pd
 
 from recsys_ndcg.comparison.contender import TABLES, Contender
 from recsys_ndcg.comparison.field import Field
-from recsys_ndcg.errors import RecsysNdcgError
+from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.metrics.metric import names_known
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report import loading
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
+from recsys_ndcg.report.possible import doubts_of_counts
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.storage import LISTS, described, least_size, packed_ids, write_json
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.report.parts import Part
+    from recsys_ndcg.report.possible import Doubt
 
 KIND = "comparison"
 FORMAT = 1
 _MOST_MODELS = 10_000
+_MOST = 1e300  # so that sums over users are numbers
+_ROUNDED = 1e-9
 
 
 def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
@@ -145,7 +150,30 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
             counts=counts,
             runs=_runs(part["runs"], len(names)),
         )
+    for model, one in contenders.items():
+        with np.errstate(all="ignore"):
+            for bad, what in chain(doubts_of_counts(counts), _doubts(one)):
+                if bad.any():
+                    stored["models"].refuse(
+                        f"holds what cannot be: {what} for user {shown(users[int(bad.argmax())])} "
+                        f"of {shown(model)}"
+                    )
     return Field(contenders, **_choices(stored, contenders, size))
+
+
+def _doubts(one: Contender) -> Iterator[Doubt]:
+    """Return which numbers no model collects."""
+    for place, (name, metric) in enumerate(zip(one.names, one.metrics, strict=True)):
+        for table in TABLES:
+            values = getattr(one, table)[:, place]
+            yield ~(np.abs(values) <= _MOST) & ~np.isnan(values), f"{table}.{name} is too high"
+            if metric.bounded and table in {"scores", "chance", "best"}:
+                yield (values < -_ROUNDED) | (values > 1 + _ROUNDED), f"{table}.{name} is no share"
+        top, bottom = one.numerator[:, place], one.denominator[:, place]
+        yield np.isnan(top) | np.isnan(bottom), f"numerator.{name} or its denominator is missing"
+        yield bottom < 0, f"denominator.{name} is negative"
+        if metric.bounded:
+            yield top > bottom * (1 + _ROUNDED), f"numerator.{name} is above its denominator"
 
 
 def _runs(stored: Part, width: int) -> Floats:

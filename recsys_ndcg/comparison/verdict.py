@@ -21,6 +21,12 @@ _TESTS = {
     "wilcoxon": "Wilcoxon signed-rank test",
     "sign": "sign test",
 }
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini–Hochberg",
+    "none": "uncorrected",
+}
 
 
 def verdict(contest: Contest) -> str:
@@ -41,15 +47,17 @@ def verdict(contest: Contest) -> str:
 
 
 def how_tested(contest: Contest) -> str:
-    """Return the test and its correction in words."""
-    how, n_pairs = contest.how, len(contest.pairs)
-    test = _TESTS[how.test]
-    if n_pairs == 1:
-        return f"{test}, alpha {how.alpha:g}"
-    corrected = {"none": "without correction", "bh": "Benjamini–Hochberg"}.get(
-        how.correction, how.correction.capitalize() if how.correction != "max-T" else "max-T"
-    )
-    return f"{test}, {corrected} over {n_pairs} pairs, alpha {how.alpha:g}"
+    """Return the test, its correction and the level in words."""
+    n_pairs = len(contest.pairs)
+    over = f" over {n_pairs} pairs" if n_pairs > 1 else ""
+    return f"{_test(contest)}{over}, alpha {contest.how.alpha:g}"
+
+
+def _test(contest: Contest) -> str:
+    test, correction = _TESTS[contest.how.test], contest.how.correction
+    if len(contest.pairs) == 1:
+        return test
+    return f"{test}, {_CORRECTIONS.get(correction, correction)}"
 
 
 def _two(contest: Contest) -> tuple[str, str]:
@@ -80,14 +88,14 @@ def _two(contest: Contest) -> tuple[str, str]:
 def _many(contest: Contest) -> tuple[str, str]:
     found, count = contest.tested, len(contest.models)
     sure, order = better(found, contest.how.alpha), best_first(contest)
-    where = f"in {contest.name} ({_users(int(found.users.max()))}; {how_tested(contest)})"
+    where = f"in {contest.name} ({_users(int(found.users.max()))}; {_test(contest)})"
     if not found.wins.any() and not found.losses.any():
         users = _users(int(found.users.max()))
         said = f"All {count} models score the same in {contest.name} for each of {users}."
         return said, "Are they different models?"
     if not sure.any():
         said = f"The data do not tell any of the {count} models apart {where}."
-        return said, _could_have(contest)
+        return said, _all_within(contest, order[0]) or _could_have(contest)
     winner, loser = np.where(sure[:, None] > 0, contest.pairs, contest.pairs[:, ::-1])[sure != 0].T
     top = [int(place) for place in order if place not in loser]
     names = [contest.models[place] for place in top]
@@ -103,7 +111,7 @@ def _many(contest: Contest) -> tuple[str, str]:
         f"{told} share the first tier of {count} models {where}: no model is significantly better "
         "than any of them."
     )
-    return said, _could_have(contest)
+    return said, _all_within(contest, order[0]) or _could_have(contest)
 
 
 def _gap(contest: Contest, order: list[int]) -> str:
@@ -134,13 +142,9 @@ def _could_have(contest: Contest) -> str:
     known = least[np.isfinite(least)]
     if not len(known):
         return "Too few users differ to say which difference would have been found."
-    low, high = float(known.min()), float(known.max())
-    span = (
-        size(low)
-        if len(known) == 1 or size(low) == size(high)
-        else (f"{size(low)} to {size(high)}, depending on the pair,")
-    )
-    return f"It would have found a difference of {span} with 80 % power; smaller ones may be there."
+    low, high = size(float(known.min())), size(float(known.max()))
+    span = low if low == high else f"{low} to {high}, by pair,"
+    return f"A difference of {span} would have been found with 80 % power."
 
 
 def _within(contest: Contest, pair: int) -> str:
@@ -158,6 +162,23 @@ def _within(contest: Contest, pair: int) -> str:
         good, bad = (one, other) if not_worse else (other, one)
         return f"{good} is not worse than {bad} by {margin:g} or more; of {bad} that is not shown."
     return f"That one of them is not worse by {margin:g} or more is not shown of either."
+
+
+def _all_within(contest: Contest, best: int) -> str:
+    """Return which models are surely not worse than the best mean by the margin, if any is."""
+    if contest.margin is None:
+        return ""
+    found, sure = contest.tested, []
+    for pair, (one, other) in enumerate(contest.pairs.tolist()):
+        values = found.p_not_worse if other == best else found.p_not_better
+        if best in {one, other} and values[pair] <= contest.how.alpha:
+            sure.append(contest.models[one if other == best else other])
+    what = f"not worse than {contest.models[best]} by {contest.margin:g} or more"
+    if not sure:
+        return f"Of no model it is shown that it is {what}."
+    more = len(sure) - _FEW_NAMES
+    told = _listed(sure if more < 1 else [*sure[:_FEW_NAMES], f"{more} more"])
+    return f"Shown to be {what}: {told}."
 
 
 def _means_told(contest: Contest) -> str:

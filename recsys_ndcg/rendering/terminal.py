@@ -16,7 +16,7 @@ from recsys_ndcg.rendering.table import cells, number
 from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from rich.console import Console, ConsoleOptions, JustifyMethod
 
@@ -174,25 +174,6 @@ def summary(report: Shown) -> Grid:
 def compared(found: ComparedTable) -> Grid:
     """Return a table of a comparison."""
     return Grid(found.cells, found.note, left=2, bold=found.bold)
-
-
-def models(reports: Mapping[str, Shown]) -> Grid:
-    """Return the scores of several models under the same metrics, one row each."""
-    rows = []
-    for name, report in reports.items():
-        first, *others = report.metrics
-        row = report.summary.loc[first].to_dict()
-        rows.append(
-            {
-                "model": name,
-                first: number(row["mean"]),
-                "±95%": number((row["ci_high"] - row["ci_low"]) / 2),
-                "pooled": number(row["pooled"]),
-                "chance": number(row["chance"]),
-                **{other: number(report.mean[other]) for other in others},
-            }
-        )
-    return Grid(pd.DataFrame(rows))
 
 
 def reconciled(rows: pd.DataFrame, reported: float | None) -> Listing:

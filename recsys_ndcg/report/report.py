@@ -22,8 +22,8 @@ from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
-from recsys_ndcg.report.segmented import Segments
-from recsys_ndcg.report.segments import segments_of
+from recsys_ndcg.report.segments import refuse_both, segments_of
+from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.summary import intervals, summarised
 
 if TYPE_CHECKING:
@@ -385,6 +385,7 @@ class Report(Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
+        refuse_both(groups, data)
         found = segments_of(
             groups,
             self.users,
@@ -485,8 +486,9 @@ class Report(Mapping[str, float]):
         >>> import recsys_ndcg as rn
         >>> rows = {"ann": [(4, 5), (3, 2), (2, 4)], "bob": [(4, 5), (3, 4), (2, 2), (1, 1)]}
         >>> report = rn.evaluate(rows, k=2, metrics="ndcg")
-        >>> report.plot("users").description
-        'ndcg@2 of 2 users: mean 0.9066, quartiles 0.8599 and 0.9533; chance 0.6198, ...'
+        >>> print(report.plot("users").description)
+        ndcg@2 of 2 users: mean 0.9064, quartiles 0.8597 and 0.9532;
+        chance 0.5811, quartiles 0.5424 and 0.6197.
         """
         return plotted(self.audited, kind, None if metric is None else str(metric), self._known)
 

@@ -54,7 +54,9 @@ def by_resampling(compared: Compared, moments: Moments, how: Testing) -> Judged:
         corrected = share_beyond(largest, np.where(tested, observed - slack, np.nan))
     else:
         corrected = BY_NAME[how.correction](p)
-    return Judged(p, corrected, _in_errors(beyond + slack, moments.users, signs=signs))
+    return Judged(
+        p, corrected, _in_errors(beyond + slack, np.maximum(moments.users, 2), signs=signs)
+    )
 
 
 def _statistics(
@@ -89,7 +91,7 @@ def _statistics(
 def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
     """Return critical values of the statistic in standard errors of the mean."""
     if not signs:
-        scaled: Floats = beyond * np.sqrt((users - 1) / np.maximum(users, 1))
+        scaled: Floats = beyond * np.sqrt((users - 1) / users)
         return scaled
     with np.errstate(divide="ignore", invalid="ignore"):
         t = beyond * np.sqrt((users - 1) / (users - beyond * beyond))

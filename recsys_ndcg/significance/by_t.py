@@ -24,7 +24,7 @@ def by_t(compared: Compared, moments: Moments, how: Testing) -> Judged:
     """Return what the paired t says of each pair."""
     freedom = np.maximum(moments.users - 1, 1)
     t = np.abs(student.statistic(moments.mean, moments.error))
-    p = np.minimum(2 * student.upper_tail(t, freedom), 1.0)
+    p = student.two_sided(t, freedom)
     if how.correction != "max-T":
         return Judged(p, BY_NAME[how.correction](p), critical_alone(moments, how))
     own = student.critical(how.alpha, freedom)

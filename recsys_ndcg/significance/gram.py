@@ -38,7 +38,7 @@ def factor(columns: PairColumns) -> Floats:
 
 def _triangle(columns: PairColumns) -> Floats:
     """Return a row for each column, with the same inner products (Cholesky)."""
-    products, exponents = _products(columns)
+    products, exponents = inner_products(columns)
     length = np.sqrt(np.diag(products))
     length = np.where(length > 0, length, 1.0)
     left = products / length[:, None] / length
@@ -54,7 +54,7 @@ def _triangle(columns: PairColumns) -> Floats:
     return scaled
 
 
-def _products(columns: PairColumns) -> tuple[Floats, Floats]:
+def inner_products(columns: PairColumns) -> tuple[Floats, Floats]:
     """Return the inner products of the columns, each in a unit of its own, two to an exponent."""
     places = range(len(columns))
     largest = np.array([np.abs(columns.values(one)).max(initial=0.0) for one in places])

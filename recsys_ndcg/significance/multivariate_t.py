@@ -6,17 +6,14 @@ tails of one with few users do not decide about all others.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.parallel import in_threads
-
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
 
-_AT_ONCE = 512  # draws from one stream of random numbers
+_AT_ONCE = 512  # draws of random numbers
 _ROW, _NORMAL = 2.0**23, 2.0**20  # whole numbers, whose products add up to less than 2^53
 
 
@@ -68,17 +65,18 @@ def largest_drawn(rows: Floats, freedom: Positions, draws: int, seed: int) -> Fl
     order = np.argsort(freedom, kind="stable")
     known, first = np.unique(freedom[order], return_index=True)
     whole = np.rint(rows[order] * _ROW)
-    drawn = partial(_drawn, whole, known, first, seed)
-    blocks = in_threads(drawn, range(0, draws, _AT_ONCE))
+    stream = np.random.default_rng(seed)
+    blocks = [_drawn(whole, known, first, stream) for _ in range(0, draws, _AT_ONCE)]
     return np.sort(np.concatenate(blocks)[:draws])
 
 
-def _drawn(rows: Floats, freedom: Positions, first: Positions, seed: int, start: int) -> Floats:
+def _drawn(
+    rows: Floats, freedom: Positions, first: Positions, stream: np.random.Generator
+) -> Floats:
     """Return the largest values of a block of draws.
 
     The chi-squares of fewer degrees of freedom are part of those of more, as are their users.
     """
-    stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(start // _AT_ONCE,)))
     normal = np.rint(stream.standard_normal((_AT_ONCE, rows.shape[1])) * _NORMAL)
     added = np.diff(freedom, prepend=0)
     squares = np.cumsum(stream.chisquare(added, (_AT_ONCE, len(added))), axis=1)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SIGNS, _WEIGHTS = 128, 64  # draws from one stream
 _USERS = 1 << 13  # whose signs are unpacked at once, a multiple of eight
 _CELLS = 1 << 22
+_COLUMNS, _PIECE = 64, 1 << 18  # multiplications
 _MOST = 64  # of a hundred users or a million, no resample holds one so often
 
 
@@ -99,7 +100,7 @@ def _signs(whole: Floats, seed: int, block: int) -> Floats:
     for start in range(0, users, _USERS):
         some = whole[start : start + _USERS]
         bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
-        sums += bits.astype(np.float64) @ some
+        sums += product(bits.astype(np.float64), some)
     under: Floats = whole.sum(axis=0) - 2 * sums
     return under
 
@@ -113,5 +114,31 @@ def _weights(whole: Floats, seed: int, block: int) -> Floats:
         some = weights[: _WEIGHTS - start]
         for row in some:
             row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
-        np.matmul(some, whole, out=sums[start : start + step])
+        sums[start : start + step] = product(some, whole)
     return sums
+
+
+def product(weights: Floats, whole: Floats) -> Floats:
+    """Return the matrix product of two tables of whole numbers, in pieces.
+
+    So small are these that a BLAS starts no threads for them: ours would wait for each other's.
+
+    Examples
+    --------
+    >>> product(np.array([[1.0, 2.0, 0.0]]), np.array([[3.0], [4.0], [5.0]]))
+    array([[11.]])
+    """
+    rows, users = weights.shape
+    found = np.zeros((rows, whole.shape[1]))
+    for first in range(0, whole.shape[1], _COLUMNS):
+        columns = whole[:, first : first + _COLUMNS]
+        depth = max(1, _PIECE // (rows * columns.shape[1]))
+        for start in range(0, users, _USERS):
+            left, right = weights[:, start : start + _USERS], columns[start : start + _USERS]
+            pieces = len(right) // depth
+            some = pieces * depth
+            sums = found[:, first : first + _COLUMNS]
+            sums += left[:, some:] @ right[some:]
+            left = left[:, :some].reshape(rows, pieces, depth).swapaxes(0, 1)
+            sums += (left @ right[:some].reshape(pieces, depth, columns.shape[1])).sum(axis=0)
+    return found

@@ -40,6 +40,20 @@ def upper_tail(t: Floats, freedom: Positions) -> Floats:
     return tail
 
 
+def two_sided(t: Floats, freedom: Positions) -> Floats:
+    """Return the chance of a t at least so far from 0, never 0 either.
+
+    Examples
+    --------
+    >>> two_sided(np.array([0.0, np.inf]), np.array([3, 3]))
+    array([1.00000000e+000, 2.22507386e-308])
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
+
+    tails: Floats = np.maximum(2 * stdtr(freedom, -np.abs(t)), SMALLEST)
+    return tails
+
+
 def critical(alpha: float, freedom: Positions) -> Floats:
     """Return the t that is exceeded in either direction with chance alpha.
 

@@ -112,7 +112,7 @@ def test_no_difference_states_what_would_have_been_found() -> None:
     found = rn.compare(models(users=30, one=1.0, other=1.05), metrics=["ndcg@5"])
     assert found.verdict.startswith("The data do not tell one and other apart in ndcg@5:")
     least = float(found.pairwise["detectable"].iloc[0])
-    assert f"It would have found a difference of {least:.4f} with 80 % power" in found.verdict
+    assert f"A difference of {least:.4f} would have been found with 80 % power." in found.verdict
 
 
 def test_a_margin_answers_in_its_own_words() -> None:
@@ -125,6 +125,16 @@ def test_a_margin_answers_in_its_own_words() -> None:
     said = rn.compare(apart, margin=0.01).verdict
     assert said.startswith("good is better than poor")
     assert "good is not worse than poor by 0.01 or more; of poor that is not shown." in said
+
+
+def test_a_margin_answers_for_many_models() -> None:
+    """Who is surely not worse than the best."""
+    near = models(users=300, one=1.0, other=1.01, far=9.0)
+    found = rn.compare(near, margin=0.05, metrics=["ndcg@5"])
+    best, second, _ = found.leaderboard.index
+    assert f"Shown to be not worse than {best} by 0.05 or more: {second}." in found.verdict
+    few = rn.compare(models(users=8, a=1.0, b=1.2, c=1.4), margin=0.001, metrics=["ndcg@5"])
+    assert "Of no model it is shown that it is not worse than" in few.verdict
 
 
 def test_hostile_names_stay_on_one_line() -> None:

@@ -12,11 +12,12 @@ from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.parameters import Style
 from recsys_ndcg.cli.process import err, say, show, told
+from recsys_ndcg.comparison.comparing import compare
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.rendering import terminal
+from recsys_ndcg.rendering import compared, terminal
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -66,9 +67,11 @@ def demo(
 
 
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:
-    best = max(reports, key=lambda name: reports[name].mean[names[0]])
+    comparison = compare(reports)
+    best = comparison.leaderboard.index[0]
     say()
-    show(terminal.models(reports))
+    show(terminal.compared(compared.table(comparison, names[0])))
+    say(comparison.verdict, wrap=True)
     report = reports[best]
     say()
     say(f"{best}, {names[0]}, in detail", "bold")

@@ -67,7 +67,7 @@ def difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how s
     which = _outcomes(-known if lower_is_better else known, first, second)
     said = f"{count(len(known))}, mean {number(mean)}{beside(within(*interval, level))}"
     bins = Bins.of(known, around_zero=True)
-    x = across(bins, f"{name} of a user: {first} less {second}")
+    x = across(bins, "difference", title=f"{name} of a user: {first} less {second}")
     return chart_of(
         {
             "title": vega.titled(f"{name}, user by user: {first} less {second}", said),

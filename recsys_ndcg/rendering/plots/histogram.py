@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 _FEW = 5  # users at most in a bin: an axis would write the same number twice
 
 
-def across(bins: Bins, title: str) -> Spec:
+def across(bins: Bins, what: str, *, title: str) -> Spec:
     """Return the channel of the number by which users are counted."""
     ends = bins.edges[[0, -1]].tolist()
     scale = {"domain": ends, "nice": False, "zero": False}
-    ticks = vega.axis(vega.highest(ends), grid=False, tickCount=8)
-    return vega.number("place", title, scale=scale, axis=ticks)
+    ticks = vega.axis(vega.highest(ends), title=title, grid=False, tickCount=8)
+    return vega.number("place", what, scale=scale, axis=ticks)
 
 
 def upward(most: int) -> Spec:

@@ -78,7 +78,8 @@ def intervals_by_tier(  # noqa: PLR0913 - all but the first two have a default
     rules = {one: float(value) for one, value in named if not np.isnan(value)}
     shown, name = models.head(_MOST), label(metric)
     title = f"{name}: mean over users{with_interval(shown, level)}"
-    x = vega.amount("mean", title, [*shown[_NUMBERS].to_numpy().ravel(), *rules.values()])
+    numbers = [*shown[_NUMBERS].to_numpy().ravel(), *rules.values()]
+    x = vega.amount("mean", numbers, title=title)
     cut = f"the best {len(shown)} of {count(len(models), 'model')}"
     return chart_of(
         {

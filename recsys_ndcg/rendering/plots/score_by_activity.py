@@ -68,7 +68,7 @@ def score_by_activity(
                 table,
                 [*names.values()],
                 _activity([*groups.values()]),
-                vega.amount("mean", title, table[_NUMBERS]),
+                vega.amount("mean", table[_NUMBERS], title=title),
                 level,
             ),
         }

@@ -65,7 +65,7 @@ def score_by_cutoff(
 
 def _panel(part: pd.DataFrame, level: float) -> Spec:
     metric, x = label(part["metric"].iloc[0]), _cutoffs(part["k"].tolist())
-    y = vega.amount("score", "mean score over users", part[_NUMBERS])
+    y = vega.amount("score", part[_NUMBERS], title="mean score over users")
     data = vega.rows(k=part["k"], **{name: part[name] for name in _NUMBERS})
     tooltip = [
         vega.number("k", "cutoff k"),

@@ -48,7 +48,7 @@ def users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChart:
         for what, values in zip(words, (score, chance), strict=True)
         if len(values)
     }
-    x, told = across(bins, f"{name} of a user"), vega.lines([*spread])
+    x, told = across(bins, "score", title=f"{name} of a user"), vega.lines([*spread])
     y = upward(max(int(bins.counts(values).max()) for values in spread.values()))
     means = vega.rows(place=[values.mean() for values in spread.values()], line=spread)
     return chart_of(

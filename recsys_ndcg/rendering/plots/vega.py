@@ -1,7 +1,8 @@
 """Parts of Vega-Lite that the charts share: layers, channels, axes and colours.
 
-Fields have names of their own here, and what people called a model or a user stands in the data
-alone: Vega would read dots and brackets in the name of a field.
+Fields and channels have names of their own here. What people called a model or a metric stands in
+the data, and in the titles of charts and axes: Vega would read dots and brackets in the name of a
+field, and puts that of a channel into an expression, in which a backslash means something.
 """
 
 from __future__ import annotations
@@ -67,13 +68,13 @@ def fixed(value: Any) -> Spec:
     return {"value": value}
 
 
-def amount(field: str, title: str, values: Any) -> Spec:
+def amount(field: str, values: Any, *, title: str) -> Spec:
     """Return a channel of numbers whose axis reaches over some values, and need not begin at 0."""
     known = _known(values)
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     margin = _MARGIN * (high - low) or 0.1 * abs(high) or 0.1
     scale = {"domain": [low - margin, high + margin], "zero": False, "nice": False}
-    return number(field, title, scale=scale, axis=axis(highest(values)))
+    return number(field, "mean", scale=scale, axis=axis(highest(values), title=title))
 
 
 def told(field: str, title: str, values: Any) -> Spec:
@@ -105,7 +106,7 @@ def scale(names: Sequence[str], values: Sequence[Any]) -> Spec:
 
 
 def axis(largest: float = 1.0, **more: Any) -> Spec:
-    """Return an axis of numbers up to about so high."""
+    """Return an axis, of numbers up to about so high."""
     return {
         "gridColor": "#E6E6E6",
         "domainColor": "#767676",

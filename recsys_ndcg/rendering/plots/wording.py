@@ -41,7 +41,7 @@ def labels(names: Iterable[object], longest: int = LONGEST) -> list[str]:
     Examples
     --------
     >>> labels(["model of today", "model of tomorrow", "SVD"], 12)
-    ['model of t… (1)', 'model of t… (2)', 'SVD']
+    ['model of to… (1)', 'model of to… (2)', 'SVD']
     """
     short = [label(name, longest) for name in names]
     count = Counter(short)

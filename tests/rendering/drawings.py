@@ -1,0 +1,69 @@
+"""What stands in a chart: its layers with their data, and the drawing."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from recsys_ndcg.rendering.plots import described, svg
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Marks of one kind, the channels by which they are placed, and the rows they stand for."""
+
+    mark: dict[str, Any]
+    encoding: dict[str, Any]
+    rows: list[dict[str, Any]]
+
+
+def layers(chart: alt.LayerChart | alt.ConcatChart) -> list[Layer]:
+    """Return the layers of a chart, of all its panels."""
+    spec = json.loads(chart.to_json())
+    panels = spec.get("concat", [spec])
+    return [
+        Layer(one["mark"], one["encoding"], _rows(one["data"], spec.get("datasets", {})))
+        for panel in panels
+        for one in panel["layer"]
+    ]
+
+
+def _rows(data: dict[str, Any], named: dict[str, Any]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = data["values"] if "values" in data else named[data["name"]]
+    return rows
+
+
+def marked(chart: alt.LayerChart | alt.ConcatChart, *marks: str) -> list[Layer]:
+    """Return the layers of some marks that show something."""
+    return [one for one in layers(chart) if one.mark["type"] in marks and one.rows]
+
+
+def shown_numbers(text: str) -> list[float]:
+    """Return the numbers in a text."""
+    return [float(one) for one in re.findall(r"-?\d+\.\d+", text)]
+
+
+def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
+    """Draw a chart: no number of the drawing is none, and readers of screens are told of it."""
+    pytest.importorskip("vl_convert")
+    text = svg(chart)
+    root = ET.fromstring(text)  # noqa: S314 - our own
+    assert (root.get("role"), root.get("aria-label")) == ("img", described(chart))
+    for one in root.iter():
+        for name, value in one.attrib.items():
+            if not name.startswith("aria"):
+                assert not re.search(r"\b(NaN|undefined|null|Infinity)\b", value), value
+    return root
+
+
+def texts(chart: alt.LayerChart | alt.ConcatChart) -> list[str]:
+    """Return what is written in the drawing of a chart."""
+    return [one.text or "" for one in drawn(chart).iter() if one.tag.endswith("text")]

@@ -1,0 +1,61 @@
+"""Bins hold every number once, between their ends, and stand at round numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recsys_ndcg.rendering.plots.bins import Bins
+
+NUMBERS = st.one_of(
+    st.floats(-1e9, 1e9),
+    st.floats(0, 1),
+    st.sampled_from([n / 10 for n in range(-10, 11)]),
+    st.sampled_from([0.0, 1e-320, -1e-320, 1e300, 1e9, 1e9 + 1e-6]),
+)
+
+
+@given(st.lists(NUMBERS, min_size=1), st.lists(NUMBERS), st.booleans())
+def test_each_number_stands_in_one_bin(own: list[float], others: list[float], zero: bool) -> None:  # noqa: FBT001
+    """Between its ends, up to the last digits; there are few bins, all of the same width."""
+    columns = np.array(own), np.array(others)
+    bins = Bins.of(*columns, around_zero=zero)
+    edges = bins.edges
+    assert len(edges) == bins.n + 1 <= 44
+    assert (np.diff(edges) > 0).all()
+    assert np.allclose(np.diff(edges), bins.width, rtol=1e-3, atol=0)
+    slack = 1e-6 * bins.width + 1e-9 * np.abs(edges).max()
+    for column in columns:
+        places = bins.places(column)
+        assert (edges[places] - slack <= column).all()
+        assert (column <= edges[places + 1] + slack).all()
+        assert bins.counts(column).sum() == len(column)
+
+
+@given(st.lists(st.sampled_from(range(11)), min_size=1))
+def test_steps_have_a_bin_each(steps: list[int]) -> None:
+    """As precision@10 goes in tenths: a bar each, with the step in its middle."""
+    values = np.array([0, 10, 3, 4, *steps]) / 10
+    bins = Bins.of(values)
+    middles = (bins.edges[:-1] + bins.edges[1:]) / 2
+    assert middles == pytest.approx(np.arange(11) / 10)
+    counted = Counter([0, 10, 3, 4, *steps])
+    assert bins.counts(values).tolist() == [counted[step] for step in range(11)]
+
+
+def test_ends_are_round() -> None:
+    """They are written at the axis."""
+    bins = Bins.of(np.array([0.0312, 0.5, 0.977]))
+    assert bins.edges.tolist() == [round(0.05 * n, 2) for n in range(21)]
+
+
+def test_zero_stands_in_the_middle() -> None:
+    """Where users without a difference are counted."""
+    rng = np.random.default_rng(0)
+    bins = Bins.of(rng.normal(size=100), around_zero=True)
+    place = bins.places(np.zeros(1))[0]
+    assert bins.edges[place] == -bins.edges[place + 1] < 0

@@ -1,0 +1,101 @@
+"""Tests of paired differences as textbooks write them: slow, plain, and of nothing of ours."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Numbers = list[float]
+Table = list[Numbers]
+EQUAL = 1e-9
+
+
+def differences(table: Table, first: int, second: int) -> Numbers:
+    """Return those of the users who have a score in both, last digits left out."""
+    found = []
+    for row in table:
+        a, b = row[first], row[second]
+        if not math.isnan(a) and not math.isnan(b):
+            found.append(0.0 if abs(a - b) <= 1e-12 * max(abs(a), abs(b)) else a - b)
+    return found
+
+
+def all_pairs(models: int) -> list[tuple[int, int]]:
+    """Return every two models."""
+    return list(combinations(range(models), 2))
+
+
+def z(values: Sequence[float]) -> float:
+    """Return |Σd| / √Σd²."""
+    length = math.sqrt(math.fsum(one * one for one in values))
+    return abs(math.fsum(values)) / length if length else 0.0
+
+
+def sign_flips(table: Table) -> tuple[Numbers, Numbers]:
+    """Return the p-values of all pairs over all signs of the users, and those of the largest z."""
+    columns = [differences(table, *pair) for pair in all_pairs(len(table[0]))]
+    observed = [z(column) for column in columns]
+    drawn = [
+        [z([s * d for s, d in zip(signs, column, strict=True)]) for column in columns]
+        for signs in product((1, -1), repeat=len(table))
+    ]
+    own = [
+        sum(row[place] >= one - EQUAL for row in drawn) / len(drawn)
+        for place, one in enumerate(observed)
+    ]
+    largest = [sum(max(row) >= one - EQUAL for row in drawn) / len(drawn) for one in observed]
+    return own, largest
+
+
+def resamples(table: Table) -> tuple[Numbers, Numbers]:
+    """Return the same over all resamples of the users: |mean* - mean| over the standard error."""
+    columns = [differences(table, *pair) for pair in all_pairs(len(table[0]))]
+    means = [math.fsum(column) / len(column) for column in columns]
+    errors = [
+        math.sqrt(math.fsum((one - mean) ** 2 for one in column))
+        for column, mean in zip(columns, means, strict=True)
+    ]
+    users = range(len(table))
+    drawn = [
+        [
+            abs(math.fsum(column[user] for user in picked) / len(table) - mean) / error
+            for column, mean, error in zip(columns, means, errors, strict=True)
+        ]
+        for picked in product(users, repeat=len(table))
+    ]
+    observed = [abs(mean) / error for mean, error in zip(means, errors, strict=True)]
+    own = [
+        sum(row[place] >= one - EQUAL for row in drawn) / len(drawn)
+        for place, one in enumerate(observed)
+    ]
+    largest = [sum(max(row) >= one - EQUAL for row in drawn) / len(drawn) for one in observed]
+    return own, largest
+
+
+def holm(p: Numbers) -> Numbers:
+    """Return the largest, over those that are not larger, of p times how many are not smaller."""
+    order = sorted(range(len(p)), key=lambda one: p[one])
+    corrected = [0.0] * len(p)
+    for rank, place in enumerate(order):
+        so_far = [p[one] * (len(p) - before) for before, one in enumerate(order[: rank + 1])]
+        corrected[place] = min(1.0, max(so_far))
+    return corrected
+
+
+def benjamini_hochberg(p: Numbers) -> Numbers:
+    """Return the smallest, over those that are not smaller, of p times the number over the rank."""
+    order = sorted(range(len(p)), key=lambda one: p[one])
+    corrected = [0.0] * len(p)
+    for rank, place in enumerate(order):
+        beyond = [p[one] * len(p) / (rank + 1 + on) for on, one in enumerate(order[rank:])]
+        corrected[place] = min(1.0, *beyond)
+    return corrected
+
+
+def bonferroni(p: Numbers) -> Numbers:
+    """Return p times their number."""
+    return [min(1.0, one * len(p)) for one in p]
