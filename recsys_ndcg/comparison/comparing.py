@@ -12,9 +12,8 @@ from recsys_ndcg.comparison.entering import Asked, contenders_of, is_measured
 from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input import is_table
-from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.report.segments import segments_of
+from recsys_ndcg.report.segments.user_columns import is_table
 from recsys_ndcg.significance.testing import AGREEING, Testing
 
 if TYPE_CHECKING:
@@ -174,8 +173,8 @@ def _groups(
 ) -> pd.Series[Any]:
     """Return the segment of each user; a column is looked up in the predictions given first."""
     given = models.values() if isinstance(models, Mapping) else ()
-    tables = (one for one in given if not (is_measured(one) or isinstance(one, GroupedLists)))
-    data = next((one for one in tables if is_table(one, columns)), None)
+    tables = (one for one in given if not is_measured(one) and is_table(one, columns))
+    data = next(tables, None)
     return segments_of(
         by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
     )

@@ -259,7 +259,7 @@ def test_no_pairs_are_no_tests() -> None:
         ({"test": "wilcoxon"}, "has no correction 'max-T'"),
         ({"alpha": 0}, "alpha must be between 0 and 1, such as 0.05, not 0"),
         ({"alpha": "5%"}, "alpha must be"),
-        ({"draws": 0}, "draws must be a whole number of at least 1, not 0"),
+        ({"draws": 0}, "draws must be a whole number from 1 to 10000000, not 0"),
         ({"draws": 99.0}, "draws must be"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"seed": True}, "seed must be"),
