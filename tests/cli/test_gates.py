@@ -125,6 +125,10 @@ def test_the_metric_and_the_level_can_be_chosen() -> None:
         result = run(*words, "--metric", metric, "--alpha", "0.2")
         reason = found.not_worse("fair", metric=metric, margin=0.005, alpha=0.2).reason
         assert reason in result.stderr
+    passes = run("evaluate", "good.csv", "--fail-if-worse", "fair.csv", *WORSE[2:])
+    assert "alpha 0.05" in passes.stderr
+    level = run("evaluate", "good.csv", "--fail-if-worse", "fair.csv", *WORSE[2:], "--alpha", "0.2")
+    assert level.stderr == passes.stderr.replace("alpha 0.05", "alpha 0.2")
     chosen = run(*words, "--metrics", "precision@3").stderr
     assert found.not_worse("fair", metric="precision@3", margin=0.005).reason in chosen
 
