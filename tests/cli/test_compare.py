@@ -6,6 +6,8 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -335,6 +337,22 @@ def test_standard_input_is_one_model(folder: Path) -> None:
     given = (folder / "good.csv").read_bytes()
     result = run("compare", "new=-", "fair.csv", "--format", "json", given=given)
     assert json.loads(result.stdout)["models"] == ["new", "fair"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_may_come_through_a_pipe() -> None:
+    """Which is read once."""
+    line = f"{sys.executable} -m recsys_ndcg compare new=<(cat good.csv) fair.csv --format json"
+    ran = subprocess.run(  # noqa: S603 - our own
+        ["/bin/bash", "-c", line], capture_output=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (
+        json.loads(ran.stdout)["leaderboards"]
+        == json.loads(run("compare", "new=good.csv", "fair.csv", "--format", "json").stdout)[
+            "leaderboards"
+        ]
+    )
 
 
 def test_names_of_models_do_not_act(folder: Path) -> None:
