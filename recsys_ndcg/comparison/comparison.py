@@ -292,8 +292,7 @@ class Comparison:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
         pair = {name: self.field.contenders[name] for name in (model, other)}
-        level = self.field.how.alpha if alpha is None else alpha
-        how = replace(self.field.how, alpha=level, correction="none")  # it asks one question
+        how = self.field.how if alpha is None else replace(self.field.how, alpha=alpha)
         contest = Contest.of(self._known(metric), pair, how, margin)
         return gates.not_worse(contest, model, other, margin)
 
