@@ -60,7 +60,7 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
     stored: dict[str, Any] = {
         "format": f"recsys_ndcg {KIND} {FORMAT}",
         "written_by": __version__,
-        **told,
+        "said": told,
         "testing": {one.name: getattr(field.how, one.name) for one in fields(Testing)},
         "baseline": field.baseline,
         "margin": field.margin,
