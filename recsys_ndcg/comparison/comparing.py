@@ -13,6 +13,7 @@ from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.report.segments import segments_of
+from recsys_ndcg.report.segments.user_columns import is_table
 from recsys_ndcg.significance.testing import AGREEING, Testing
 
 if TYPE_CHECKING:
@@ -172,7 +173,8 @@ def _groups(
 ) -> pd.Series[Any]:
     """Return the segment of each user; a column is looked up in the predictions given first."""
     given = models.values() if isinstance(models, Mapping) else ()
-    data = next((one for one in given if not is_measured(one)), None)
+    tables = (one for one in given if not is_measured(one) and is_table(one, columns))
+    data = next(tables, None)
     return segments_of(
         by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.aligning import identical
+from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.comparison.verdict import size
@@ -48,7 +49,7 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
     if field.other_metrics:
         yield f"Only some models have {', '.join(field.other_metrics)}: left out."
     for one, other in identical(field.contenders)[:_LINES]:
-        yield f"{one} and {other} score the same for every user: are they two models?"
+        yield f"{one} and {other} score the same for every user."
     for contest in contests:
         there = ~np.isnan(contest.scores)
         there = there[:, there.any(axis=0)]  # chance has none in some metrics
@@ -66,7 +67,7 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
 
 
 def _runs(field: Field) -> Iterator[str]:
-    counts = {len(one.runs) for one in field.contenders.values()}
+    counts = {len(one.runs) for name, one in field.contenders.items() if name != CHANCE}
     if max(counts) > 1:
         told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
@@ -126,7 +127,7 @@ def _chance(contests: Sequence[Contest]) -> Iterator[str]:
     with np.errstate(invalid="ignore"):
         below = contest.sign * (mean - chance) < 0
     names = [name for name, low in zip(contest.models, below, strict=True) if low]
-    if names and "chance" not in names:
+    if names:
         more = len(names) - _LINES
         told = names if more < 1 else [*names[:_LINES], f"{more} more"]
         yield f"Below random order in {contest.name}: {', '.join(told)}."

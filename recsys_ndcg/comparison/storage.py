@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,27 +11,31 @@ import pandas as pd
 
 from recsys_ndcg.comparison.contender import TABLES, Contender
 from recsys_ndcg.comparison.field import Field
-from recsys_ndcg.errors import RecsysNdcgError
+from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.metrics.metric import names_known
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report import loading
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
+from recsys_ndcg.report.possible import doubts_of_counts
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.storage import LISTS, described, least_size, packed_ids, write_json
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.report.parts import Part
+    from recsys_ndcg.report.possible import Doubt
 
 KIND = "comparison"
 FORMAT = 1
 _MOST_MODELS = 10_000
+_MOST = 1e300  # so that sums over users are numbers
+_ROUNDED = 1e-9
 
 
 def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
@@ -55,7 +60,7 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
     stored: dict[str, Any] = {
         "format": f"recsys_ndcg {KIND} {FORMAT}",
         "written_by": __version__,
-        **told,
+        "said": told,
         "testing": {one.name: getattr(field.how, one.name) for one in fields(Testing)},
         "baseline": field.baseline,
         "margin": field.margin,
@@ -124,28 +129,60 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
     measured = [
         loading.measurement(_bare(name), stored["metrics"][name], known).metric for name in names
     ]
-    contenders = {}
-    for model in models:
-        part = stored["models"][model]
-        tables: dict[str, Any] = {
-            table: np.column_stack([part[table][name].column(size, "f") for name in names])
-            for table in TABLES
-        }
-        truth = np.column_stack([part["truth"][name].column(size, "u") for name in names])
-        contenders[model] = Contender(
+    contenders = {
+        model: Contender(
             names=tuple(names),
             metrics=tuple(measured),
-            signatures=tuple(
-                loading.signature(_bare(name), text)
-                for name, text in zip(names, part["signatures"].entries(len(names)), strict=True)
-            ),
             users=users,
-            **tables,
-            truth=truth.astype(np.uint64),
             counts=counts,
-            runs=_runs(part["runs"], len(names)),
+            **_tables(stored["models"][model], names, size),
         )
+        for model in models
+    }
+    for model, one in contenders.items():
+        with np.errstate(all="ignore"):
+            for bad, what in chain(doubts_of_counts(counts), _doubts(one)):
+                if bad.any():
+                    stored["models"].refuse(
+                        f"holds what cannot be: {what} for user {shown(users[int(bad.argmax())])} "
+                        f"of {shown(model)}"
+                    )
     return Field(contenders, **_choices(stored, contenders, size))
+
+
+def _tables(part: Part, names: list[str], size: int) -> dict[str, Any]:
+    """Return the scores of one model, and how they were computed."""
+    tables: dict[str, Any] = {
+        table: np.column_stack([part[table][name].column(size, "f") for name in names])
+        for table in TABLES
+    }
+    truth = np.column_stack([part["truth"][name].column(size, "u") for name in names])
+    texts = part["signatures"].entries(len(names))
+    signatures = [
+        loading.signature(_bare(name), text) for name, text in zip(names, texts, strict=True)
+    ]
+    runs = _runs(part["runs"], len(names))
+    return {
+        **tables,
+        "truth": truth.astype(np.uint64),
+        "signatures": tuple(signatures),
+        "runs": runs,
+    }
+
+
+def _doubts(one: Contender) -> Iterator[Doubt]:
+    """Return which numbers no model collects."""
+    for place, (name, metric) in enumerate(zip(one.names, one.metrics, strict=True)):
+        for table in TABLES:
+            values = getattr(one, table)[:, place]
+            yield ~(np.abs(values) <= _MOST) & ~np.isnan(values), f"{table}.{name} is too high"
+            if metric.bounded and table in {"scores", "chance", "best"}:
+                yield (values < -_ROUNDED) | (values > 1 + _ROUNDED), f"{table}.{name} is no share"
+        top, bottom = one.numerator[:, place], one.denominator[:, place]
+        yield np.isnan(top) | np.isnan(bottom), f"numerator.{name} or its denominator is missing"
+        yield bottom < 0, f"denominator.{name} is negative"
+        if metric.bounded:
+            yield top > bottom * (1 + _ROUNDED), f"numerator.{name} is above its denominator"
 
 
 def _runs(stored: Part, width: int) -> Floats:

@@ -70,7 +70,7 @@ def _two(contest: Contest) -> tuple[str, str]:
         return said, "Are they two models?"
     if not sure:
         said = (
-            f"The data do not tell {one} and {other} apart in {contest.name}: the difference is "
+            f"The data do not tell {one} and {other} apart in {contest.name}: {one} less {other} is "
             f"{size(contest.sign * difference)} over {users}, {p}."
         )
         return said, _within(contest, 0) or _could_have(contest)

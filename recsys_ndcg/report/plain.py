@@ -55,6 +55,6 @@ def _rows(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Return a number or a text of Python; None for NaN."""
+    """Return a number or a text of Python; None for NaN and infinity, which JSON does not have."""
     value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -52,7 +52,7 @@ def objection(levels: Levels, signatures: dict[str, Signature]) -> str:
     """
     with np.errstate(all="ignore"):
         for bad, what in chain(
-            _of_counts(levels.scores.counts),
+            doubts_of_counts(levels.scores.counts),
             _of_scores(levels.scores),
             _of_orders(levels),
         ):
@@ -65,7 +65,8 @@ def objection(levels: Levels, signatures: dict[str, Signature]) -> str:
     return ""
 
 
-def _of_counts(counts: ListCounts) -> Iterator[Doubt]:
+def doubts_of_counts(counts: ListCounts) -> Iterator[Doubt]:
+    """Return which numbers cannot be counted in lists, user by user."""
     for name in _WHOLE:
         column = getattr(counts, name)
         if name == "n_relevant" and np.isnan(column).all():

@@ -22,8 +22,8 @@ from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
-from recsys_ndcg.report.segmented import Segments
-from recsys_ndcg.report.segments import segments_of
+from recsys_ndcg.report.segments import refuse_both, segments_of
+from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.summary import intervals, resampled, summarised
 
 if TYPE_CHECKING:
@@ -411,6 +411,7 @@ class Report(Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
+        refuse_both(groups, data)
         found = segments_of(
             groups,
             self.users,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
 
+MOST_DRAWS = 10_000_000
 TESTS = ("t", "randomisation", "bootstrap", "wilcoxon", "sign")
 CORRECTIONS = ("max-T", "holm", "bonferroni", "bh", "none")
 #: Those whose intervals hold for all pairs at once, and agree with the corrected p.
@@ -67,7 +69,7 @@ class Testing:
             msg = f"test={self.test!r} has no correction 'max-T'; it has {others}."
             raise InvalidInputError(msg)
         check_level("alpha", self.alpha, such_as=0.05)
-        check_whole("draws", self.draws, 1)
+        check_whole("draws", self.draws, 1, MOST_DRAWS)
         check_whole("seed", self.seed, 0)
 
 
@@ -88,8 +90,13 @@ def check_level(name: str, value: object, *, such_as: float) -> None:
         raise InvalidInputError(msg)
 
 
-def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is no whole number of at least this many."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        msg = f"{name} must be a whole number of at least {least}, not {shown(value)}."
+def check_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
+    """Refuse what is no whole number of at least this many, and at most that many."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or not least <= int(value) <= most
+    ):
+        among = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
+        msg = f"{name} must be a whole number {among}, not {shown(value)}."
         raise InvalidInputError(msg)

@@ -6,8 +6,8 @@ import io
 import json
 import re
 import sys
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,14 +15,18 @@ import recsys_ndcg as rn
 from tests.comparison.models import models
 from tests.refusal import refused
 
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+
 METRICS = ["ndcg@5", "precision@3", "rmse"]
 HOSTILE = "\x1b[2J\u202e=_$&%#{~^}<b>|*`[x](y)\\\n- "
 
 
 @pytest.fixture(name="comparison", scope="module")
 def _comparison() -> rn.Comparison:
-    wanted = {"fair": 2.0, "good": 0.8, "poor": 6.0, "like": 0.81}
-    return rn.compare(models(60, **wanted), metrics=METRICS, threshold=4)
+    drawn = models(60, fair=2.0, good=0.8, poor=6.0, like=0.81)
+    drawn["like"] = [(user, item, 3 * one, true) for user, item, one, true in drawn["like"]]
+    return rn.compare(drawn, metrics=METRICS, threshold=4)
 
 
 def _rows(markdown: str) -> list[list[str]]:
@@ -56,8 +60,8 @@ def test_the_text_begins_with_how_many_models_and_users_were_tested_and_how(
         counts = ["-" if pd.isna(row[one]) else str(row[one]) for one in ("won", "tied", "lost")]
         low, high = row["rank_low"], row["rank_high"]
         assert others[3:7] == [*counts, str(low) if low == high else f"{low}–{high}"]
-        means = [comparison.leaderboards[one].loc[name, "mean"] for one in METRICS[1:]]
-        assert others[7:] == [f"{one:.4f}" for one in means]
+        means = [comparison.leaderboards[one]["mean"] for one in METRICS[1:]]
+        assert others[7:] == [f"{one[model]:.4f}" for one in means]
     below = rest[4:]
     assert below[0] == comparison.verdict
     assert below[1:-2] == [f"- {line}" for line in comparison.remarks]
@@ -95,7 +99,8 @@ def test_latex_is_a_table_whose_caption_says_what_is_shown(comparison: rn.Compar
     for told in ("4 models, 60 users", comparison.tested_by, "rmse; won", "first tier", short):
         assert told in caption
     assert r"\label" not in "".join(lines)
-    assert [r"\toprule", r"\midrule", r"\bottomrule"] == [one for one in table if "rule" in one]
+    rules = [one for one in table if "rule" in one]
+    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
     assert lines[0] == f"% {comparison.verdict_in('rmse')}"
 
 
@@ -164,14 +169,13 @@ def test_names_do_nothing() -> None:
         assert "[2J" in text
     markdown = found.to_markdown()
     row = next(line for line in markdown.splitlines() if "[2J" in line)
-    assert r"\=\_" not in row
     assert r"=\_\$\&%\#\{\~^\}\<b\>\|\*\`\[x\](y)\\\\n-" in row
     assert len(_rows(markdown)) == 4
     latex = found.to_latex()
     row = next(line for line in latex.splitlines() if "{[}2J" in line and line.endswith(r"\\"))
     assert r"\_\$\&\%\#\{\textasciitilde{}\textasciicircum{}\}\textless{}b" in row
     assert r"\textbackslash{}x1b" in row
-    html = found._repr_html_()  # noqa: SLF001 - what notebooks call
+    html = found._repr_html_()
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
     assert found.to_dict()["models"] == [HOSTILE, "=1+1"]
@@ -181,22 +185,17 @@ def test_a_metric_may_be_called_like_a_column() -> None:
     """Both are there."""
 
     @rn.metric
-    def rank(rank: np.ndarray) -> np.ndarray:
+    def rank(rank: Floats) -> Floats:
         """Weights by rank."""
         return 1 / rank
 
-    found = rn.compare(models(30), metrics=["ndcg@3", rank(3)], threshold=4)
-    name = found.metrics[1]
-    assert name in _rows(found.to_markdown())[0]
+    found = rn.compare(models(30), metrics=["ndcg@3", rank(None)], threshold=4)
+    assert found.metrics[1] == "rank"
+    assert _rows(found.to_markdown())[0][-2:] == ["rank", "mean rank"]
 
 
 def test_what_is_missing_is_a_dash() -> None:
-    """And the users are counted where they are not the same for all models."""
-    data = models(30)
-    short = [row for row in data["good"] if row[0] != "u0003"]
-    data["good"] = short
-    found = rn.compare(data, users="common")
-    assert "users" not in _rows(found.to_markdown())[0]
+    """And not NaN, of users or of tests."""
     relevant = rn.compare(models(30), metrics=["recall@3"], threshold=5)
     assert "nan" not in str(relevant).lower()
     alone = rn.compare({"a": {"ann": [(2, 5), (1, 3)]}, "b": {"ann": [(1, 5), (2, 3)]}})
@@ -222,7 +221,7 @@ def test_the_frame_has_the_leaderboards_of_all_metrics(comparison: rn.Comparison
     frame = comparison.to_frame()
     assert frame.index.names == ["metric", "model"]
     for name, board in comparison.leaderboards.items():
-        pd.testing.assert_frame_equal(frame.loc[name], board)
+        pd.testing.assert_frame_equal(pd.DataFrame(frame.xs(name, level="metric")), board)
 
 
 def test_plain_values_are_what_json_holds(comparison: rn.Comparison) -> None:
@@ -245,7 +244,8 @@ def test_plain_values_are_what_json_holds(comparison: rn.Comparison) -> None:
     assert told["verdict"] == comparison.verdict
     assert told["remarks"] == comparison.remarks
     assert told["signatures"]["rmse"] == comparison.signatures["rmse"]
-    segments = rn.compare(models(60), by="list_length").to_dict()["segments"]
+    reports = {name: rn.evaluate(rows) for name, rows in models(60).items()}
+    segments = rn.compare(reports, by="list_length").to_dict()["segments"]
     assert {row["metric"] for row in segments} == {"ndcg@10"}
     assert len({row["segment"] for row in segments}) * 3 == len(segments)
     json.dumps(segments, allow_nan=False)
@@ -264,7 +264,7 @@ def test_a_terminal_of_ascii_gets_ascii(
 
 def test_a_page_has_the_same(comparison: rn.Comparison) -> None:
     """As a part of one."""
-    html = comparison._repr_html_()  # noqa: SLF001 - what notebooks call
+    html = comparison._repr_html_()
     names = [cells[1] for cells in _cells_of(html)]
     assert names == list(comparison.leaderboard.index)
     assert comparison.verdict in html

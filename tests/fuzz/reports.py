@@ -62,8 +62,12 @@ def _samples() -> list[bytes]:
 
 
 def case(chance: random.Random) -> bytes:
-    """Change a report here and there: in its structure, in its columns or in its bytes."""
-    content = chance.choice(_samples())
+    """Change a report here and there."""
+    return damaged(chance, chance.choice(_samples()))
+
+
+def damaged(chance: random.Random, content: bytes) -> bytes:
+    """Change a saved file: in its structure, in its columns or in its bytes."""
     if chance.random() < 0.15:
         return _other_bytes(chance, content)
     stored = json.loads(content)

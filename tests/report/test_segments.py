@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import fields
 from datetime import date
 from statistics import mean, variance
@@ -191,6 +191,23 @@ def test_ids_of_a_file_are_those_of_the_evaluated_file(users: list[str], tmp_pat
         assert report.by("cold", train=tmp_path / "g.csv").counts["known"] == len(some)
 
 
+def test_numbers_are_found_in_a_file_however_they_are_written(tmp_path: Path) -> None:
+    """Ids of text stand for those of the data; a file in which none does, for nobody."""
+    (tmp_path / "g.csv").write_text("user,plan\n1.5,a\n2.0,b\n3,c\n4.50,d\n")
+    report = _evaluated([1.5, 2.0, 3.0, 4.5])
+    assert _groups(report.by(tmp_path / "g.csv")) == {"a": [1.5], "b": [2.0], "c": [3.0]}
+    (tmp_path / "x.csv").write_text("user,plan\nx,a\n")
+    assert list(report.by("cold", train=tmp_path / "x.csv")) == ["unknown"]
+    with refused(r"have 'x', and evaluated were 1\.5 to 4\.5"):
+        report.by(tmp_path / "x.csv")
+
+
+def test_a_missing_group_says_nothing_against_another(report: rn.Report) -> None:
+    """Of the same user, in another row."""
+    rows = pd.DataFrame({"user": ["ann", "ann", "bob"], "plan": [None, "a", None]})
+    assert report.by("plan", data=rows).counts == {"a": 1, None: 3}
+
+
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
@@ -202,6 +219,8 @@ def test_ids_of_a_file_are_those_of_the_evaluated_file(users: list[str], tmp_pat
         ([np.int64(3), np.float64(2.5), pd.NA], [2.5, 3]),
         (["x", 2, ("a", 1)], [2, "x", ("a", 1)]),
         ([date(2026, 2, 1), date(2026, 1, 1), None], [date(2026, 1, 1), date(2026, 2, 1)]),
+        ([np.timedelta64(1, "s"), None, "x"], ["x", pd.Timedelta(seconds=1)]),
+        ([np.datetime64("2026-02-01"), b"x", 1], [1, pd.Timestamp("2026-02-01"), b"x"]),
         (pd.Categorical(["s", "l", "s"], ["xl", "s", "l"]), ["s", "l"]),
         (pd.Categorical([5, 1, None], [5, 3, 1]), [5, 1]),
         (pd.cut(np.array([1, 5, 9]), [0, 4, 10]), [pd.Interval(0, 4), pd.Interval(4, 10)]),
@@ -224,6 +243,62 @@ def test_labels_stand_in_order(labels: Any, expected: list[Any]) -> None:
     assert (by_column.name, list(by_column)) == ("size", expected)
 
 
+def test_numbers_are_groups_also_where_users_are_called_so() -> None:
+    """The lists tell users; tuples do where each of them is a user."""
+    report = _evaluated([1, 2, 3, 4])
+    expected = {1: [3, 4], 2: [1, 2]}
+    assert _groups(report.by({2: [2, 1], 1: [3, 4, 99]})) == expected
+    assert _groups(report.by({2: (2, 1), 1: (3, 4)})) == expected
+    assert _groups(report.by({2: ("a", 1), 1: ("a", 2)})) == {("a", 1): [2], ("a", 2): [1]}
+
+
+def test_what_is_said_of_other_tables_does_not_hide_the_users(report: rn.Report) -> None:
+    """One mapping of columns is for all tables."""
+    groups = pd.DataFrame({"user": list(COUNTRY), "country": list(COUNTRY.values())})
+    train = pd.DataFrame({"uid": ["ann"], "user": ["x"]})
+    columns = {"user": "uid"}
+    assert report.by(groups, columns=columns).counts == {"DE": 1, "PL": 2, None: 1}
+    assert report.by("cold", train=train, columns=columns).counts["known"] == 1
+
+
+def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
+    """It gives the first table on, or the first file."""
+    rows = _rows(USERS)
+    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    frame["country"], frame["cold"] = frame["user"].map(COUNTRY), 1
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    pd.Series(COUNTRY, name="x").rename_axis("user").to_csv(tmp_path / "g.csv")
+    groups = {"DE": ["bob"], "PL": ["ann", "dee"]}
+    other = frame.assign(estimated=frame["item"])
+    path = str(tmp_path / "g.csv")
+
+    def by(how: Any, data: Any, **options: Any) -> list[Any]:
+        found = rn.compare({"a": data, "b": other}, metrics="ndcg@2", by=how, **options)
+        return found.segments.index.get_level_values("segment").unique().tolist()
+
+    for data in (rows, frame, str(tmp_path / "a.csv")):
+        for how in (groups, path):
+            assert by(how, data) == ["DE", "PL"]
+        assert by("activity", data) == ["2", "3", "4"]
+        assert by("cold", data, train=["ann"]) == ["known", "unknown"]
+    assert by("country", frame) == by("country", str(tmp_path / "a.csv")) == ["DE", "PL"]
+    assert by("country", rows) == ["DE", "PL"]  # the other model's table has it
+    with refused("no segments 'country'.*say of which table"):
+        rn.compare({"a": rows, "b": [*rows]}, metrics="ndcg@2", by="country")
+
+
+def test_a_column_comes_before_a_file(report: rn.Report, tmp_path: Path) -> None:
+    """Of the same name, where there is a table of columns."""
+    path = str(tmp_path / "g.csv")
+    pd.Series(COUNTRY, name="x").rename_axis("user").to_csv(path)
+    assert list(report.by(path, data={"user": USERS, path: USERS})) == USERS
+    assert list(report.by(path, data={"user": USERS, "country": USERS})) == ["DE", "PL"]
+    with refused("data has no column 'country'"):
+        report.by("country", data=path)
+    (tmp_path / "p.pickle").write_bytes(pickle.dumps([("ann", 1, 2.0, 3.0, {})]))
+    assert list(report.by(path, data=str(tmp_path / "p.pickle"))) == ["DE", "PL"]
+
+
 def test_an_enumeration_of_polars_keeps_its_order() -> None:
     """As categories of pandas do."""
     polars = pytest.importorskip("polars")
@@ -238,6 +313,7 @@ def test_an_enumeration_of_polars_keeps_its_order() -> None:
         (["10", "9", ""], [9, 10]),
         (["10", "9.5", " "], ["9.5", "10"]),
         (["010", "9", "x"], ["010", "9", "x"]),
+        (["010", "9", "+1"], ["+1", "9", "010"]),
         (["NA", "DE", "nan"], ["DE", "NA", "nan"]),
         (["-1", "2", "1"], [-1, 1, 2]),
     ],
@@ -261,6 +337,7 @@ def test_labels_of_a_text_stay_as_they_are_written(
         (COUNTRY, "segment"),
         (pd.Series(COUNTRY, name="country"), "country"),
         (pd.DataFrame({"user": USERS, "time": 1, "plan": 2}), "plan"),
+        (pd.DataFrame({"user": USERS, "date": 1}), "date"),
         (lambda table: table["n_items"] > 2, "n_items"),
         (lambda table: [1] * len(table), "segment"),
         (lambda table: pd.Series(1, table.index), "segment"),
@@ -341,9 +418,10 @@ class Trainset:
     """As Surprise has it: inner ids, and lists that come to be when they are read."""
 
     def __init__(self, users: list[Any]) -> None:
-        self.raw = sorted(set(users), reverse=True)
         counted = Counter(users)
-        self.ur = {inner: [(0, 1.0)] * counted[raw] for inner, raw in enumerate(self.raw)}
+        self.raw = [*counted, "cy", "zoe"]  # of whom there is nothing
+        self.ur: defaultdict[int, list[Any]] = defaultdict(list)
+        self.ur.update({inner: [0] * count for inner, count in enumerate(counted.values())})
 
     def all_users(self) -> range:
         """Return the inner ids."""
@@ -384,6 +462,13 @@ def test_sets_and_mappings_tell_who_is_known(report: rn.Report) -> None:
         assert report.by("cold", train=train).counts == {"known": 1, "unknown": 3, None: 0}
         with refused("each user once"):
             report.by("activity", train=train)
+
+
+def test_reading_a_trainset_leaves_it_as_it_was(report: rn.Report) -> None:
+    """A list that is not there would be made by asking for it."""
+    trainset = Trainset(TRAINED)
+    report.by("cold", train=trainset)
+    assert len(trainset.ur) == 3
 
 
 def test_a_trainset_of_surprise_is_read() -> None:
@@ -475,7 +560,8 @@ def test_differences_are_those_of_the_textbook(drawn: list[tuple[int, list[int]]
             elif np.ptp(own) > 1e-9 or np.ptp(others) > 1e-9:
                 assert row["p"] == pytest.approx(_welch(own, others), rel=1e-9, abs=1e-300)
             else:
-                assert row["p"] == (1 if mean(own) == pytest.approx(mean(others)) else 0)
+                same = mean(own) == pytest.approx(mean(others))
+                assert row["p"] == pytest.approx(1.0 if same else 0.0, abs=1e-9)
         tested = {label: row for label, row in found.items() if not math.isnan(row["p"])}
         corrected = _holm([row["p"] for row in tested.values()])
         assert [row["corrected"] for row in tested.values()] == pytest.approx(corrected)
@@ -503,13 +589,19 @@ def test_the_size_of_numbers_does_not_matter(size: float) -> None:
 
 
 def test_equal_scores_do_not_differ_by_the_last_digits_of_their_sums() -> None:
-    """0.1 seven times, over seven, is not 0.1."""
-    lists = {user: [(2.0, 5.0), (1.0, 1.0)] for user in range(20)}
-    lists[99] = [(1.0, 4.0), (0.0, 2.0)]
+    """0.1 three times, over three, is not 0.1; nor do they vary by them."""
+    lists = {user: [(2.0, 5.0), (1.0, 1.0)] for user in range(7)}
     report = rn.evaluate(lists, metrics="precision@10", threshold=3)
-    segments = report.by({user: user % 3 for user in range(20)})
-    assert segments.summary["difference"].tolist() == [0, 0, 0]
-    assert segments.summary["p"].tolist() == [1, 1, 1]
+    for size in range(2, 6):
+        summary = report.by({user: user < size for user in lists}).summary
+        assert summary["difference"].tolist() == [0, 0]
+        assert summary["p"].tolist() == [1, 1]
+    lists[7] = [(1.0, 4.0), (0.0, 2.0), (0.5, 4.0)]
+    report = rn.evaluate(lists, metrics="precision@10", threshold=3)
+    for size in range(2, 6):
+        summary = report.by({user: user < size for user in lists}).summary
+        same, others = [0.1] * size, [0.1] * (7 - size) + [0.2]
+        assert summary["p"].tolist() == pytest.approx([_welch(same, others)] * 2, rel=1e-12)
 
 
 def _two_kinds() -> rn.Report:
@@ -539,6 +631,29 @@ def test_what_differs_is_said_and_what_is_small() -> None:
     )
 
 
+def test_the_furthest_come_first_and_the_others_are_counted() -> None:
+    """Of segments, and of metrics."""
+    draw = np.random.default_rng(0)
+    lists: dict[Any, list[tuple[float, int]]] = {}
+    for shift in range(6):
+        for user in range(12):
+            grades = draw.permutation(6) if shift else np.arange(6)
+            tilt = (1, 0, 2, 4, 8, 0.5)[shift]
+            lists[shift, user] = [(tilt * one + draw.normal(), int(one)) for one in grades]
+    metrics = [f"ndcg@{k}" for k in range(1, 6)]
+    segments = rn.evaluate(lists, metrics=metrics).by({user: user[0] for user in lists})
+    told = [line for line in segments.remarks if "differ" in line]
+    assert [line.split(",")[0] for line in told] == ["In ndcg@1", "In ndcg@2", "In ndcg@3"]
+    assert "… and so in 2 more metrics." in segments.remarks
+    summary = _of(segments.summary, "ndcg@3")
+    sure = [label for label, row in summary.items() if row["corrected"] < 0.05]
+    sure.sort(key=lambda label: -abs(summary[label]["difference"]))
+    names = [f"{label} ({summary[label]['difference']:+.4f})" for label in sure]
+    assert len(names) > 3
+    shown = names if len(names) < 5 else [*names[:3], f"{len(names) - 3} more"]
+    assert told[2].endswith(f": {', '.join(shown)}.")
+
+
 def test_a_difference_of_chance_is_said() -> None:
     """As between short and long lists."""
     lists = {user: [(2.0, 5), (1.0, 1)] for user in range(3)}
@@ -547,7 +662,7 @@ def test_a_difference_of_chance_is_said() -> None:
     chance = segments.summary["chance"].tolist()
     assert (
         f"Chance is {chance[1]:.4f} in ndcg@5 for list_length 12 and {chance[0]:.4f} for "
-        "list_length 2, so that means differ for that alone: compare adjusted." in segments.remarks
+        "list_length 2, so that means differ in any case: compare adjusted." in segments.remarks
     )
 
 
@@ -619,7 +734,8 @@ def test_the_text_has_all_users_and_every_segment() -> None:
     report = _two_kinds()
     segments = report.by({user: user[0] for user in report.users if user[1] < 9})
     lines = str(segments).splitlines()
-    assert lines[0] == "2 segments by segment, 20 users"
+    assert lines[0] == "2 segments, 20 users"
+    assert str(report.by("list_length")).startswith("1 segment by list_length, 20 users\n")
     assert lines[1].split() == [
         "metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted",
         "difference", "p", "(Holm)",
@@ -643,6 +759,7 @@ def test_hostile_labels_are_shown_as_they_stand() -> None:
     assert not [one for one in shown if not one.isprintable() and one != "\n"]
     assert len(shown.splitlines()) == 2 + 1 + len(HOSTILE) + len(segments.remarks) + 1
     page = segments._repr_html_()
+    assert not [one for one in page if not one.isprintable() and one != "\n"]
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "n" * 200 in page
@@ -679,7 +796,10 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
         "a", {"data": pd.DataFrame({"a": [1], "b": [2]})},
     ),
     "groups has no column 'who'": (
-        pd.DataFrame({"user": ["ann"], "x": 1}), {"columns": {"user": "who"}},
+        pd.DataFrame({"uuid": ["ann"], "x": 1}), {"columns": {"user": "who"}},
+    ),
+    "the column of the users, data has no column of groups": (
+        "uid", {"data": pd.DataFrame({"uid": USERS, "x": 1})},
     ),
     "'uid' and 'customer' of groups could each be": (
         pd.DataFrame({"uid": [1], "customer": 1, "x": 2}), {},
@@ -691,14 +811,14 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
         "country", {"data": {"user": ["bob", "ann", "ann"], "country": ["DE", "PL", "DE"]}},
     ),
     "User 'bob' is in two groups of 'segment', 1 and 2": ({1: ["ann", "bob"], 2: ["bob"]}, {}),
-    "among the 4 of the report: the groups have 'x' to 'y', the report 'ann' to 'dee'": (
+    "among the 4 that were evaluated: the groups have 'x' to 'y', and evaluated were 'ann'": (
         {"y": 1, "x": 2}, {},
     ),
-    r"report have ids of type text .*, those of the groups of type number \(such as 1\)": (
+    r"evaluated have ids of type text .*, those of the groups of type number \(such as 1\)": (
         {1: "a"}, {},
     ),
     "'old' names no user: its list is empty": ({"new": ["ann"], "old": []}, {}),
-    "'old' names no user of the report: it has 'zed', the report 'ann' to 'dee'": (
+    "'old' names nobody who was evaluated: it has 'zed', and evaluated were 'ann' to 'dee'": (
         {"new": ["ann"], "old": ["zed"]}, {},
     ),
     "those of the groups of type number": ({"new": [1, 2]}, {}),
@@ -711,11 +831,14 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "1 and '1' are written alike": (lambda _: [1, "1", 1, 1], {}),
     r"\['ann', 'bob'\] does not say which user is in which group": (["ann", "bob"], {}),
     "None does not say which user": (None, {}),
+    "no segments 'xxx": ("x" * 5000, {}),
     "function of per_user returned None": (lambda _: None, {}),
     "function of per_user returned 'x'": (lambda _: "x", {}),
     "returned 2 groups. Let it return one for each of 4": (lambda _: [1, 2], {}),
     "indexed by the numbers of rows, 0 to 8": (pd.Series(range(9)), {}),
-    "an array of 2 dimensions": (lambda _: np.zeros((4, 2)), {}),
+    "returned a ndarray of 2 dimensions. Let it": (lambda _: np.zeros((4, 2)), {}),
+    "returned a DataFrame of 2 dimensions. Let it": (lambda table: table, {}),
+    "no column 'usr' to rename": ("activity", {"columns": {"usr": "x"}}),
     "'cold' needs train=": ("cold", {}),
     "those of train of type number": ("cold", {"train": [1, 2]}),
     "train: 3 has no users": ("cold", {"train": 3}),

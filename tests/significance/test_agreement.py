@@ -74,6 +74,19 @@ def test_a_level_that_is_the_p_itself(table: Floats) -> None:
             assert bool((found.low > 0) | (found.high < 0)) == (alpha == p)
 
 
+@pytest.mark.parametrize("test", AGREEING)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_at_the_level_of_its_p_an_interval_ends_at_0(test: str, seed: int) -> None:
+    """Where many values are drawn, but for the step from one of these to the next."""
+    table = made(11, 2, seed, apart=0.02)
+    p = float(tested(table, [(0, 1)], Testing(test)).p[0])
+    found = tested(table, [(0, 1)], Testing(test, alpha=p))
+    assert 0.1 < p < 0.9
+    half = (found.high - found.low) / 2
+    beyond = np.abs(found.difference) - half
+    assert 0 <= beyond[0] <= 0.02 * half[0]
+
+
 def test_few_draws_of_t_make_no_pair_surer() -> None:
     """Two pairs that are the same have the t of one, and no narrower an interval."""
     table = made(12, 2, 0)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def _made(users: int, seed: int) -> tuple[Floats, Floats]:
     """Return numerators and denominators of two columns, skewed, some users without a part."""
     stream = np.random.default_rng(seed)
-    bottom = stream.integers(0, 6, (users, 2)).astype(float)
+    bottom = stream.integers(0, 6, (users, 2)).astype(float) * [1, 2]
+    bottom[:2, 1] = 60, 30
     return bottom * stream.exponential(size=(users, 2)) ** 2, bottom
 
 

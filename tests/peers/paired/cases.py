@@ -40,6 +40,7 @@ def cases() -> list[Case]:
         _drawn("plain", 40, 3),
         _drawn("ties", 60, 4, steps=4),
         _drawn("skewed", 80, 3, skewed=True),
+        _sparse(_drawn("sparse", 16, 2)),
         _drawn("few", 8, 3),
         _drawn("few_ties", 9, 2, steps=4),
         _drawn("many", 400, 5),
@@ -70,6 +71,15 @@ def _drawn(
             own.append(round(min(max(value, 0.0), 1.0) * steps) / steps)
         scores[model] = own
     return Case(name, scores, [draw.randint(1, 6) for _ in range(n_users)])
+
+
+def _sparse(case: Case) -> Case:
+    """Leave most scores near 0."""
+    scores = {
+        model: [round(value**24 * 2**20) / 2**20 for value in own]
+        for model, own in case.scores.items()
+    }
+    return Case(case.name, scores, case.denominators)
 
 
 def _with_equals(case: Case) -> Case:

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from recsys_ndcg.significance import corrections
+from recsys_ndcg.significance.bootstrap import ratio_bootstrap
 from recsys_ndcg.significance.paired import Tested, tested
 from recsys_ndcg.significance.power import power
 from recsys_ndcg.significance.testing import Testing
@@ -204,3 +205,45 @@ def test_resampled_users_against_sacrebleus_paired_bootstrap() -> None:
             halves += 1
     assert halves == 9
     assert _tested("equal", "bootstrap")["A-B"]["p"] == 1
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_bootstrap_intervals_equal_scipys(method: str) -> None:
+    """Of means and of ratios of sums, to within what both draw."""
+    for place, kind in enumerate(("mean", "pooled")):
+        for (case, model), theirs in _said("scipy", f"{kind}_{method}").items():
+            ours = _interval(case, model, method)[place]
+            for end, bound in zip(("low", "high"), ours, strict=True):
+                assert abs(bound - theirs[end]) <= _near(case, theirs["error"]), (case, model)
+
+
+def test_the_percentile_interval_is_as_long_as_sacrebleus() -> None:
+    """That of the second model of each pair, of which it gives half the length."""
+    errors = _said("scipy", "mean_percentile")
+    for (case, pair), theirs in _said("sacrebleu", "bootstrap").items():
+        model = pair[-1]
+        low, high = _interval(case, model, "percentile")[0]
+        near = _near(case, errors[case, model]["error"])
+        assert abs((high - low) / 2 - theirs["half"]) <= near, (case, pair)
+
+
+@cache
+def _interval(case: str, model: str, method: str) -> list[tuple[float, float]]:
+    """Return our bootstrap intervals of a model's mean and pooled score."""
+    scores, below = np.array(CASES[case].scores[model]), np.array(CASES[case].denominators)
+    top, bottom = np.stack([scores, scores * below], 1), np.stack([np.ones(len(below)), below], 1)
+    ends = ratio_bootstrap(top, bottom, level=0.95, method=method, draws=DRAWS, seed=0)
+    return list(zip(*(end.tolist() for end in ends), strict=True))
+
+
+def _near(case: str, error: float) -> float:
+    """Return how far drawn ends may be apart, given the standard error of what they are ends of.
+
+    A quantile at 2.5 % of 40,000 draws has an error of sqrt(0.025 · 0.975 / 40,000) / φ(1.96) =
+    0.013 standard errors, and BCa adds that of its bias, 0.006, twice: 4.5 times these are 0.12 for
+    the difference of two ends. Few users have few resamples, of which the next may be the quantile;
+    if scores are whole quarters, these are whole steps.
+    """
+    users = len(CASES[case].denominators)
+    step = 0.25 / users if "ties" in case else 0.0
+    return (0.12 if users > 10 else 0.2) * error + 1.001 * step

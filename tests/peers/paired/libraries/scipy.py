@@ -90,12 +90,12 @@ def _intervals(own: np.ndarray, denominators: np.ndarray) -> dict[str, dict[str,
                 ratio,
                 paired=True,
                 method=method,
-                n_resamples=DRAWS,
+                n_resamples=2 * DRAWS,
                 batch=500,
                 rng=np.random.default_rng(0),
             )
             low, high = done.confidence_interval
-            answers[f"{name}_{method}"] = {
+            answers[f"{name}_{method.lower()}"] = {
                 "low": float(low),
                 "high": float(high),
                 "error": float(done.standard_error),

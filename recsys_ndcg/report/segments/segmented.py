@@ -17,8 +17,9 @@ from recsys_ndcg.input.ids import column_of, index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering import segments as rendering
 from recsys_ndcg.rendering.view import Shown
-from recsys_ndcg.report.segment_remarks import remarks
+from recsys_ndcg.report.segments.remarks import remarks
 from recsys_ndcg.scoring.totals import Moments
+from recsys_ndcg.significance.corrections import holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +72,17 @@ class Segments(Record, Mapping[Any, One]):
         A row per segment and metric: `Report.summary` of its users, and against the others
         difference, p and corrected.
     remarks : list of str
-        What makes the numbers say less than they seem to, or more.
+        What is to be known before trusting the numbers, and which segments differ.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rows = {"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)], "eve": [(2, 1), (1, 0)]}
+    >>> segments = rn.evaluate(rows).by({"ann": "new", "bob": "old"})
+    >>> segments.counts
+    {'new': 1, 'old': 1, None: 1}
+    >>> {label: round(report["ndcg@10"], 3) for label, report in segments.items()}
+    {'new': 1.0, 'old': 0.797}
     """
 
     name: str
@@ -145,10 +156,14 @@ class Segments(Record, Mapping[Any, One]):
         """One row per segment and metric.
 
         The columns of `Report.summary`, of the users in the segment. Beside them: difference, its
-        mean less that of all users in other segments; p, Welch's t test of the two means (Welch
-        1947), NaN where a side has fewer than two scores; and corrected, p for as many segments
-        as are tested in the metric (Holm 1979): the probability of one such difference or more
-        among them, at most, if no segment differed.
+        mean less that of all users in other segments; p, Welch's t test of the two means, NaN
+        where a side has fewer than two scores; and corrected, p for as many segments as are tested
+        in the metric, by Holm's method.
+
+        References
+        ----------
+        Welch (1947), doi:10.1093/biomet/34.1-2.28; Holm (1979), Scandinavian Journal of
+        Statistics 6(2)
         """
         return self._summary.copy()
 
@@ -157,7 +172,8 @@ class Segments(Record, Mapping[Any, One]):
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
         difference, p = against_others([one.audited.totals.scores for one in self.reports])
-        columns = {"difference": difference, "p": p, "corrected": _holm(p)}
+        corrected = np.array([holm(column) for column in p.T]).T
+        columns = {"difference": difference, "p": p, "corrected": corrected}
         rows, names = np.indices(p.shape).reshape(2, -1).tolist()
         levels: list[Any] = [self._index, metrics]  # labels may be tuples
         index = pd.MultiIndex(levels=levels, codes=[rows, names], names=["segment", "metric"])
@@ -217,6 +233,16 @@ def against_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
     References
     ----------
     Welch (1947), doi:10.1093/biomet/34.1-2.28
+
+    Examples
+    --------
+    Two groups of three users each, whose scores are 0, 1 and 2, and 2, 3 and 4.
+
+    >>> both = [np.array([[0.0], [1], [2]]), np.array([[2.0], [3], [4]])]
+    >>> everybody = np.ones((3, 1), dtype=bool)
+    >>> difference, p = against_others([Moments.of(one, one, everybody) for one in both])
+    >>> difference.ravel(), p.ravel().round(4)
+    (array([-2.,  2.]), array([0.0705, 0.0705]))
     """
     empty = np.zeros((0, len(scores[0].count)))
     nobody = Moments.of(empty, empty, empty.astype(bool))
@@ -234,9 +260,7 @@ def _welch(one: Moments, others: Moments) -> tuple[Floats, Floats]:
     highest = np.fmax(np.abs(mean), np.abs(other))
     difference = np.where(np.abs(mean - other) <= _SAME * highest, 0.0, mean - other)
     spread, others_spread = (
-        np.where(length <= _SAME * highest * np.sqrt(count), 0.0, length)
-        / np.sqrt(np.maximum(count - 1, 1))
-        for length, count in ((one.length, one.count), (others.length, others.count))
+        side.length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (one, others)
     )
     scale = np.maximum.reduce([np.abs(difference), spread, others_spread])
     tested = (one.count > 1) & (others.count > 1)
@@ -247,14 +271,3 @@ def _welch(one: Moments, others: Moments) -> tuple[Floats, Floats]:
         some[0], some[1], one.count[tested], 0.0, some[2], others.count[tested], equal_var=False
     ).pvalue
     return difference, p
-
-
-def _holm(p: Floats) -> Floats:
-    """Return p-values corrected for their number in each column, NaN left out (Holm 1979)."""
-    corrected = np.full(p.shape, np.nan)
-    for column, found in zip(p.T, corrected.T, strict=True):
-        tested = np.flatnonzero(~np.isnan(column))
-        ascending = tested[np.argsort(column[tested], kind="stable")]
-        factors = np.arange(len(ascending), 0, -1)
-        found[ascending] = np.minimum(np.maximum.accumulate(factors * column[ascending]), 1.0)
-    return corrected

@@ -27,7 +27,7 @@ FORMS = (
     "groups or the path of such a file, or a function of per_user"
 )
 _NAME = "segment"
-_TABLES = ("the users of the report", "those of the groups")
+_TABLES = ("the users evaluated", "those of the groups")
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Membership:
     by_writing: bool = False
 
     def among(self, users: Ids) -> pd.Series[Any]:
-        """Return the group of each user of a report: categories in order, NaN for none.
+        """Return the group of each user: categories in order, NaN for none.
 
         Raises
         ------
         InvalidInputError
-            No user of the report is in a group, or one is in two.
+            None of them is in a group, or one is in two.
         """
         if not len(self.user):
             msg = "The groups have no rows. Check the filter or the file that they came from."
@@ -68,8 +68,8 @@ class Membership:
         ids, rows = encode(self.like(users), "user")
         if not self._n_common(ids, users):
             msg = (
-                f"No user of the groups is among the {len(users)} of the report: the groups have "
-                f"{_some(ids)}, the report {_some(users)}. Give both the same ids."
+                f"No user of the groups is among the {len(users)} that were evaluated: the groups "
+                f"have {_some(ids)}, and evaluated were {_some(users)}. Give both the same ids."
             )
             raise InvalidInputError(msg)
         try:
@@ -80,12 +80,12 @@ class Membership:
         group_of = dict(zip(ids.tolist(), self._one_each(ids, rows, codes, labels), strict=True))
         found = np.array([group_of.get(user, -1) for user in users.tolist()], dtype=np.int64)
         if (found < 0).all():
-            msg = "No user of the report is in a group: every label is missing (None, NaN, blank)."
+            msg = "Nobody evaluated is in a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
         return categorical(found, labels_from(labels.tolist()), users, self.name, self.order)
 
     def like(self, users: Ids) -> Ids:
-        """Return the ids as those of a report, where a text says no more than their writing."""
+        """Return the ids as those of some users, where a text says no more than their writing."""
         if not self.by_writing:
             return self.user
         known = users.tolist()
@@ -179,13 +179,13 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> Membership:
     Raises
     ------
     InvalidInputError
-        It is neither, or a group names no user of the report.
+        It is neither, or a group names none of the users.
     """
     if not groups:
         msg = f"There are no groups in an empty mapping. {FORMS}."
         raise InvalidInputError(msg)
     ids = set(users.tolist())
-    several = [_is_several(one, is_user=key in ids) for key, one in groups.items()]
+    several = [_is_several(one, ids, is_user=key in ids) for key, one in groups.items()]
     if not any(several):
         return Membership(objects(list(groups), "user"), labels_from(list(groups.values())))
     if not all(several):
@@ -197,12 +197,6 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> Membership:
         raise InvalidInputError(msg)
     members = {label: objects(list(one), "user") for label, one in groups.items()}
     for label, one in members.items():
-        if label in ids:
-            msg = (
-                f"User {shown(label)} has the groups {shown(one)}; each user is in one: "
-                "{user: group}, or {group: [users]}."
-            )
-            raise InvalidInputError(msg)
         _refuse_nobody(label, one, users, ids)
     lengths = [len(one) for one in members.values()]
     user = labels_from([user for one in members.values() for user in one.tolist()])
@@ -220,10 +214,13 @@ def returned(found: Any, users: Ids, name: str) -> Membership:
     in_rows = _counts_rows(getattr(found, "index", None)) and len(found) == len(users)
     if isinstance(found, pd.Series) and not in_rows:
         return in_series(found if found.name is not None else found.rename(name), users)
-    if isinstance(found, str | bytes | Mapping | AbstractSet) or not isinstance(found, Iterable):
+    is_list = isinstance(found, Iterable) and getattr(found, "ndim", 1) == 1
+    if isinstance(found, str | bytes | Mapping | AbstractSet) or not is_list:
+        many = f"a {type(found).__name__} of {getattr(found, 'ndim', 0)} dimensions"
+        what = many if hasattr(found, "ndim") else shown(found)
         msg = (
-            f"The function of per_user returned {shown(found)}. Let it return a Series, a list or "
-            f"an array with a group for each of {len(users)} users."
+            f"The function of per_user returned {what}. Let it return a Series, a list or an array "
+            f"with a group for each of {len(users)} users."
         )
         raise InvalidInputError(msg)
     values = _values(found)
@@ -238,17 +235,19 @@ def returned(found: Any, users: Ids, name: str) -> Membership:
 
 def labels_from(values: list[Any]) -> Ids:
     """Return labels as objects of Python."""
-    plain = (
-        one.item() if isinstance(one, np.generic) and one.dtype.kind not in "mM" else one
-        for one in values
-    )
-    return np.fromiter(plain, dtype=object, count=len(values))
+    return np.fromiter(map(_plain, values), dtype=object, count=len(values))
 
 
 def categories_of(values: Any) -> list[Any] | None:
     """Return the categories of pandas in their own order."""
     kind = getattr(values, "dtype", None)
     return kind.categories.tolist() if isinstance(kind, pd.CategoricalDtype) else None
+
+
+def _plain(one: Any) -> Any:
+    if isinstance(one, np.datetime64 | np.timedelta64):  # item() may give nanoseconds as a number
+        return pd.Timestamp(one) if isinstance(one, np.datetime64) else pd.Timedelta(one)
+    return one.item() if isinstance(one, np.generic) else one
 
 
 def _values(groups: Any) -> Ids:
@@ -261,25 +260,35 @@ def _counts_rows(index: Any) -> bool:
     return isinstance(index, pd.RangeIndex) and index.name is None and index[:1].tolist() == [0]
 
 
-def _is_several(one: Any, *, is_user: bool) -> bool:
+def _is_several(one: Any, ids: AbstractSet[Any], *, is_user: bool) -> bool:
     """Tell a collection of users from a label, which may be a tuple where the key is a user."""
-    if isinstance(one, str | bytes) or (isinstance(one, tuple | frozenset) and is_user):
+    if isinstance(one, str | bytes):
         return False
+    if isinstance(one, tuple | frozenset) and is_user:
+        return all(user in ids for user in one)
     return isinstance(one, Iterable) and getattr(one, "ndim", 1) == 1
 
 
 def _refuse_nobody(label: Any, members: Ids, users: Ids, known: AbstractSet[Any]) -> None:
-    """Refuse a group in which no user of the report is."""
+    """Refuse a group in which none of the users is."""
     if not len(members):
         msg = f"The group {shown(label)} names no user: its list is empty. Leave it out."
         raise InvalidInputError(msg)
     ids, _ = encode(members, "user")
-    if known.isdisjoint(ids.tolist()) and not in_common(users, ids, "user", _TABLES):
+    if not known.isdisjoint(ids.tolist()):
+        return
+    if label in known:
         msg = (
-            f"The group {shown(label)} names no user of the report: it has {_some(ids)}, the "
-            f"report {_some(users)}. Leave it out, or give the ids of the report."
+            f"User {shown(label)} has the groups {shown(members)}; each user is in one: "
+            "{user: group}, or {group: [users]}."
         )
         raise InvalidInputError(msg)
+    in_common(users, ids, "user", _TABLES)
+    msg = (
+        f"The group {shown(label)} names nobody who was evaluated: it has {_some(ids)}, and "
+        f"evaluated were {_some(users)}. Leave it out, or correct the ids."
+    )
+    raise InvalidInputError(msg)
 
 
 def _some(ids: Ids) -> str:

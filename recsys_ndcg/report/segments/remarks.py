@@ -56,8 +56,8 @@ def _chance(segments: Parted, metric: str) -> Iterator[str]:
     if chance[high] - chance[low] >= _APART:
         yield (
             f"Chance is {number(chance[low])} in {metric} for {_name(segments, low)} and "
-            f"{number(chance[high])} for {_name(segments, high)}, so that means differ for that "
-            "alone: compare adjusted."
+            f"{number(chance[high])} for {_name(segments, high)}, so that means differ in "
+            "any case: compare adjusted."
         )
 
 

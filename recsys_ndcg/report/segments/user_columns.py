@@ -14,7 +14,7 @@ from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.files import read_file
 from recsys_ndcg.input.frames import Table, checked_columns
 from recsys_ndcg.input.ids import refuse_rows
-from recsys_ndcg.report.membership import Membership, categories_of, labels_from
+from recsys_ndcg.report.segments.membership import Membership, categories_of, labels_from
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
@@ -48,10 +48,10 @@ def in_table(
     data, by_writing = _opened(data)
     known = said if column is None or column in said.values() else {**said, "item": column}
     names = Table(data, known).names
-    user = _user_column(names, known if roles_of(names, known).get("user") else said, what)
+    user = _user_column(names, known, what)
     others = [one for one in names if one != user]
     if column is None:
-        column = next((one for one in others if not is_beside(one)), None)
+        column = next(iter(sorted(others, key=is_beside)), None)  # times are the last choice
     if column not in others:
         hint = nearest(str(column), map(str, others)) if others else "There is none beside it."
         fault = "no column of groups" if column in (None, user) else f"no column {column!r}"
@@ -75,8 +75,33 @@ def users_in(data: Any, columns: Mapping[str, str] | None, what: str) -> Members
 
 
 def has_column(data: Any, name: str) -> bool:
-    """Tell whether a table or a file has a column of that name."""
-    return name in Table(_opened(data)[0]).names
+    """Tell whether something is a table, or the path of one, with a column of that name."""
+    if isinstance(data, Mapping):
+        return name in data
+    if not is_table(data, None):
+        return False
+    try:
+        return name in Table(_opened(data)[0], {"item": name}).names
+    except InvalidInputError:  # such as of pickled predictions
+        return False
+
+
+def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+    """Tell a table of any library, a path, and a dict of columns, one of them that of the users.
+
+    A dict is one if it has a column called user, or said to be, and {group: [users]} if not.
+    """
+    if not isinstance(data, Mapping):
+        return is_place(data) or _has_columns(data)
+    if (columns or {}).get("user", "user") not in data:
+        return False
+    several = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
+    return all(several) and len({*map(len, data.values())}) == 1
+
+
+def _has_columns(data: Any) -> bool:
+    """Tell it by its class: a lazy table would have to resolve its columns."""
+    return any(hasattr(type(data), name) for name in ("columns", "schema"))
 
 
 def _opened(data: Any) -> tuple[Any, bool]:
@@ -95,9 +120,15 @@ def _said_user(columns: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _user_column(names: list[Any], said: Mapping[str, Any], what: str) -> Any:
-    """Return what a table calls its users."""
-    found = roles_of(names, said).get("user", [])
-    if len(found) == 1 and found[0] in names:
+    """Return what a table calls its users: as somebody said, or, where it has none so called, not.
+
+    What is said may be of other tables: the predictions, or the training data.
+    """
+    if said.get("user") in names:
+        return said["user"]
+    others = {ours: name for ours, name in said.items() if ours != "user"}
+    found = roles_of(names, others).get("user") or roles_of(names).get("user", [])
+    if len(found) == 1:
         return found[0]
     there = ", ".join(map(str, names)) or "none"
     missing = f"{what} has no column {said.get('user', 'user')!r}"

@@ -1,0 +1,76 @@
+"""The plots of a comparison show its numbers, and say them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from tests.comparison.models import models
+from tests.refusal import refused
+
+pytest.importorskip("altair")
+
+
+@pytest.fixture(name="comparison", scope="module")
+def _comparison() -> rn.Comparison:
+    return rn.compare(models(), metrics=["ndcg@3", "rmse"])
+
+
+def test_each_kind_says_its_numbers(comparison: rn.Comparison) -> None:
+    """As the text alternative."""
+    board = comparison.leaderboard
+    tiers = comparison.plot().to_dict()
+    assert f"{board['mean']['good']:.4f}" in tiers["description"]
+    assert f"chance {board['chance']['good']:.4f}" in tiers["description"]
+    differences = comparison.plot("differences", a="poor", b="good").to_dict()
+    row = comparison.pairwise.query("metric == 'ndcg@3' and a == 'good' and b == 'poor'").iloc[0]
+    assert f"good better: {row['wins']} users" in differences["description"]
+    assert f"mean {row['difference']:.4f}" in differences["description"]
+    activity = comparison.plot("activity").to_dict()
+    assert "good" in activity["description"]
+    errors = comparison.plot("tiers", metric="rmse").to_dict()
+    assert "the best first: good" in errors["description"]
+
+
+def test_what_cannot_be_plotted_is_told(comparison: rn.Comparison) -> None:
+    """Kinds, metrics, models."""
+    with refused("kind must be 'tiers', 'differences' or 'activity', not 'tier'"):
+        comparison.plot("tier")
+    with refused("has no metric 'rr'"):
+        comparison.plot(metric="rr")
+    with refused("There is no model 'x'"):
+        comparison.plot("differences", a="x")
+
+
+def test_a_catalogues_baselines_are_rules() -> None:
+    """Where a report knows them."""
+    pytest.importorskip("surprise")
+    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
+        SVD,
+        BaselineOnly,
+        Dataset,
+        KFold,
+        Reader,
+        evaluate_catalogue,
+    )
+
+    table = sample_ratings()[["user", "item", "rating"]].head(3000)
+    data = Dataset.load_from_df(table, Reader(rating_scale=(0.5, 5)))
+    trainset, testset = next(KFold(4, random_state=0).split(data))
+    reports = {
+        type(algo).__name__: evaluate_catalogue(algo.fit(trainset), trainset, testset)
+        for algo in (SVD(random_state=0), BaselineOnly(verbose=False))
+    }
+    found = rn.compare(reports)
+    popular = float(reports["SVD"].baselines["ndcg@10"]["MostPopular"])
+    said = found.plot().to_dict()["description"]
+    assert f"MostPopular {popular:.4f}" in said
+    overlap = found.overlap(5, per_user=True)["SVD", "BaselineOnly", "jaccard"]
+    for user in reports["SVD"].users[:20].tolist():
+        items = [set(one.explain(user, 5)["item"].dropna()) for one in reports.values()]
+        expected = len(items[0] & items[1]) / len(items[0] | items[1])
+        assert np.isclose(overlap[user], expected)
+    with refused("keeps the first 10 ranks"):
+        found.overlap(50)

@@ -1,0 +1,124 @@
+"""A comparison that was saved comes back the same; one that was changed is refused by name."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.report.packing import pack
+from tests.comparison.models import models
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+METRICS = ["ndcg@3", "precision@3", "rmse"]
+
+
+@pytest.fixture(name="comparison", scope="module")
+def _comparison() -> rn.Comparison:
+    return rn.compare(
+        models(users=30), metrics=METRICS, threshold=4, margin=0.02, by="list_length", alpha=0.1
+    )
+
+
+def test_all_but_the_lists_comes_back(comparison: rn.Comparison, tmp_path: Path) -> None:
+    """To the last bit, with the same draws."""
+    comparison.save(tmp_path / "c.json")
+    again = rn.Comparison.load(tmp_path / "c.json")
+    for name in ("leaderboard", "pairwise", "per_user", "segments"):
+        pd.testing.assert_frame_equal(
+            getattr(comparison, name), getattr(again, name), check_exact=True
+        )
+    assert again.verdict == comparison.verdict
+    assert again.remarks == comparison.remarks
+    assert str(again) == str(comparison)
+    assert again.to_dict() == comparison.to_dict()
+    assert again.movers(3).table.equals(comparison.movers(3).table)
+    assert str(again.not_worse("fair")) == str(comparison.not_worse("fair"))
+    with refused("'good' has no lists"):
+        again.overlap(3)
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+
+
+@pytest.mark.parametrize("ids", [[7, 8, 2**70], ["x", "ü", "7"], [1.5, 2.0, 3.0]])
+def test_ids_come_back_as_they_were(ids: list[Any], tmp_path: Path) -> None:
+    """Numbers and text."""
+    rows = [(user, item, 1.0 * item, 4.0 - item) for user in ids for item in range(3)]
+    other = [(user, item, -est, true) for user, item, est, true in rows]
+    comparison = rn.compare({"a": rows, "b": other}, baseline="chance")
+    comparison.save(tmp_path / "c.json")
+    again = rn.Comparison.load(tmp_path / "c.json")
+    assert again.users.tolist() == comparison.users.tolist()
+    assert again.baseline == "chance"
+
+
+def test_folds_come_back_with_their_spread(tmp_path: Path) -> None:
+    """Seeds, too."""
+    runs = [rn.evaluate(models(seed=0, a=1.0 + seed)["a"]) for seed in range(3)]
+    comparison = rn.compare({"runs": runs, "one": models(seed=0, b=3.0)["b"]})
+    comparison.save(tmp_path / "c.json")
+    again = rn.Comparison.load(tmp_path / "c.json")
+    assert again.leaderboard.equals(comparison.leaderboard)
+    assert again.leaderboard["spread"]["runs"] > 0
+
+
+@pytest.mark.parametrize(
+    ("where", "to", "told"),
+    [
+        (["format"], "recsys_ndcg report 4", "not a comparison that recsys_ndcg saved"),
+        (["format"], "recsys_ndcg comparison 9", "comparison of format 9, which a newer"),
+        (["baseline"], "nobody", "baseline is none of the models"),
+        (["margin"], -1, "margin is -1"),
+        (["testing", "test"], "z", "testing holds what no comparison has: test must be one of"),
+        (["testing", "draws"], 10**12, "draws must be a whole number from 1 to"),
+        (["n_users"], 29, "users"),
+        (["n_users"], 10**12, "n_users is"),
+        (["models"], {}, "models holds no models to compare"),
+        (["models", "good", "scores", "ndcg@3"], {}, "no packed column of 30 values"),
+        (["models", "good", "scores", "ndcg@3"], np.full(30, 1.5), "scores.ndcg@3 is no share"),
+        (["models", "good", "denominator", "rmse"], np.full(30, -1.0), "denominator.rmse is neg"),
+        (["models", "good", "numerator", "rmse"], np.full(30, np.inf), "numerator.rmse is too"),
+        (["models", "good", "signatures"], ["x"], "has 1 entries, not 3"),
+        (["models", "good", "signatures", 0], "rr|x", "signatures"),
+        (["models", "good", "runs"], 3, "runs is 3, not a list"),
+        (["lists", "n_items"], np.full(30, -1), "lists.n_items is no count"),
+        (["segment_of", "codes"], np.full(30, 9), "segment_of holds segments"),
+        (["left_out"], {"good": -1}, "left_out.good is -1"),
+    ],
+)
+def test_what_was_changed_is_named(
+    comparison: rn.Comparison, tmp_path: Path, where: list[Any], to: Any, told: str
+) -> None:
+    """And nothing is computed of it."""
+    path = tmp_path / "c.json"
+    comparison.save(path)
+    stored = part = json.loads(path.read_text(encoding="utf-8"))
+    for key in where[:-1]:
+        part = part[key]
+    part[where[-1]] = pack(to) if isinstance(to, np.ndarray) else to
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    with refused(f"c.json: .*{told}", whole=False):
+        rn.Comparison.load(path)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    """A report, and what is no JSON."""
+    rn.evaluate(models()["good"]).save(tmp_path / "r.json")
+    with refused("not a comparison that recsys_ndcg saved", whole=False):
+        rn.Comparison.load(tmp_path / "r.json")
+    (tmp_path / "x.json").write_text("{", encoding="utf-8")
+    with refused("not JSON", whole=False):
+        rn.Comparison.load(tmp_path / "x.json")
+    with refused("cannot be read", whole=False):
+        rn.Comparison.load(tmp_path / "none.json")
+    rows = [((1, 2), item, 1.0 * item, 4.0 - item) for item in range(3)]
+    other = [(user, item, -est, true) for user, item, est, true in rows]
+    with refused(r"user id \(1, 2\) cannot be saved"):
+        rn.compare({"a": rows, "b": other}).save(tmp_path / "t.json")
