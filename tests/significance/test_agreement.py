@@ -59,8 +59,8 @@ def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paired, "agreeing", lambda low, high, *_: (low, high))
         alone = tested(table, all_pairs(table.shape[1]), how)
-    np.testing.assert_allclose(found.low, alone.low, rtol=1e-6, atol=1e-12)
-    np.testing.assert_allclose(found.high, alone.high, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(found.low, alone.low, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.high, alone.high, rtol=1e-6, atol=1e-6)
 
 
 @given(tables(2, 8, models=2))
