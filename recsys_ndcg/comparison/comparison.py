@@ -420,6 +420,9 @@ class Comparison:
         contest = self.field.contests[metric]
         ordered = [contest.models[place] for place in best_first(contest)]
         after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        if before == after:
+            msg = f"{before!r} is compared with itself: name two models, a= and b=."
+            raise InvalidInputError(msg)
         return before, after
 
     def _known(self, metric: str | Metric | None) -> str:
