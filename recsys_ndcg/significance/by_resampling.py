@@ -30,8 +30,9 @@ _CELLS = 1 << 21
 def by_resampling(compared: Compared, moments: Moments, how: Testing) -> Judged:
     """Return what random signs, or resampled users, say of each pair."""
     signs = how.test == "randomisation"
-    squares = (moments.users - 1) * moments.deviation**2
-    length = np.sqrt(squares + moments.users * moments.mean**2 * signs)
+    length = np.sqrt(np.maximum(moments.users - 1, 0)) * moments.deviation
+    if signs:
+        length = np.hypot(length, np.sqrt(moments.users) * moments.mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = moments.users * np.abs(moments.mean) / length
     tested = moments.users > 1

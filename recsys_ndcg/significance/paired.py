@@ -192,10 +192,10 @@ def _detectable(judged: Judged, moments: Moments, how: Testing) -> Floats:
     asked = np.stack([moments.users - 1, critical], axis=1)
     known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
     shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]
-    found = np.full(len(judged.p), np.nan)
+    shift = np.full(len(judged.p), np.nan)
+    shift[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
     with np.errstate(invalid="ignore"):
-        found[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
-        found *= moments.error
+        found = np.where(np.isinf(shift), np.inf, shift * moments.error)
     # all signs are alike in one of so many draws, however large the differences are
     never = (how.test == "randomisation") & (2.0 ** (1 - moments.users) > level)
     return np.where(moments.live & ~never, found, np.nan)

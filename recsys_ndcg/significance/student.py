@@ -87,7 +87,7 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
     """
     from scipy.special import ncfdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
 
-    if not math.isfinite(beyond):
+    if not math.isfinite(beyond * beyond):
         return 0.0
     if math.isinf(shift):
         return 1.0
@@ -107,7 +107,7 @@ def shift_for(power: float, freedom: int, beyond: float) -> float:
     """
     from scipy.optimize import brentq  # noqa: PLC0415 - importing scipy takes longer than pandas
 
-    if not math.isfinite(beyond):
+    if not math.isfinite(beyond * beyond):
         return math.inf
     if power_at(0.0, freedom, beyond) >= power:
         return 0.0

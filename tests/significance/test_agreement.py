@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recsys_ndcg.significance import paired
 from recsys_ndcg.significance.paired import tested
 from recsys_ndcg.significance.testing import AGREEING, CORRECTIONS, SIMULTANEOUS, Testing
-from tests.significance.drawn import tables
+from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
 
 if TYPE_CHECKING:
@@ -47,6 +49,52 @@ def test_both_ends_are_as_far_from_the_difference(table: Floats, how: Testing) -
     below, above = found.difference - found.low, found.high - found.difference
     np.testing.assert_allclose(below[finite], above[finite], rtol=1e-6, atol=1e-12)
     assert np.isneginf(found.low[np.isposinf(found.high)]).all()
+
+
+@given(tables(2, 8), hows)
+@settings(max_examples=150, deadline=None)
+def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
+    """Nothing has to be moved, but for last digits."""
+    found = tested(table, all_pairs(table.shape[1]), how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paired, "agreeing", lambda low, high, *_: (low, high))
+        alone = tested(table, all_pairs(table.shape[1]), how)
+    np.testing.assert_allclose(found.low, alone.low, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(found.high, alone.high, rtol=1e-6, atol=1e-12)
+
+
+@given(tables(2, 8, models=2))
+@settings(max_examples=100, deadline=None)
+def test_a_level_that_is_the_p_itself(table: Floats) -> None:
+    """Is just enough, and the next number below is not."""
+    p = float(tested(table, [(0, 1)], Testing()).p[0])
+    if 0 < p < 1:
+        for alpha in (p, float(np.nextafter(p, 0))):
+            found = tested(table, [(0, 1)], Testing(alpha=alpha))
+            assert bool((found.low > 0) | (found.high < 0)) == (alpha == p)
+
+
+@pytest.mark.parametrize("test", AGREEING)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_at_the_level_of_its_p_an_interval_ends_at_0(test: str, seed: int) -> None:
+    """Where many values are drawn, but for the step from one of these to the next."""
+    table = made(11, 2, seed, apart=0.02)
+    p = float(tested(table, [(0, 1)], Testing(test)).p[0])
+    found = tested(table, [(0, 1)], Testing(test, alpha=p))
+    assert 0.1 < p < 0.9
+    half = (found.high - found.low) / 2
+    beyond = np.abs(found.difference) - half
+    assert 0 <= beyond[0] <= 0.02 * half[0]
+
+
+def test_few_draws_of_t_make_no_pair_surer() -> None:
+    """Two pairs that are the same have the t of one, and no narrower an interval."""
+    table = made(12, 2, 0)
+    alone = tested(table, [(0, 1)], Testing())
+    for seed in range(20):
+        found = tested(table, [(0, 1), (1, 0)], Testing(draws=39, seed=seed))
+        assert (found.corrected >= alone.p).all()
+        assert (found.high - found.difference >= (alone.high - alone.difference) * 0.9999).all()
 
 
 @given(tables(2, 8), hows)

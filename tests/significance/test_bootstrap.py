@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def _made(users: int, seed: int) -> tuple[Floats, Floats]:
     """Return numerators and denominators of two columns, skewed, some users without a part."""
     stream = np.random.default_rng(seed)
-    bottom = stream.integers(0, 6, (users, 2)).astype(float)
+    bottom = stream.integers(0, 6, (users, 2)).astype(float) * [1, 2]
+    bottom[:2, 1] = 60, 30
     return bottom * stream.exponential(size=(users, 2)) ** 2, bottom
 
 
@@ -48,6 +49,18 @@ def test_it_is_scipys(method: str, level: float) -> None:
         )  # fmt: skip
         ends, error = expected.confidence_interval, expected.standard_error
         assert found[:, place] == pytest.approx([ends.low, ends.high], abs=error / 15)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_resamples_with_the_same_mean_count_half(seed: int) -> None:
+    """As SciPy has it, of scores with few values, whatever their last digits."""
+    scores = np.random.default_rng(seed).integers(0, 3, 7) / 3
+    found = _ends(scores[:, None], np.ones((7, 1)), draws=20_000, level=0.5)
+    expected = stats.bootstrap(
+        (scores,), np.mean, method="BCa", confidence_level=0.5, n_resamples=20_000, random_state=0
+    )
+    ends, error = expected.confidence_interval, expected.standard_error
+    assert found[:, 0] == pytest.approx([ends.low, ends.high], abs=error / 15)
 
 
 def test_its_quantiles_are_those_of_all_resamples() -> None:

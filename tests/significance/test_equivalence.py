@@ -61,16 +61,28 @@ def test_each_direction_is_a_t_test_of_one_side(table: Floats, correction: str, 
 @pytest.mark.parametrize("test", AGREEING)
 def test_among_all_pairs_it_is_as_rare_as_the_largest_t(test: str) -> None:
     """In either direction: of two pairs, as SciPy integrates it."""
-    table, pairs, margin = made(30, 3, 4, apart=0.03), [(0, 1), (0, 2)], 0.12
+    table, pairs, margin = made(30, 3, 4, apart=0.01), [(0, 1), (0, 2)], 0.03
     found = tested(table, pairs, Testing(test, draws=20_000), margin=margin)
     apart = np.array([table[:, a] - table[:, b] for a, b in pairs])
     error = apart.std(axis=1, ddof=1) / np.sqrt(30)
     joint = stats.multivariate_t(shape=np.corrcoef(apart), df=29, seed=0)
     for sign, ours in ((1, found.p_not_worse), (-1, found.p_not_better)):
         t = (margin + sign * apart.mean(axis=1)) / error
-        expected = [1 - joint.cdf([one] * 2, lower_limit=[-one] * 2) for one in t]
+        expected = [1 - joint.cdf([one] * 2, lower_limit=[-one] * 2) if one > 0 else 1 for one in t]
+        assert min(expected) < 0.5
         assert ours.tolist() == pytest.approx(expected, abs=0.015)
-    assert (found.p_not_worse > 0.001).any()
+
+
+def test_the_same_difference_everywhere() -> None:
+    """Is surely within a margin above it, and not within itself."""
+    table = np.array([[0.25, 0.5], [0.5, 0.75], [0.0, 0.25]])
+    for correction in ("max-T", "holm"):
+        wide, itself, narrow = (
+            _all(table, Testing(correction=correction), margin) for margin in (0.3, 0.25, 0.2)
+        )
+        assert wide.p_not_worse[0] == wide.p_not_better[0] < 1e-300
+        assert itself.p_not_worse[0] == narrow.p_not_worse[0] == narrow.p_equivalent[0] == 1
+        assert itself.p_not_better[0] == narrow.p_not_better[0] < 1e-300
 
 
 def test_a_margin_changes_nothing_else() -> None:

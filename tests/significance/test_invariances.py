@@ -99,6 +99,7 @@ def test_which_model_of_a_pair_is_named_first(table: Floats, test: str) -> None:
     _same(one, other, *turned)
     np.testing.assert_array_equal(one.direction, -other.direction)
     np.testing.assert_array_equal(one.difference, -other.difference)
+    np.testing.assert_array_equal(one.direction, -other.direction)
     np.testing.assert_array_equal(one.low, -other.high)
     np.testing.assert_array_equal(one.wins, other.losses)
 
@@ -119,16 +120,30 @@ def test_columns_of_models_stand_for_those_of_pairs(
     np.testing.assert_allclose(shared.corrected, alone.corrected, atol=near)
 
 
+@pytest.mark.parametrize("test", TESTS)
+def test_a_model_that_has_diverged(test: str) -> None:
+    """Is no reason to know less of the others."""
+    table = made(30, 3, 0)
+    alone = tested(table, [(0, 1)], Testing(test, "none", draws=99))
+    table[:, 2] *= 1e250
+    among = tested(table, all_pairs(3), Testing(test, "none", draws=99))
+    for field in fields(Tested):
+        left, right = getattr(alone, field.name)[0], getattr(among, field.name)[0]
+        assert right == pytest.approx(left, rel=1e-9, nan_ok=True), field.name
+    assert (among.p[1:] < 1e-3).all() or test in {"randomisation", "bootstrap"}
+
+
 @pytest.mark.parametrize("test", AGREEING)
 def test_how_many_columns_are_shared(test: str) -> None:
     """The two that have no digits in common with others do not keep these from sharing theirs."""
     table = made(50, 7, 0)
     table[:, 6] *= 1e9
+    table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]
     compared = Compared.of(table, all_pairs(7))
     pairs = np.arange(len(compared.pairs))
     found = PairColumns(compared, compared.moments(), pairs, centred=test != "randomisation")
-    assert len(found) == 6 + 6
-    assert int((found.second >= 0).sum()) == 15
+    assert len(found) == 6 + 1 + 6
+    assert int((found.second >= 0).sum()) == 14
 
 
 @pytest.mark.parametrize("test", AGREEING)

@@ -162,6 +162,15 @@ def test_the_largest_t_of_pairs_of_other_users_is_that_of_independent_ones() -> 
     assert found.corrected.tolist() == pytest.approx(expected.tolist(), abs=NEAR + 0.002)
 
 
+def test_the_largest_t_of_pairs_of_few_and_of_many_users() -> None:
+    """Each is as rare as it is alone, and hardly knows of the other."""
+    table = np.full((30, 4), np.nan)
+    table[:6, :2], table[6:, 2:] = made(6, 2, 3, apart=0.08), made(24, 2, 1, apart=0.02)
+    found = tested(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
+    assert ((found.p > 0.02) & (found.p < 0.5)).all()
+    assert found.corrected.tolist() == pytest.approx((1 - (1 - found.p) ** 2).tolist(), rel=0.1)
+
+
 def test_a_pair_of_two_users_does_not_decide_about_all_others() -> None:
     """The wide tails of its t are its own."""
     table = made(200, 3, 0, apart=0.1)
@@ -237,8 +246,10 @@ def test_the_same_difference_everywhere(users: int) -> None:
         if test == "randomisation" and users == 2:
             assert found.p[0] == pytest.approx(0.5, abs=NEAR)
             assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
+            assert found.detectable[0] == np.inf
         else:
             assert found.low[0] == found.high[0] == found.difference[0]
+            assert found.detectable[0] == 0
             smallest = np.finfo(float).tiny if test == "t" else 1 / 10_001
             assert found.p[0] == smallest
 
@@ -252,6 +263,14 @@ def test_too_few_users_are_no_test(test: str) -> None:
     assert found.difference.tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
     for name in ("deviation", "low", "high", "effect", "p", "corrected", "detectable"):
         assert np.isnan(getattr(found, name)).all(), name
+
+
+def test_a_level_that_nothing_reaches() -> None:
+    """Finds nothing, and would not."""
+    for test in TESTS:
+        found = _all(made(3, 2, 0), Testing(test, "holm", alpha=1e-300))
+        assert not found.p[0] <= 1e-300
+        assert found.detectable[0] > 1e100 or test in {"wilcoxon", "sign"}
 
 
 def test_no_pairs_are_no_tests() -> None:

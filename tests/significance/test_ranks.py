@@ -76,6 +76,10 @@ def test_two_models_share_a_letter_if_they_are_not_different(
     used = sorted(set().union(*(_each(text) for text in texts)))
     assert used == [chr(ord("a") + place) for place in range(len(used))]
     assert "a" in texts[order[0]]
+    for model, text in enumerate(texts):  # a letter that no other stands for
+        for letter in _each(text):
+            beside = [_each(other) for place, other in enumerate(texts) if place != model]
+            assert any(_each(text) & other == {letter} for other in beside) or text == letter
     firsts = [
         min(order.index(one) for one in range(models) if letter in texts[one]) for letter in used
     ]
