@@ -198,4 +198,4 @@ def _detectable(judged: Judged, moments: Moments, how: Testing) -> Floats:
         found = np.where(np.isinf(shift), np.inf, shift * moments.error)
     # all signs are alike in one of so many draws, however large the differences are
     never = (how.test == "randomisation") & (2.0 ** (1 - moments.users) > level)
-    return np.where(moments.live & ~never, found, np.nan)
+    return np.where(moments.live, np.where(never, np.inf, found), np.nan)
