@@ -87,7 +87,7 @@ PRINTED = {
         "recommend_from=threshold -0.5141 (82%), undefined=0.0 -0.1120 (18%)",
         "the same for 300 of 300 users",
     ],
-    "quality_gate.py": [
+    "test_quality_gate.py": [
         "better: passed. new against old in ndcg@10: 0.0323 over 300 users",
         "worse: failed. new against old in ndcg@10: -0.0228 over 300 users. It is worse",
         "few users: failed. new against old in ndcg@10: 0.0134 over 12 users. That it is not worse",

@@ -14,7 +14,6 @@ from recsys_ndcg.cli.process import complain
 from recsys_ndcg.comparison.gate import Gate
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.scoring.measurement import short_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -204,17 +203,10 @@ def gated_plan(
     The usual metrics fall away where nothing tells what is relevant, unless a gate needs that.
     """
     metrics = list(dict.fromkeys(gated))
-    if names is not None:
-        return plan_of(choices, [*names, *map(str, metrics)], k)
-    plan = plan_of(choices, None, k)
-    more = [str(one) for one in metrics if one not in plan.metrics]
-    if more:
-        added = plan_of(choices, more, k).measurements
-        plan = replace(plan, measurements=(*plan.measurements, *added))
-        least = iter(short_below(plan.metrics))
-        plan = plan.each(lambda one: replace(one, short_below=next(least)))
+    wanted = plan_of(choices, None, k).names if names is None else names
+    plan = plan_of(choices, [*wanted, *map(str, metrics)], k)
     needed = any(one.needs_threshold for one in metrics)
-    return replace(plan, by_default=plan.by_default and not needed)
+    return replace(plan, by_default=names is None and not needed)
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:

@@ -13,7 +13,7 @@ from recsys_ndcg.cli.gates import checked_margin
 from recsys_ndcg.cli.parameters import beginning
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.report.segments import BUILT_IN
+from recsys_ndcg.report.segments.built_in import BUILT_IN
 from recsys_ndcg.significance.testing import AGREEING, CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:

@@ -236,7 +236,7 @@ class Comparison:
         lists = {
             name: one.lists_for(name)
             for name, one in self.field.contenders.items()
-            if name != CHANCE
+            if one.report is not None or name != CHANCE
         }
         table = overlaps(lists, k, p)
         means = table.mean()
@@ -293,7 +293,7 @@ class Comparison:
             raise InvalidInputError(msg)
         pair = {name: self.field.contenders[name] for name in (model, other)}
         level = self.field.how.alpha if alpha is None else alpha
-        how = replace(self.field.how, alpha=level, correction="none")  # it asks one question
+        how = replace(self.field.how, test="t", correction="none", alpha=level)
         contest = Contest.of(self._known(metric), pair, how, margin)
         return gates.not_worse(contest, model, other, margin)
 
@@ -396,7 +396,7 @@ class Comparison:
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
-        """Read a comparison that `save` wrote; it has everything but the lists.
+        """Read a comparison that `save` wrote: all but the lists; segments have text as labels.
 
         Raises
         ------
@@ -420,6 +420,9 @@ class Comparison:
         contest = self.field.contests[metric]
         ordered = [contest.models[place] for place in best_first(contest)]
         after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        if before == after:
+            msg = f"{before!r} is compared with itself: name two models, a= and b=."
+            raise InvalidInputError(msg)
         return before, after
 
     def _known(self, metric: str | Metric | None) -> str:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record, column_sums
+from recsys_ndcg.arrays import Record, column_lengths, column_sums
+from recsys_ndcg.comparison.contender import TABLES
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
+from recsys_ndcg.significance.intervals import ratio_interval
 from recsys_ndcg.significance.paired import Tested, tested
 
 if TYPE_CHECKING:
@@ -63,16 +65,13 @@ class Contest(Record):
         place = first.at(name)
         tables = {
             table: np.column_stack([getattr(one, table)[:, place] for one in found.values()])
-            for table in ("scores", "numerator", "denominator", "chance", "best")
+            for table in TABLES
         }
         return cls(name, first.metrics[place], tuple(found), **tables, how=how, margin=margin)
 
     def among(self, users: Flags) -> Contest:
         """Return the same of some users."""
-        tables = {
-            table: getattr(self, table)[users]
-            for table in ("scores", "numerator", "denominator", "chance", "best")
-        }
+        tables = {table: getattr(self, table)[users] for table in TABLES}
         return replace(self, **tables)
 
     @property
@@ -113,23 +112,27 @@ class Contest(Record):
         ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(top), np.nan))
         return ratio
 
-    def linearised(self) -> Floats:
+    @lazy
+    def pooled_intervals(self) -> Floats:
+        """The delta-method interval of each model's pooled score: shape (2, n_models)."""
+        own = self.denominator != 0
+        count, ratio = own.sum(axis=0), self._ratio
+        mean = column_sums(self.denominator) / np.maximum(count, 1)
+        rest = column_lengths(self.numerator - ratio * self.denominator)
+        ends = [
+            ratio_interval(*each, 1 - self.how.alpha)
+            for each in zip(count.tolist(), ratio, mean, rest, strict=True)
+        ]
+        return np.array([self._scored(end) for end in np.array(ends).T])
+
+    def _linearised(self, among: Flags) -> Floats:
         r"""Return each user's part in a model's pooled score: their mean is that score.
 
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
         with r the ratio of the sums and f the metric's root, if it takes one (Cochran 1977,
-        Sampling Techniques, chapter 6). NaN of users who have no part in it.
+        Sampling Techniques, chapter 6). A user whom a model has no score for adds nothing there.
         """
-        own = self.denominator != 0
-        columns = [
-            np.where(own[:, place], self._linearised(own[:, place])[:, place], np.nan)
-            for place in range(len(self.models))
-        ]
-        return np.column_stack(columns)
-
-    def _linearised(self, among: Flags) -> Floats:
-        """Return the parts of some users; one whom a model has no score for adds nothing there."""
         ratio = self._ratio
         mean = column_sums(self.denominator) / max(int(among.sum()), 1)
         rest = self.numerator - ratio * self.denominator

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.report.levels import same
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.contender import Contender
@@ -79,7 +80,7 @@ def movers(
     place = before.at(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
     old, new = before.scores[:, place], after.scores[:, place]
-    gain = sign * (new - old)
+    gain = np.where(same(old, new), 0.0, sign * (new - old))
     order = np.argsort(-gain, kind="stable")
     order = order[~np.isnan(gain[order])]
     first = [one for one in order[:n].tolist() if gain[one] > 0]

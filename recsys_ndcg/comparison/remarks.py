@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.aligning import identical
+from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.comparison.verdict import size
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.field import Field
 
 _LINES = 3
-_FEW = 20  # users, of whom a t test is not sure
+_LONGER = 1.05  # times as long
+_FEW = 30  # users, of whom no test keeps its level exactly
+_MANY = 10  # models, of which some pairs stand in another order by chance alone
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: against them Urbano, Lima & Hanjalic (SIGIR 2019) and "
     "Ihemelandu & Ekstrand (SIGIR 2023), for Wilcoxon Otero, Parapar & Barreiro (ECIR 2025)."
@@ -48,9 +51,13 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
     if field.other_metrics:
         yield f"Only some models have {', '.join(field.other_metrics)}: left out."
     for one, other in identical(field.contenders)[:_LINES]:
-        yield f"{one} and {other} score the same for every user: are they two models?"
+        yield f"{one} and {other} score the same for every user."
+    yield from _lengths(field)
     for contest in contests:
         there = ~np.isnan(contest.scores)
+        nobody = int((~there.any(axis=1)).sum())
+        if 0 < nobody < len(there):
+            yield f"{nobody} of {len(there)} users have no score in {contest.name}: left out of it."
         there = there[:, there.any(axis=0)]  # chance has none in some metrics
         partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
         if partly:
@@ -65,8 +72,23 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
         yield _DISPUTED
 
 
+def _lengths(field: Field) -> Iterator[str]:
+    """Return whether some models were given longer lists than others."""
+    mean = {
+        name: float(one.counts.n_items.mean())
+        for name, one in field.contenders.items()
+        if name != CHANCE
+    }
+    short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
+    if mean[long] > _LONGER * mean[short]:
+        yield (
+            f"The lists of {long} are longer than those of {short} ({mean[long]:.1f} and "
+            f"{mean[short]:.1f} items on average): what is in no list cannot score."
+        )
+
+
 def _runs(field: Field) -> Iterator[str]:
-    counts = {len(one.runs) for one in field.contenders.values()}
+    counts = {len(one.runs) for name, one in field.contenders.items() if name != CHANCE}
     if max(counts) > 1:
         told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
@@ -97,6 +119,8 @@ def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
     mine, theirs = own[one] - own[two], other[one] - other[two]
     with np.errstate(invalid="ignore"):
         against = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
+        if len(first.models) > _MANY:
+            against &= first.tested.corrected <= first.how.alpha
     if not against.any():
         return ""
     worst = int(np.where(against, np.abs(mine), -1).argmax())
@@ -126,7 +150,7 @@ def _chance(contests: Sequence[Contest]) -> Iterator[str]:
     with np.errstate(invalid="ignore"):
         below = contest.sign * (mean - chance) < 0
     names = [name for name, low in zip(contest.models, below, strict=True) if low]
-    if names and "chance" not in names:
+    if names:
         more = len(names) - _LINES
         told = names if more < 1 else [*names[:_LINES], f"{more} more"]
         yield f"Below random order in {contest.name}: {', '.join(told)}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.tables import intervals, means
+from recsys_ndcg.comparison.tables import intervals, means, turned
 from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.significance.corrections import BY_NAME
 from recsys_ndcg.significance.paired import tested
@@ -32,22 +32,25 @@ def segmented(
     number of segments and models: by Holm's method where the comparison has max-T, which is for
     models of the same users.
     """
-    tables = {name: _of_metric(one, groups, baseline) for name, one in contests.items()}
-    return pd.concat(tables, names=["metric", "segment", "model"])
+    table = pd.concat([_of_metric(one, groups, baseline) for one in contests.values()])
+    models = next(iter(contests.values())).models
+    levels: list[Any] = [[*contests], groups.cat.categories, [*models]]  # labels may be tuples
+    codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
+    index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
+    return table.set_axis(index, axis=0)
 
 
 def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
     codes = groups.cat.codes.to_numpy()
-    labels = [label for place, label in enumerate(groups.cat.categories) if (codes == place).any()]
-    places = {label: groups.cat.categories.get_loc(label) for label in labels}
-    parts: dict[Any, pd.DataFrame] = {
-        label: _of_segment(contest, codes == places[label], baseline) for label in labels
-    }
-    table: pd.DataFrame = pd.concat(parts, names=["segment", "model"])
+    parts = [
+        _of_segment(contest, codes == place, baseline)
+        for place in range(len(groups.cat.categories))
+    ]
+    table = pd.concat(parts)
     how = "holm" if contest.how.correction == "max-T" else contest.how.correction
     table["p_corrected"] = BY_NAME[how](table["p"].to_numpy())
     whole = _of_segment(contest, codes >= 0, baseline)
-    models = table.index.get_level_values("model")
+    models = table.index
     for kind in ("", "pooled_"):
         other = whole[f"{kind}difference"].reindex(models).to_numpy()
         with np.errstate(invalid="ignore"):
@@ -66,7 +69,7 @@ def _of_segment(contest: Contest, users: Flags, baseline: str) -> pd.DataFrame:
     found = tested(part.sign * part.scores, pairs, how)
     low, high = intervals(part.scores, part.how.alpha)
     pooled = part.pooled
-    ends = (found.low, found.high) if part.sign > 0 else (-found.high, -found.low)
+    ends = turned(part.sign, found)
     columns: dict[str, Any] = {
         "users": (~np.isnan(part.scores)).sum(axis=0),
         "mean": means(part.scores),
@@ -114,6 +117,6 @@ def _paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
             if len(known) > 1 and known[f"{kind}against_whole"].all():
                 yield (
                     f"Simpson's paradox: in every segment {model} is on the other side of "
-                    f"{baseline} in {name} than over all users. The segments weigh differently "
+                    f"{baseline} in {name} than over all segments. They weigh differently "
                     "for the two models: read them one by one."
                 )

@@ -60,7 +60,7 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
     stored: dict[str, Any] = {
         "format": f"recsys_ndcg {KIND} {FORMAT}",
         "written_by": __version__,
-        **told,
+        "said": told,
         "testing": {one.name: getattr(field.how, one.name) for one in fields(Testing)},
         "baseline": field.baseline,
         "margin": field.margin,
@@ -129,27 +129,16 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
     measured = [
         loading.measurement(_bare(name), stored["metrics"][name], known).metric for name in names
     ]
-    contenders = {}
-    for model in models:
-        part = stored["models"][model]
-        tables: dict[str, Any] = {
-            table: np.column_stack([part[table][name].column(size, "f") for name in names])
-            for table in TABLES
-        }
-        truth = np.column_stack([part["truth"][name].column(size, "u") for name in names])
-        contenders[model] = Contender(
+    contenders = {
+        model: Contender(
             names=tuple(names),
             metrics=tuple(measured),
-            signatures=tuple(
-                loading.signature(_bare(name), text)
-                for name, text in zip(names, part["signatures"].entries(len(names)), strict=True)
-            ),
             users=users,
-            **tables,
-            truth=truth.astype(np.uint64),
             counts=counts,
-            runs=_runs(part["runs"], len(names)),
+            **_tables(stored["models"][model], names, size),
         )
+        for model in models
+    }
     for model, one in contenders.items():
         with np.errstate(all="ignore"):
             for bad, what in chain(doubts_of_counts(counts), _doubts(one)):
@@ -159,6 +148,26 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
                         f"of {shown(model)}"
                     )
     return Field(contenders, **_choices(stored, contenders, size))
+
+
+def _tables(part: Part, names: list[str], size: int) -> dict[str, Any]:
+    """Return the scores of one model, and how they were computed."""
+    tables: dict[str, Any] = {
+        table: np.column_stack([part[table][name].column(size, "f") for name in names])
+        for table in TABLES
+    }
+    truth = np.column_stack([part["truth"][name].column(size, "u") for name in names])
+    texts = part["signatures"].entries(len(names))
+    signatures = [
+        loading.signature(_bare(name), text) for name, text in zip(names, texts, strict=True)
+    ]
+    runs = _runs(part["runs"], len(names))
+    return {
+        **tables,
+        "truth": truth.astype(np.uint64),
+        "signatures": tuple(signatures),
+        "runs": runs,
+    }
 
 
 def _doubts(one: Contender) -> Iterator[Doubt]:

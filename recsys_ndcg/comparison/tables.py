@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.report.levels import adjusted
 from recsys_ndcg.significance import mean_interval
 from recsys_ndcg.significance.ranks import letters, rank_intervals
-from recsys_ndcg.significance.testing import SIMULTANEOUS
+from recsys_ndcg.significance.testing import AGREEING, SIMULTANEOUS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def better(found: Tested, alpha: float) -> Positions:
     """Return 1 for each pair whose first model is significantly better, -1 for the second, or 0."""
     with np.errstate(invalid="ignore"):
         sure = found.corrected <= alpha
-    return np.where(sure, np.sign(np.nan_to_num(found.difference)), 0).astype(np.int64)
+    return np.where(sure, np.nan_to_num(found.direction), 0).astype(np.int64)
 
 
 def best_first(contest: Contest) -> Positions:
@@ -69,7 +69,7 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
     alpha, order = contest.how.alpha, best_first(contest)
     mean, chance = means(contest.scores), means(contest.chance)
     low, high = intervals(contest.scores, alpha)
-    pooled_low, pooled_high = intervals(contest.linearised(), alpha)
+    pooled_low, pooled_high = contest.pooled_intervals
     sure = better(contest.tested, alpha)
     first, last = rank_intervals(len(contest.models), contest.pairs, sure)
     columns: dict[str, Any] = {
@@ -96,10 +96,11 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
 def pairwise(contest: Contest) -> pd.DataFrame:
     """Return a row for each pair of models: a less b, in the units of the metric."""
     found, pooled = contest.tested, contest.pooled_tested
-    low, high = _turned(contest.sign, found)
-    pooled_low, pooled_high = _turned(contest.sign, pooled)
+    low, high = turned(contest.sign, found)
+    pooled_low, pooled_high = turned(contest.sign, pooled)
     first, second = zip(*contest.named_pairs, strict=True)
-    own = "simultaneous" if contest.how.correction in SIMULTANEOUS else "own"
+    together = contest.how.correction in SIMULTANEOUS or len(first) == 1
+    kind = "simultaneous" if together and contest.how.test in AGREEING else "own"
     margins = {
         "p_a_not_worse": found.p_not_worse,
         "p_b_not_worse": found.p_not_better,
@@ -114,7 +115,7 @@ def pairwise(contest: Contest) -> pd.DataFrame:
             "difference": contest.sign * found.difference,
             "ci_low": low,
             "ci_high": high,
-            "interval": own if len(first) > 1 else "simultaneous",
+            "interval": kind,
             "deviation": found.deviation,
             "effect": contest.sign * found.effect,
             "wins": found.wins,
@@ -133,7 +134,7 @@ def pairwise(contest: Contest) -> pd.DataFrame:
     )
 
 
-def _turned(sign: int, found: Tested) -> tuple[Floats, Floats]:
+def turned(sign: int, found: Tested) -> tuple[Floats, Floats]:
     """Return intervals in the units of the metric, where less may be better."""
     return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
 

@@ -30,7 +30,7 @@ def read(
 ) -> Rows:
     """Read predictions in any form that `evaluate` accepts."""
     data = _unpickled(data, columns, text)
-    if is_table(data, columns):
+    if _is_table(data, columns):
         return read_frame(open_table(data, columns, text))
     if columns:
         msg = "columns= names the columns of a table, but the data is not a table."
@@ -46,7 +46,7 @@ def read_labels(
     if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
         matrix = data.tocoo()
         return Labels(matrix.row, matrix.col, floats(matrix.data, "true"))
-    if is_table(data, columns):
+    if _is_table(data, columns):
         columns = _those_of(columns, "estimated", "rank")
         return labels_from(open_table(data, columns, text, ("user", "item", "true")))
     return labels_of(data)
@@ -57,7 +57,7 @@ def read_results(
 ) -> Results:
     """Read results from a table, rows, lists per user or predictions."""
     data = _unpickled(data, columns, text)
-    if not is_table(data, columns):
+    if not _is_table(data, columns):
         return without_fillers(results_of(data))
     columns = _those_of(columns, "true")
     return without_fillers(
@@ -114,7 +114,7 @@ def _in_columns(data: Any) -> Any:
     return pd.DataFrame(data) if dicts and all(isinstance(one, Mapping) for one in data) else data
 
 
-def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
     if isinstance(data, Mapping):
         roles = roles_of(data, checked_columns(columns))

@@ -17,13 +17,14 @@ class Recorded(Metric):
         Its cutoff.
     text : str
         Its name, with the cutoff.
-    is_bounded, ranks : bool
-        Its `bounded` and `orders`.
+    is_bounded, ranks, more_is_better : bool
+        Its `bounded`, `orders` and `greater_is_better`.
     """
 
     text: str = ""
     is_bounded: bool = True
     ranks: bool = True
+    more_is_better: bool = True
 
     def __post_init__(self) -> None:
         """Keep the text as it is."""
@@ -41,3 +42,8 @@ class Recorded(Metric):
     def orders(self) -> bool:  # type: ignore[override]
         """Whether the score depends on the order of a list."""
         return self.ranks
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        """Whether more of it is better."""
+        return self.more_is_better

@@ -108,7 +108,8 @@ def head(segments: Parted) -> str:
     """Return how many segments there are, of what and of whom."""
     count = len(segments.labels)
     many = "1 segment" if count == 1 else f"{count} segments"
-    return f"{many} by {visible(segments.name)}, {segments.whole.counts['users']} users"
+    by = "" if segments.name == "segment" else f" by {visible(segments.name)}"
+    return f"{many}{by}, {segments.whole.counts['users']} users"
 
 
 def text(segments: Parted) -> str:

@@ -171,7 +171,9 @@ def _metric(name: str, k: int | None, described: Part, known: frozenset[str]) ->
     if not is_ratio:
         msg = f"{name} makes its score in a way that is not known here: import its module first"
         raise InvalidInputError(msg)
-    return Recorded(k, text=name, is_bounded=bounded, ranks=ranks)
+    told = "greater_is_better" in described.names()  # the first files of format 4 lack it
+    better = described["greater_is_better"].flag() if told else True
+    return Recorded(k, text=name, is_bounded=bounded, ranks=ranks, more_is_better=better)
 
 
 def _from_lists(stored: Part, names: list[str]) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
 from recsys_ndcg.report.segments import refuse_both, segments_of
 from recsys_ndcg.report.segments.segmented import Segments
-from recsys_ndcg.report.summary import intervals, summarised
+from recsys_ndcg.report.summary import intervals, resampled, summarised
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,21 +210,47 @@ class Report(Mapping[str, float]):
         """What makes the numbers say less than they seem to: a sentence for each thing."""
         return remarks(self)
 
-    def intervals(self, level: float = 0.95) -> pd.DataFrame:
+    def intervals(
+        self, level: float = 0.95, *, method: str = "t", draws: int = 10_000, seed: int = 0
+    ) -> pd.DataFrame:
         """Return confidence intervals over users.
 
         Parameters
         ----------
         level : float
             Between 0 and 1.
+        method : {'t', 'percentile', 'bca'}
+            Student's t for means and the delta method for the ratios that pooled scores are; or
+            quantiles of the scores of resampled users (bootstrap), or these corrected for bias
+            and skewness: for few users with scores far from normal.
+        draws, seed : int
+            How many resamples, of which seed.
 
         Returns
         -------
         pandas.DataFrame
-            A row per metric: mean_low and mean_high by Student's t, pooled_low and pooled_high
-            by the delta method for a ratio.
+            A row per metric: mean_low, mean_high, pooled_low, pooled_high. NaN where fewer than
+            two users have a score.
+
+        Raises
+        ------
+        InvalidInputError
+            The level, the method, draws or seed is something else.
+
+        References
+        ----------
+        Efron (1987), doi:10.1080/01621459.1987.10478410
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)]}, k=2)
+        >>> report.intervals(method="percentile").loc["ndcg@2"].round(3).tolist()
+        [0.797, 1.0, 0.797, 1.0]
         """
-        return intervals(self.audited.totals, level)
+        if method == "t":
+            return intervals(self.audited.totals, level)
+        return resampled(self.scores, level, method, draws, seed)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, complete: two equal ones mean equal numbers.

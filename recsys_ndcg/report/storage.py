@@ -143,6 +143,7 @@ def described(metric: Metric, undefined: float = math.nan) -> dict[str, Any]:
         "k": metric.k,
         "bounded": metric.bounded,
         "orders": metric.orders,
+        "greater_is_better": metric.greater_is_better,
         "a_ratio": type(metric).score is Metric.score,
         "undefined": plain(undefined),
     }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.scoring.totals import scored
 from recsys_ndcg.significance import mean_interval, ratio_interval
+from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
+from recsys_ndcg.significance.testing import check_choice, check_level
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.scoring.scores import Scores
     from recsys_ndcg.scoring.totals import Totals
 
 
@@ -50,9 +52,7 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
     InvalidInputError
         The level is not between 0 and 1.
     """
-    if not is_number(level) or not 0 < level < 1:
-        msg = f"level must be between 0 and 1, such as 0.95, not {shown(level)}."
-        raise InvalidInputError(msg)
+    check_level("level", level, such_as=0.95)
     own, parts = totals.scores, totals.parts
     means = [
         mean_interval(int(count), mean, length, level)
@@ -64,9 +64,29 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
             parts.count, parts.ratio, parts.mean_x, parts.residual, strict=True
         )
     ]
-    low, high = (
-        scored(totals.measurements, np.array([one[end] for one in ratios])) for end in (0, 1)
-    )
-    lows, highs = zip(*means, strict=True)
-    columns = {"mean_low": lows, "mean_high": highs, "pooled_low": low, "pooled_high": high}
-    return pd.DataFrame(columns, index=totals.names)
+    pooled = [scored(totals.measurements, np.array([one[end] for one in ratios])) for end in (0, 1)]
+    return _table(totals.names, *zip(*means, strict=True), *pooled)
+
+
+def resampled(scores: Scores, level: float, method: str, draws: int, seed: int) -> pd.DataFrame:
+    """Return the same intervals from resampled users, by bootstrap percentiles or BCa.
+
+    Raises
+    ------
+    InvalidInputError
+        The level, the method or a number of them is none.
+    """
+    check_choice("method", method, ("t", *METHODS))
+    values, defined = scores.per_user, scores.defined
+    own = ~np.isnan(values)
+    top = np.hstack([np.where(own, values, 0.0), np.where(defined, scores.numerator, 0.0)])
+    bottom = np.hstack([own, np.where(defined, scores.denominator, 0.0)])
+    ends = ratio_bootstrap(top, bottom, level=level, method=method, draws=draws, seed=seed)
+    (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
+    pooled = [scored(scores.measurements, ratio) for ratio in (ratio_low, ratio_high)]
+    return _table(scores.names, low, high, *pooled)
+
+
+def _table(names: list[str], *ends: Any) -> pd.DataFrame:
+    columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=names)

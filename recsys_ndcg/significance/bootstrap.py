@@ -62,7 +62,7 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
     >>> options = {"level": 0.9, "draws": 999, "seed": 0}
     >>> low, high = ratio_bootstrap(scores, np.ones((3, 1)), method="percentile", **options)
     >>> low.round(4), high.round(4)
-    (array([0.25]), array([0.75]))
+    (array([0.3333]), array([0.6667]))
     """
     check_choice("method", method, METHODS)
     check_level("level", level, such_as=0.95)

@@ -54,9 +54,8 @@ def by_resampling(compared: Compared, moments: Moments, how: Testing) -> Judged:
         corrected = share_beyond(largest, np.where(tested, observed - slack, np.nan))
     else:
         corrected = BY_NAME[how.correction](p)
-    return Judged(
-        p, corrected, _in_errors(beyond + slack, np.maximum(moments.users, 2), signs=signs)
-    )
+    critical = _in_errors(beyond + slack, np.maximum(moments.users, 2), signs=signs)
+    return Judged(p, corrected, critical, np.sign(moments.mean))
 
 
 def _statistics(

@@ -26,15 +26,17 @@ def by_t(compared: Compared, moments: Moments, how: Testing) -> Judged:
     t = np.abs(student.statistic(moments.mean, moments.error))
     p = student.two_sided(t, freedom)
     if how.correction != "max-T":
-        return Judged(p, BY_NAME[how.correction](p), critical_alone(moments, how))
+        return Judged(
+            p, BY_NAME[how.correction](p), critical_alone(moments, how), np.sign(moments.mean)
+        )
     own = student.critical(how.alpha, freedom)
     drawn = largest_t(compared, moments, how)
     if drawn is None:
-        return Judged(p, p, own)
+        return Judged(p, p, own, np.sign(moments.mean))
     corrected = np.maximum(p, share_beyond(drawn, normal_scale(t, freedom)))
     rank = critical_rank(len(drawn), how.alpha)
     among_all = of_normal_scale(drawn[rank], freedom) if rank < len(drawn) else np.inf
-    return Judged(p, corrected, np.maximum(own, among_all))
+    return Judged(p, corrected, np.maximum(own, among_all), np.sign(moments.mean))
 
 
 def critical_alone(moments: Moments, how: Testing) -> Floats:

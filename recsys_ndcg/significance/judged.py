@@ -26,11 +26,14 @@ class Judged(Columns):
         p-values, and those corrected for testing all pairs.
     critical : float64 array
         In standard errors: how far an interval reaches to either side.
+    direction : float64 array
+        1 where what is tested speaks for the first model, -1 for the second.
     """
 
     p: Floats
     corrected: Floats
     critical: Floats
+    direction: Floats
 
     def interval(self, moments: Moments) -> tuple[Floats, Floats]:
         """Return the lower and the upper ends: NaN where there is no test."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import Columns
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.by_order import by_signed_ranks, by_signs
 from recsys_ndcg.significance.by_resampling import by_resampling
-from recsys_ndcg.significance.by_t import by_t
+from recsys_ndcg.significance.by_t import by_t, critical_alone
 from recsys_ndcg.significance.differences import Compared, Moments
 from recsys_ndcg.significance.equivalence import within
 from recsys_ndcg.significance.judged import Judged, agreeing
@@ -44,8 +44,12 @@ class Tested(Columns):
         Users whose score is higher in the first model, the same, lower.
     p, corrected : float64 arrays
         p-values, and those corrected for testing all pairs.
+    direction : float64 array
+        1 where the test speaks for the first model, -1 for the second: that of the mean, or of the
+        ranks or signs, which may speak for the other.
     detectable : float64 array
-        The smallest true difference that would be found with 80 % power.
+        The smallest true difference that would be found with 80 % power, or more where a pair is
+        tested step by step; NaN of tests of ranks and signs, and where nobody differs.
     p_not_worse, p_not_better, p_equivalent : float64 arrays
         Corrected p-values: of the first being worse by the margin or more, of its being better by
         that, and the larger of the two (Schuirmann 1987); NaN without a margin.
@@ -64,6 +68,7 @@ class Tested(Columns):
     losses: Positions
     p: Floats
     corrected: Floats
+    direction: Floats
     detectable: Floats
     p_not_worse: Floats
     p_not_better: Floats
@@ -135,7 +140,8 @@ def tested(
         losses=moments.losses,
         p=judged.p,
         corrected=judged.corrected,
-        detectable=np.ldexp(_detectable(judged, moments), unit),
+        direction=judged.direction,
+        detectable=np.ldexp(_detectable(judged, moments, how), unit),
         p_not_worse=not_worse,
         p_not_better=not_better,
         p_equivalent=np.maximum(not_worse, not_better),
@@ -162,7 +168,7 @@ def _of_live(judged: Judged, moments: Moments) -> Judged:
         for one in (judged.p, judged.corrected)
     )
     critical = np.where(few, np.nan, np.where(moments.live, judged.critical, 0.0))
-    return Judged(p, corrected, critical)
+    return Judged(p, corrected, critical, np.where(moments.live, judged.direction, 0.0))
 
 
 def _effect(moments: Moments) -> Floats:
@@ -171,13 +177,25 @@ def _effect(moments: Moments) -> Floats:
     return effect
 
 
-def _detectable(judged: Judged, moments: Moments) -> Floats:
-    """Return the differences whose noncentrality has the power, each distinct one solved once."""
-    asked = np.stack([moments.users - 1, judged.critical], axis=1)
+def _detectable(judged: Judged, moments: Moments, how: Testing) -> Floats:
+    """Return the differences whose noncentrality has the power, each distinct one solved once.
+
+    Corrections step by step find at least what Bonferroni's finds.
+    """
+    if how.test not in AGREEING:
+        return np.full(len(judged.p), np.nan)
+    critical, level = judged.critical, how.alpha
+    if how.correction in {"holm", "bh"}:
+        critical = critical_alone(moments, replace(how, correction="bonferroni"))
+    if how.correction in {"holm", "bh", "bonferroni"}:
+        level /= max(int((moments.users > 1).sum()), 1)
+    asked = np.stack([moments.users - 1, critical], axis=1)
     known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
     shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]
     found = np.full(len(judged.p), np.nan)
     with np.errstate(invalid="ignore"):
         found[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
         found *= moments.error
-    return np.where(moments.live, found, np.where(moments.users > 1, 0.0, np.nan))
+    # all signs are alike in one of so many draws, however large the differences are
+    never = (how.test == "randomisation") & (2.0 ** (1 - moments.users) > level)
+    return np.where(moments.live & ~never, found, np.nan)

@@ -85,16 +85,16 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
     >>> round(power_at(2.0, 9, 2.262), 3)
     0.431
     """
-    from scipy.special import nctdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
+    from scipy.special import ncfdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
 
     if not math.isfinite(beyond):
         return 0.0
     if math.isinf(shift):
         return 1.0
-    below = [float(nctdtr(freedom, one, beyond)) for one in (shift, -shift)]
-    if not all(0 <= one <= 1 for one in below):
-        below = [_normal_below(one, freedom, beyond) for one in (shift, -shift)]
-    return (1 - below[0]) + (1 - below[1])
+    within = float(ncfdtr(1, freedom, shift * shift, beyond * beyond))  # F is the square of t
+    if not 0 <= within <= 1:
+        within = _normal_below(shift, freedom, beyond) - _normal_below(shift, freedom, -beyond)
+    return 1 - within
 
 
 def shift_for(power: float, freedom: int, beyond: float) -> float:

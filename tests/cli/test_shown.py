@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
 HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,4.5,5\nann,=b|c,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,=b|c,3.5,3\n"
-COMMANDS = ["evaluate", "explain", "reconcile", "demo", "presets", "metrics"]
+COMMANDS = [
+    "evaluate",
+    "compare",
+    "leaderboard",
+    "explain",
+    "reconcile",
+    "demo",
+    "presets",
+    "metrics",
+]
 
 
 @pytest.fixture(name="path")
@@ -194,6 +203,9 @@ def test_every_help_has_an_example_that_stands_on_lines_of_its_own(command: str)
         ("evaluate --preset ran", ["ranx", "ranx_burges"]),
         ("reconcile --metric nd", ["ndcg"]),
         ("evaluate --format m", ["markdown"]),
+        ("compare --test boot", ["bootstrap"]),
+        ("evaluate --metric rec", ["recall"]),
+        ("leaderboard --metric prec", ["precision"]),
     ],
 )
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

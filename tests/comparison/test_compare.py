@@ -309,3 +309,47 @@ def test_some_models_may_have_no_score_for_a_user() -> None:
     apart = (scores["one"] - scores["two"])[both]
     assert row["difference"] == pytest.approx(apart.mean())
     assert any("have a score in precision@5 by some models" in line for line in found.remarks)
+
+
+def test_a_sign_test_speaks_for_who_wins_more_users() -> None:
+    """Though the other one has the higher mean."""
+    one: list[tuple[str, str, float, float]] = []
+    two: list[tuple[str, str, float, float]] = []
+    for user in range(100):
+        wins = user < 80
+        for item, grade in enumerate((3.0, 2.5, 0.0) if wins else (9.0, 0.0, 0.0)):
+            good, bad = (3 - item, item) if not wins else (3 - item, (0, 1, -1)[item])
+            one.append((f"u{user:03}", f"i{item}", float(good if wins else bad), grade))
+            two.append((f"u{user:03}", f"i{item}", float(bad if wins else good), grade))
+    with pytest.warns(rn.DataWarning, match="disputed"):
+        found = rn.compare({"one": one, "two": two}, metrics=["ndcg@3"], test="sign")
+    board = found.leaderboard
+    assert board["mean"]["two"] > board["mean"]["one"]
+    assert board["tier"].to_dict() == {"one": 1, "two": 2}
+
+
+def test_errors_of_ones_own_stay_errors_in_a_file(tmp_path: Path) -> None:
+    """Also where the metric is not known any more."""
+    paths = {name: tmp_path / f"{name}.json" for name in ("good", "poor")}
+    for name, path in paths.items():
+        rn.evaluate(models()[name], metrics=["ndcg@3"]).save(path)
+        text = path.read_text(encoding="utf-8").replace("ndcg@3", "homemade@3")
+        told = '"greater_is_better": '
+        assert f"{told}true" in text
+        path.write_text(text.replace(f"{told}true", f"{told}false"), encoding="utf-8")
+    board = rn.compare(paths).leaderboard
+    assert board.index[0] == "poor"
+    assert board["mean"]["poor"] < board["mean"]["good"]
+
+
+def test_saved_reports_have_segments_too(tmp_path: Path) -> None:
+    """Their files are no tables of users; labels may be anything."""
+    paths = {}
+    for name, rows in models().items():
+        paths[name] = tmp_path / f"{name}.json"
+        rn.evaluate(rows).save(paths[name])
+    found = rn.compare(paths, by="activity").segments
+    assert found.loc["ndcg@10"]["users"].sum() == 60 * 3
+    labels = {user: (1, "a") if user < "u0030" else (2, "b") for user in rn.compare(paths).users}
+    table = rn.compare(paths, by=labels).segments
+    assert table.index.get_level_values("segment").unique().tolist() == [(1, "a"), (2, "b")]

@@ -64,7 +64,7 @@ def test_a_catalogues_baselines_are_rules() -> None:
         for algo in (SVD(random_state=0), BaselineOnly(verbose=False))
     }
     found = rn.compare(reports)
-    popular = reports["SVD"].baselines.loc["MostPopular", "ndcg@10"]
+    popular = float(reports["SVD"].baselines["ndcg@10"]["MostPopular"])
     said = found.plot().to_dict()["description"]
     assert f"MostPopular {popular:.4f}" in said
     overlap = found.overlap(5, per_user=True)["SVD", "BaselineOnly", "jaccard"]

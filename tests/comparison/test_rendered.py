@@ -25,6 +25,7 @@ HOSTILE = "\x1b[2J\u202e=_$&%#{~^}<b>|*`[x](y)\\\n- "
 @pytest.fixture(name="comparison", scope="module")
 def _comparison() -> rn.Comparison:
     drawn = models(60, fair=2.0, good=0.8, poor=6.0, like=0.81)
+    drawn["like"] = [(user, item, 3 * one, true) for user, item, one, true in drawn["like"]]
     return rn.compare(drawn, metrics=METRICS, threshold=4)
 
 
@@ -188,9 +189,9 @@ def test_a_metric_may_be_called_like_a_column() -> None:
         """Weights by rank."""
         return 1 / rank
 
-    found = rn.compare(models(30), metrics=["ndcg@3", rank(3)], threshold=4)
-    name = found.metrics[1]
-    assert name in _rows(found.to_markdown())[0]
+    found = rn.compare(models(30), metrics=["ndcg@3", rank(None)], threshold=4)
+    assert found.metrics[1] == "rank"
+    assert _rows(found.to_markdown())[0][-2:] == ["rank", "mean rank"]
 
 
 def test_what_is_missing_is_a_dash() -> None:

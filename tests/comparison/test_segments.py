@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,9 +18,9 @@ def test_each_segment_is_the_comparison_of_its_users() -> None:
     """Means, intervals, chance, differences; p corrected by Holm for segments and models."""
     both = models(users=90)
     groups = {user: "even" if int(user[1:]) % 2 == 0 else "odd" for user, *_ in both["good"]}
-    table = rn.compare(both, metrics=["ndcg@3"], by=groups).segments.loc["ndcg@3"]
+    table: Any = rn.compare(both, metrics=["ndcg@3"], by=groups).segments.loc["ndcg@3"]
     assert table.index.get_level_values("segment").unique().tolist() == ["even", "odd"]
-    raw = []
+    raw: list[tuple[Any, float]] = []
     for name in ("even", "odd"):
         own = {
             model: [row for row in rows if groups[row[0]] == name] for model, rows in both.items()
@@ -35,7 +37,7 @@ def test_each_segment_is_the_comparison_of_its_users() -> None:
             test = stats.ttest_rel(scores[model], scores["good"])
             assert row["difference"] == pytest.approx((scores[model] - scores["good"]).mean())
             assert row["p"] == pytest.approx(test.pvalue, rel=1e-6)
-            raw.append(((name, model), row["p"]))
+            raw.append(((name, model), float(row["p"])))
         assert np.isnan(table.loc[(name, "good"), "difference"])
     highest = 0.0
     for place, (key, p) in enumerate(sorted(raw, key=lambda one: one[1])):

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import pandas as pd
 
+import recsys_ndcg as rn
 from recsys_ndcg.cli import main
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ FILES = {
     "qrels": "1 0 d1 2\n1 0 d2 1\n",
     "run": "1 Q0 d2 1 0.5 \x1b[31m\n",
     "numbers.csv": HEADING + "1,1,2,3\n1,2,1,4\n2,1,5,0\n",
+    "same.csv": HEADING + ROWS.replace("3.0", "1.0"),
+    "other.csv": HEADING + ROWS.replace("bob", "cid"),
     "huge.csv": HEADING + "1,1,1e308,1023\n1,2,-1e308,1e5\n",
     "bad.csv": HEADING + "ann,a,\x1b[2J,5\n",
     "ragged.csv": HEADING + "ann,a,1,5,\x07\n",
@@ -88,21 +91,48 @@ WORDS: dict[str, list[str]] = {
                 "rank=true", "user=\x1b]0;x\x07", "item=\u2066b\u2069,user=c\td", "=", "user", ",",
                 "user=", "x=y", "estimated=user", "user=user,user=item", "true=estimated"],
     "user": ["ann", "1", "\x1b[31mred", "\u202e", "", "\udcff", "\0", "nan", "none", "[bold]x"],
+    "limit": ["ndcg@10=0.5", "ndcg@2=1", "rmse=1", "mae=0", "ndcg=0", "rr=80", "=", "=1",
+              "ndcg@10=", "ndcg@10=nan", "rmse=1e400", "x=1", "rbp(p=0.9)@3=0.2",
+              "own:early=0.1", "\x1b=1"],
+    "model": ["data.csv", "same.csv", "saved.json", "numbers.csv", "none.csv", "data", "a", "=",
+              "a=", "=data.csv", "-", "a=data.csv", "\x1b[31m=odd.csv", "\x1b[31m.csv", "\u202e",
+              "folder.csv", "", "\0", "cut.json", "./data.csv", "chance", "other.csv", "\udcff"],
+    "by": ["activity", "list_length", "relevant", "cold", "x", "", "data.csv", "same.csv", "\x1b",
+           "none.csv", "folder.csv", "bare.csv", "\udcff", "\0"],
+    "test": ["t", "randomisation", "bootstrap", "wilcoxon", "sign", "f", "", "\x1b"],
+    "correction": ["max-T", "holm", "bonferroni", "bh", "none", "x", "", "\x1b"],
+    "users": ["all", "common", "some", "", "\x1b"],
+    "sort": ["score", "adjusted", "z", "zz", "", "\x1b"],
     "seed": ["0", "1", "-1", "4294967295", "4294967296", "99999999999", "9" * 5000, "x", ""],
 }  # fmt: skip
 COMMON = {"--threshold": "number", "--preset": "preset", "--convention": "choice",
           "--columns": "columns", "--format": "form", "--sep": "sep", "--decimal": "decimal",
           "--encoding": "encoding", "--labels": "other", "--results": "other", "--qrels": "other",
           "--run": "other"}  # fmt: skip
+GATES = {
+    "--fail-under": "limit",
+    "--fail-over": "limit",
+    "--fail-if-worse": "model",
+    "--metric": "metric",
+    "--margin": "number",
+    "--alpha": "number",
+    "--users": "users",
+}
 COMMANDS = {
-    "evaluate": COMMON | {"-k": "k", "--metrics": "metric", "--per-user": "output",
-                          "--json": "output"},
+    "evaluate": COMMON | GATES | {"-k": "k", "--metrics": "metric", "--per-user": "output",
+                                  "--json": "output"},
+    "compare": {one: kind for one, kind in COMMON.items() if one not in {"--results", "--run"}}
+               | GATES | {"-k": "k", "--metrics": "metric", "--baseline": "model", "--by": "by",
+                          "--test": "test", "--correction": "correction", "--seed": "seed",
+                          "--save": "output", "--train": "by"},
+    "leaderboard": COMMON | {"--metric": "metric", "--sort": "sort", "-n": "k"},
     "explain": COMMON | {"-k": "k", "--user": "user"},
     "reconcile": COMMON | {"--metric": "metric", "--reported": "number"},
     "demo": {"--threshold": "number", "-k": "k", "--seed": "seed"},
     "presets": {"--format": "form"},
     "metrics": {"--format": "form"},
 }  # fmt: skip
+NEEDED = ("--user", "--metric")
 FLAGS = ["--no-heading", "--quiet", "--full-signature", "--version"]
 GLUE = [
     "--", "-", "--help", "=", ",", "|", ":", "@", "\x1b[2J", "\x9b", "\x7f", "\r", "\n", "\t",
@@ -118,8 +148,10 @@ def case(random: Random) -> bytes:
         words += ["--ratings", random.choice(["ratings.csv", random.choice(WORDS["file"])])]
     elif "--columns" in COMMANDS.get(command, {}) and random.random() < 0.95:
         words.append(random.choice(["data.csv", "odd.csv", random.choice(WORDS["file"])]))
+    if command == "compare":
+        words += random.choices(WORDS["model"][:3] * 3 + WORDS["model"], k=random.randrange(4))
     options = COMMANDS.get(command, COMMON)
-    wanted = [one for one in ("--user", "--metric") if one in options]
+    wanted = [one for one in NEEDED if one in options and command not in {"evaluate", "compare"}]
     for option in wanted + random.choices([*options], k=random.randrange(4)):
         value = random.choice(WORDS[options[option]])
         if random.random() < 0.1 and options[option] != "output":
@@ -192,3 +224,6 @@ def _prepare(folder: Path) -> None:
         pd.DataFrame({"user": ["\x1b[1m", "b"], "item": [1, 2], "estimated": [1.0, 2.0],
                       "true": [1.0, 0.0]}).to_parquet(folder / "ok.parquet")  # fmt: skip
         (folder / "ok.pickle").write_bytes(pickle.dumps(rows))
+        rn.evaluate(folder / "data.csv").save(folder / "saved.json")
+        saved = (folder / "saved.json").read_text(encoding="utf-8")
+        (folder / "cut.json").write_text(saved[: len(saved) // 2], encoding="utf-8")

@@ -53,6 +53,13 @@ def test_ends_are_round() -> None:
     assert bins.edges.tolist() == [round(0.05 * n, 2) for n in range(21)]
 
 
+def test_a_number_at_the_end_of_a_bin_stands_in_the_next() -> None:
+    """Whichever float it is: 0.3 is less than six times 0.05."""
+    steps = [0, 3, 6, 7, 12, 14, 17, 19]
+    values = np.array([*(step / 20 for step in steps), 0.011, 1.0])
+    assert Bins.of(values).places(values).tolist() == [*steps, 0, 19]
+
+
 def test_zero_stands_in_the_middle() -> None:
     """Where users without a difference are counted."""
     rng = np.random.default_rng(0)

@@ -91,7 +91,7 @@ def test_each_metric_has_a_panel() -> None:
     assert len(marked(chart, "line")) == len(names)
     said = described(chart)
     assert [name for name in names if f"The mean of {name} over users" in said] == names[:4]
-    assert said.endswith("And 1 metrics more.")
+    assert said.endswith("And 1 more metric.")
     assert "90 % interval" in said
     drawn(chart)
 
@@ -156,6 +156,13 @@ def test_users_are_described_by_their_quartiles() -> None:
         "and 0.6500. 1 user without a score left out."
     )
     assert {"Users by rr", "3 users", "rr of a user", "number of users"} <= {*texts(chart)}
+
+
+def test_few_users_are_counted_in_whole_numbers() -> None:
+    """Each is written once at the axis."""
+    for n in (1, 2, 5):
+        written = texts(users_against_chance(users([0.25] * n, [NAN] * n), "ndcg@10"))
+        assert [written.count(str(one)) for one in range(n + 2)] == [1] * (n + 1) + [0]
 
 
 def test_users_without_a_chance_stand_alone() -> None:
@@ -325,15 +332,29 @@ def test_the_first_models_have_colours_and_the_others_are_grey() -> None:
         ]
         assert {one["model"] for one in lines.rows} == {f"m{n}" for n in own}
         assert {one["model"] for one in grey.rows} == {*scores} - {f"m{n}" for n in own}
-        assert described(chart).endswith("; and 6 models more.")
+        assert described(chart).endswith("; and 6 more models.")
         assert "3 other models" in texts(chart)
 
 
+def test_groups_are_of_equal_size_where_that_can_be() -> None:
+    """As many of them as have ten users each, and not more than six."""
+    for users_, groups in ((25, 2), (60, 6), (120, 6)):
+        frame = by_activity([*range(users_)], SVD=[0.5] * users_, KNN=[0.4] * users_)
+        (points,) = marked(score_by_activity(frame, "ndcg@10"), "point")
+        sizes = [one["size"] for one in points.rows if one["model"] == "KNN"]
+        assert len(sizes) == groups
+        assert max(sizes) - min(sizes) <= 1
+
+
 def test_few_users_are_one_group() -> None:
-    """Those without a number are left out."""
-    frame = by_activity([3, 7, 9], SVD=[0.5, NAN, 1.0])
-    (points,) = marked(score_by_activity(frame, "ndcg@10"), "point")
-    assert [(one["group"], one["mean"], one["size"]) for one in points.rows] == [("3–9", 0.75, 2)]
+    """With Student's t interval; those without a number are left out."""
+    scores = [0.5, NAN, 1.0, 0.25]
+    (points,) = marked(score_by_activity(by_activity([3, 7, 9, 4], SVD=scores), "ap"), "point")
+    (row,) = points.rows
+    known = [0.5, 1.0, 0.25]
+    mean, half = statistics.fmean(known), T_OF_TWO * statistics.stdev(known) / math.sqrt(3)
+    assert (row["group"], row["size"]) == ("3–9", 3)
+    assert [row["mean"], row["low"], row["high"]] == pytest.approx([mean, mean - half, mean + half])
 
 
 NASTY: dict[str, Callable[[], Any]] = {

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.segments import segments_of
-from recsys_ndcg.report.segments.built_in import BUILT_IN
+from recsys_ndcg.report.segments import BUILT_IN, segments_of
 from recsys_ndcg.scoring.scores import ListCounts
 from tests.refusal import refused
 
@@ -220,6 +219,8 @@ def test_a_missing_group_says_nothing_against_another(report: rn.Report) -> None
         ([np.int64(3), np.float64(2.5), pd.NA], [2.5, 3]),
         (["x", 2, ("a", 1)], [2, "x", ("a", 1)]),
         ([date(2026, 2, 1), date(2026, 1, 1), None], [date(2026, 1, 1), date(2026, 2, 1)]),
+        ([np.timedelta64(1, "s"), None, "x"], ["x", pd.Timedelta(seconds=1)]),
+        ([np.datetime64("2026-02-01"), b"x", 1], [1, pd.Timestamp("2026-02-01"), b"x"]),
         (pd.Categorical(["s", "l", "s"], ["xl", "s", "l"]), ["s", "l"]),
         (pd.Categorical([5, 1, None], [5, 3, 1]), [5, 1]),
         (pd.cut(np.array([1, 5, 9]), [0, 4, 10]), [pd.Interval(0, 4), pd.Interval(4, 10)]),
@@ -261,7 +262,7 @@ def test_what_is_said_of_other_tables_does_not_hide_the_users(report: rn.Report)
 
 
 def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
-    """It gives the first predictions on, which may be no table, or a file."""
+    """It gives the first table on, or the first file."""
     rows = _rows(USERS)
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     frame["country"], frame["cold"] = frame["user"].map(COUNTRY), 1
@@ -281,8 +282,9 @@ def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
         assert by("activity", data) == ["2", "3", "4"]
         assert by("cold", data, train=["ann"]) == ["known", "unknown"]
     assert by("country", frame) == by("country", str(tmp_path / "a.csv")) == ["DE", "PL"]
+    assert by("country", rows) == ["DE", "PL"]  # the other model's table has it
     with refused("no segments 'country'.*say of which table"):
-        by("country", rows)
+        rn.compare({"a": rows, "b": [*rows]}, metrics="ndcg@2", by="country")
 
 
 def test_a_column_comes_before_a_file(report: rn.Report, tmp_path: Path) -> None:
@@ -732,7 +734,8 @@ def test_the_text_has_all_users_and_every_segment() -> None:
     report = _two_kinds()
     segments = report.by({user: user[0] for user in report.users if user[1] < 9})
     lines = str(segments).splitlines()
-    assert lines[0] == "2 segments by segment, 20 users"
+    assert lines[0] == "2 segments, 20 users"
+    assert str(report.by("list_length")).startswith("1 segment by list_length, 20 users\n")
     assert lines[1].split() == [
         "metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted",
         "difference", "p", "(Holm)",
@@ -833,7 +836,9 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "function of per_user returned 'x'": (lambda _: "x", {}),
     "returned 2 groups. Let it return one for each of 4": (lambda _: [1, 2], {}),
     "indexed by the numbers of rows, 0 to 8": (pd.Series(range(9)), {}),
-    "an array of 2 dimensions": (lambda _: np.zeros((4, 2)), {}),
+    "returned a ndarray of 2 dimensions. Let it": (lambda _: np.zeros((4, 2)), {}),
+    "returned a DataFrame of 2 dimensions. Let it": (lambda table: table, {}),
+    "no column 'usr' to rename": ("activity", {"columns": {"usr": "x"}}),
     "'cold' needs train=": ("cold", {}),
     "those of train of type number": ("cold", {"train": [1, 2]}),
     "train: 3 has no users": ("cold", {"train": 3}),

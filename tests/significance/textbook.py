@@ -51,6 +51,22 @@ def sign_flips(table: Table) -> tuple[Numbers, Numbers]:
     return own, largest
 
 
+def signed_ranks(values: Numbers) -> float:
+    """Return the p-value of Wilcoxon's sum of the ranks of those above 0, over all signs."""
+    sizes = [abs(one) for one in values]
+    ranks = [
+        sum(other < one for other in sizes) + (1 + sum(other == one for other in sizes)) / 2
+        for one in sizes
+    ]
+    found = sum(rank for rank, one in zip(ranks, values, strict=True) if one > 0)
+    drawn = [
+        sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign)
+        for signs in product((0, 1), repeat=len(values))
+    ]
+    tails = sum(one <= found for one in drawn), sum(one >= found for one in drawn)
+    return min(1.0, 2 * min(tails) / len(drawn))
+
+
 def resamples(table: Table) -> tuple[Numbers, Numbers]:
     """Return the same over all resamples of the users: |mean* - mean| over the standard error."""
     columns = [differences(table, *pair) for pair in all_pairs(len(table[0]))]

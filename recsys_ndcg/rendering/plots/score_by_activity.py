@@ -9,7 +9,7 @@ import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.plots.wording import label, labels, of_level, with_interval
+from recsys_ndcg.rendering.plots.wording import count, label, labels, of_level, with_interval
 from recsys_ndcg.rendering.table import number
 from recsys_ndcg.significance import mean_interval
 
@@ -78,7 +78,7 @@ def score_by_activity(
 def _grouped(activity: Floats, models: int) -> tuple[Positions, dict[int, str]]:
     """Return the group of each row, and what the groups are called; equal numbers stay together."""
     most = min(_GROUPS, max(len(activity) // models // _FEWEST, 1))
-    ends = np.unique(np.quantile(activity, np.arange(1, most + 1) / most, method="inverted_cdf"))
+    ends = np.quantile(activity, np.arange(1, most + 1) / most, method="inverted_cdf")
     group = np.searchsorted(ends, activity)
     spans = pd.Series(activity).groupby(group).agg(["min", "max"])
     return group, {
@@ -103,7 +103,7 @@ def _layers(table: pd.DataFrame, models: list[str], x: Spec, y: Spec, level: flo
     data = vega.rows(**{str(column): table[column] for column in table})
     first = models[: len(vega.PALETTE)]
     own = [row | {"line": row["model"]} for row in data if row["model"] in first]
-    rest = f"{len(models) - len(first)} other models"
+    rest = count(len(models) - len(first), "other model")
     others = [row | {"line": rest} for row in data if row["model"] not in first]
     lines = [*first, rest] if others else first
     looks = {
@@ -158,5 +158,5 @@ def _description(name: str, table: pd.DataFrame, models: list[str]) -> str:
             for group, mean in zip(ends["group"], ends["mean"], strict=True)
         ]
         told.append(f"{model}: {', '.join(means)}")
-    more = f"; and {len(models) - _TOLD} models more" if len(models) > _TOLD else ""
+    more = f"; and {count(len(models) - _TOLD, 'more model')}" if len(models) > _TOLD else ""
     return f"Mean {name} by activity: {'; '.join(told)}{more}."

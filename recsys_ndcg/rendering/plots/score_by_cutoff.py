@@ -8,7 +8,14 @@ import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of, charts_of
-from recsys_ndcg.rendering.plots.wording import beside, label, of_level, with_interval, within
+from recsys_ndcg.rendering.plots.wording import (
+    beside,
+    count,
+    label,
+    of_level,
+    with_interval,
+    within,
+)
 from recsys_ndcg.rendering.table import number
 
 if TYPE_CHECKING:
@@ -51,7 +58,8 @@ def score_by_cutoff(
         title = vega.titled(f"{panels[0]['title']['text']} by cutoff")
         size = {"width": vega.WIDTH, "height": vega.HEIGHT}
         return chart_of(panels[0] | size | {"title": title})
-    more = [f"And {len(panels) - _TOLD} metrics more."] if len(panels) > _TOLD else []
+    left = len(panels) - _TOLD
+    more = [f"And {count(left, 'more metric')}."] if left > 0 else []
     return charts_of(
         {
             "title": vega.titled("Score by cutoff"),

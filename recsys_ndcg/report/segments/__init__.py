@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.input.frames import checked_columns
 from recsys_ndcg.report.segments.built_in import BUILT_IN, built_in
 from recsys_ndcg.report.segments.membership import FORMS, in_mapping, in_series, returned
 from recsys_ndcg.report.segments.user_columns import has_column, in_table, is_table
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.segments.membership import Membership
     from recsys_ndcg.scoring.scores import ListCounts
+
+__all__ = ["BUILT_IN", "refuse_both", "segments_of"]
 
 
 def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
@@ -71,6 +74,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     >>> segments_of("list_length", report.users, counts, lambda: report.per_user).tolist()
     ['2', '3']
     """
+    checked_columns(columns)
     if isinstance(groups, str) and groups in BUILT_IN:
         return built_in(groups, users, counts, train, columns)
     if isinstance(groups, str):
@@ -111,7 +115,7 @@ def _called(name: str, data: Any, columns: Mapping[str, str] | None) -> Membersh
     if may_be_path:
         return in_table(name, None, columns)
     msg = (
-        f"There are no segments {name!r}. {nearest(name, BUILT_IN)} If it is a column, say of "
+        f"There are no segments {shown(name)}. {nearest(name, BUILT_IN)} If it is a column, say of "
         f"which table: data=table; if it is a file, there is none of that name here. {FORMS}."
     )
     raise InvalidInputError(msg)

@@ -75,9 +75,8 @@ def _in_quarters(
     """
     numbers = np.asarray(numbers, dtype=np.int64)
     among = numbers != apart
-    ordered = np.sort(numbers[among])
-    # the first that has at least a quarter, a half, three quarters of them at or below it
-    cuts = [ordered[-(-len(ordered) * part // 4) - 1] for part in (1, 2, 3)] if len(ordered) else []
+    quarters, some = (0.25, 0.5, 0.75), numbers[among]
+    cuts = np.quantile(some, quarters, method="inverted_cdf") if len(some) else []
     place = np.searchsorted(np.unique(cuts), numbers) + 1
     parts, codes = np.unique(np.where(among, place, 0), return_inverse=True)
     labels = [_range(numbers[codes == code]) for code in range(len(parts))]

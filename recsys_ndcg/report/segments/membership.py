@@ -214,10 +214,13 @@ def returned(found: Any, users: Ids, name: str) -> Membership:
     in_rows = _counts_rows(getattr(found, "index", None)) and len(found) == len(users)
     if isinstance(found, pd.Series) and not in_rows:
         return in_series(found if found.name is not None else found.rename(name), users)
-    if isinstance(found, str | bytes | Mapping | AbstractSet) or not isinstance(found, Iterable):
+    is_list = isinstance(found, Iterable) and getattr(found, "ndim", 1) == 1
+    if isinstance(found, str | bytes | Mapping | AbstractSet) or not is_list:
+        many = f"a {type(found).__name__} of {getattr(found, 'ndim', 0)} dimensions"
+        what = many if hasattr(found, "ndim") else shown(found)
         msg = (
-            f"The function of per_user returned {shown(found)}. Let it return a Series, a list or "
-            f"an array with a group for each of {len(users)} users."
+            f"The function of per_user returned {what}. Let it return a Series, a list or an array "
+            f"with a group for each of {len(users)} users."
         )
         raise InvalidInputError(msg)
     values = _values(found)
@@ -232,17 +235,19 @@ def returned(found: Any, users: Ids, name: str) -> Membership:
 
 def labels_from(values: list[Any]) -> Ids:
     """Return labels as objects of Python."""
-    plain = (
-        one.item() if isinstance(one, np.generic) and one.dtype.kind not in "mM" else one
-        for one in values
-    )
-    return np.fromiter(plain, dtype=object, count=len(values))
+    return np.fromiter(map(_plain, values), dtype=object, count=len(values))
 
 
 def categories_of(values: Any) -> list[Any] | None:
     """Return the categories of pandas in their own order."""
     kind = getattr(values, "dtype", None)
     return kind.categories.tolist() if isinstance(kind, pd.CategoricalDtype) else None
+
+
+def _plain(one: Any) -> Any:
+    if isinstance(one, np.datetime64 | np.timedelta64):  # item() may give nanoseconds as a number
+        return pd.Timestamp(one) if isinstance(one, np.datetime64) else pd.Timedelta(one)
+    return one.item() if isinstance(one, np.generic) else one
 
 
 def _values(groups: Any) -> Ids:

@@ -1,4 +1,4 @@
-"""May the new model replace the old one? A test for a pipeline: pytest examples/quality_gate.py."""
+"""May the new model replace the old? A test of pytest: pytest examples/test_quality_gate.py."""
 
 from __future__ import annotations
 

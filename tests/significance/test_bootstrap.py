@@ -1,0 +1,160 @@
+"""Intervals of ratios from resampled users."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import recsys_ndcg as rn
+from recsys_ndcg.significance import resampling
+from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
+from tests.refusal import refused
+from tests.report.test_reports import drawn_lists
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+
+
+def _made(users: int, seed: int) -> tuple[Floats, Floats]:
+    """Return numerators and denominators of two columns, skewed, some users without a part."""
+    stream = np.random.default_rng(seed)
+    bottom = stream.integers(0, 6, (users, 2)).astype(float)
+    return bottom * stream.exponential(size=(users, 2)) ** 2, bottom
+
+
+def _ends(top: Floats, bottom: Floats, **options: Any) -> Floats:
+    asked: dict[str, Any] = {"level": 0.9, "method": "bca", "draws": 999, "seed": 0} | options
+    return np.array(ratio_bootstrap(top, bottom, **asked))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_it_is_scipys(method: str, level: float) -> None:
+    """Within what two sets of draws differ by."""
+    top, bottom = _made(20, 1)
+    found = _ends(top, bottom, method=method, level=level, draws=20_000)
+    for place in (0, 1):
+        expected = stats.bootstrap(
+            (top[:, place], bottom[:, place]), lambda a, b, axis: a.sum(axis) / b.sum(axis),
+            method=method, confidence_level=level, n_resamples=20_000, paired=True,
+            vectorized=True, random_state=0,
+        )  # fmt: skip
+        ends, error = expected.confidence_interval, expected.standard_error
+        assert found[:, place] == pytest.approx([ends.low, ends.high], abs=error / 15)
+
+
+def test_its_quantiles_are_those_of_all_resamples() -> None:
+    """Of three users, of whom one has no part in the column."""
+    top, bottom = np.array([[1.0], [6.0], [0.0]]), np.array([[2.0], [4.0], [0.0]])
+    users = [(t, b) for (t,), (b,) in zip(top.tolist(), bottom.tolist(), strict=True)]
+    ratios = [
+        sum(t for t, _ in picked) / sum(b for _, b in picked)
+        for picked in product(users, repeat=3)
+        if any(b for _, b in picked)
+    ]
+    for level in (0.1, 0.35, 0.7):  # whose quantiles lie amid equal ratios
+        found = _ends(top, bottom, method="percentile", level=level, draws=20_000)
+        low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+        assert found[:, 0] == pytest.approx([low, high])
+
+
+@given(st.integers(0, 9), st.sampled_from(METHODS), st.integers(-200, 200))
+@settings(max_examples=50, deadline=None)
+def test_units(seed: int, method: str, power: int) -> None:
+    """Of numerators are those of the ends, and those of denominators go."""
+    top, bottom = _made(15, seed)
+    plain = _ends(top, bottom, method=method)
+    np.testing.assert_array_equal(
+        _ends(np.ldexp(top, power), bottom, method=method), np.ldexp(plain, power)
+    )
+    np.testing.assert_array_equal(
+        _ends(top, np.ldexp(bottom, power), method=method), np.ldexp(plain, -power)
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_columns_do_not_know_each_other(method: str) -> None:
+    """Each has the interval that it has alone."""
+    top, bottom = _made(15, 0)
+    both = _ends(top, bottom, method=method)
+    for place in (0, 1):
+        one = slice(place, place + 1)
+        alone = _ends(top[:, one], bottom[:, one], method=method)
+        np.testing.assert_array_equal(both[:, one], alone)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_little_to_resample(method: str) -> None:
+    """Fewer than two users have no interval, and equal ones a point, but for last digits."""
+    bottom = np.array([[1, 0, 2, 3], [0, 0, 1, 4], [0, 0, 0, 6]], dtype=float)
+    top = bottom * [0.5, 0.5, 0.1, 0.25]
+    top[1, 2] = 0.3 - 0.2
+    found = _ends(top, bottom, method=method)
+    assert np.isnan(found[:, :2]).all()
+    assert found[0, 2] == found[1, 2] == pytest.approx(0.1)
+    assert found[:, 3].tolist() == [0.25, 0.25]
+    assert _ends(top[:0], bottom[:0], method=method).shape == (2, 4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_draw_is_not_much(method: str) -> None:
+    """But no error, nor a warning."""
+    low, high = _ends(*_made(9, 0), method=method, draws=1)
+    assert (low == high).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_and_blocks(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change nothing, to the last bit."""
+    top, bottom = _made(200, 0)
+    plain = _ends(top, bottom, method=method)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(resampling, "_CELLS", 1000)
+    monkeypatch.setattr(resampling, "_USERS", 16)
+    monkeypatch.setattr(resampling, "_COLUMNS", 3)
+    np.testing.assert_array_equal(plain, _ends(top, bottom, method=method))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_report_resamples_its_users(method: str) -> None:
+    """Of means and of pooled scores, roots where the metric takes them."""
+    report = rn.evaluate(drawn_lists(30, 3), metrics=["ndcg@5", "recall@5", "rmse"], threshold=4)
+    found = report.intervals(0.8, method=method, draws=500, seed=2)
+    assert found.index.tolist() == report.metrics
+    stored = report.to_dict()
+    for name, row in found.to_dict("index").items():
+        values = report.per_user[name].dropna().to_numpy()[:, None]
+        top, bottom = (
+            np.array(stored[part][name])[:, None] for part in ("numerator", "denominator")
+        )
+        pooled = _ends(top, bottom, level=0.8, method=method, draws=500, seed=2)[:, 0]
+        if name == "rmse":
+            pooled = np.sqrt(pooled)
+        assert [row["pooled_low"], row["pooled_high"]] == pytest.approx(pooled.tolist())
+        own = _ends(values, np.ones(values.shape), level=0.8, method=method, draws=500, seed=2)[
+            :, 0
+        ]
+        spread = own[1] - own[0]
+        ends = [row["mean_low"], row["mean_high"]]
+        assert ends == pytest.approx(own.tolist(), abs=spread / 10)
+
+
+def test_a_report_says_t_where_nothing_else_is_asked_for() -> None:
+    """And refuses what it does not know."""
+    report = rn.evaluate(drawn_lists(5, 0))
+    assert report.intervals(0.9).equals(report.intervals(0.9, method="t", seed=1))
+    with refused("method must be one of 't', 'percentile', 'bca', not 'BCa'"):
+        report.intervals(method="BCa")
+    with refused("draws must be a whole number of at least 1"):
+        report.intervals(method="bca", draws=0)
+    with refused("seed must be"):
+        report.intervals(method="bca", seed=-1)
+    with refused("level must be between 0 and 1"):
+        report.intervals(2, method="bca")

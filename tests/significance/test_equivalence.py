@@ -1,0 +1,90 @@
+"""Differences that are surely smaller than one that matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from recsys_ndcg.significance.paired import Tested, tested
+from recsys_ndcg.significance.testing import AGREEING, TESTS, Testing
+from tests.refusal import refused
+from tests.significance import textbook
+from tests.significance.drawn import made, tables
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+
+BY_NAME: dict[str, Any] = {
+    "holm": textbook.holm,
+    "bonferroni": textbook.bonferroni,
+    "bh": textbook.benjamini_hochberg,
+    "none": list,
+}
+
+
+def _all(table: Floats, how: Testing, margin: float | None) -> Tested:
+    return tested(table, textbook.all_pairs(table.shape[1]), how, margin=margin)
+
+
+@given(tables(2), st.sampled_from(sorted(BY_NAME)), st.sampled_from(TESTS))
+@settings(max_examples=100, deadline=None)
+def test_each_direction_is_a_t_test_of_one_side(table: Floats, correction: str, test: str) -> None:
+    """Against the margin, whatever the test of no difference; corrected over all pairs."""
+    found = _all(table, Testing(test, correction, draws=9), 0.125)
+    not_worse, not_better = [], []
+    columns = [
+        textbook.differences(table.tolist(), *pair) for pair in textbook.all_pairs(table.shape[1])
+    ]
+    some = [len(one) > 1 for one in columns]
+    for apart in columns:
+        if len(apart) > 1 and np.std(apart) > 1e-9:
+            above = stats.ttest_1samp(apart, -0.125, alternative="greater")
+            below = stats.ttest_1samp(apart, 0.125, alternative="less")
+            not_worse.append(float(above.pvalue))
+            not_better.append(float(below.pvalue))
+        elif len(apart) > 1:
+            not_worse.append(0.0 if np.mean(apart) > -0.125 else 1.0)
+            not_better.append(0.0 if np.mean(apart) < 0.125 else 1.0)
+    for p, ours in ((not_worse, found.p_not_worse), (not_better, found.p_not_better)):
+        assert ours[some].tolist() == pytest.approx(BY_NAME[correction](p), rel=1e-6, abs=1e-12)
+        assert np.isnan(ours[~np.array(some)]).all()
+    np.testing.assert_array_equal(
+        found.p_equivalent, np.maximum(found.p_not_worse, found.p_not_better)
+    )
+
+
+@pytest.mark.parametrize("test", AGREEING)
+def test_among_all_pairs_it_is_as_rare_as_the_largest_t(test: str) -> None:
+    """In either direction: of two pairs, as SciPy integrates it."""
+    table, pairs, margin = made(30, 3, 4, apart=0.03), [(0, 1), (0, 2)], 0.12
+    found = tested(table, pairs, Testing(test, draws=20_000), margin=margin)
+    apart = np.array([table[:, a] - table[:, b] for a, b in pairs])
+    error = apart.std(axis=1, ddof=1) / np.sqrt(30)
+    joint = stats.multivariate_t(shape=np.corrcoef(apart), df=29, seed=0)
+    for sign, ours in ((1, found.p_not_worse), (-1, found.p_not_better)):
+        t = (margin + sign * apart.mean(axis=1)) / error
+        expected = [1 - joint.cdf([one] * 2, lower_limit=[-one] * 2) for one in t]
+        assert ours.tolist() == pytest.approx(expected, abs=0.015)
+    assert (found.p_not_worse > 0.001).any()
+
+
+def test_a_margin_changes_nothing_else() -> None:
+    """And without one there is nothing to be equivalent within."""
+    table = made(20, 3, 0)
+    plain, with_margin = (_all(table, Testing(), margin) for margin in (None, 0.1))
+    np.testing.assert_array_equal(plain.corrected, with_margin.corrected)
+    for name in ("p_not_worse", "p_not_better", "p_equivalent"):
+        assert np.isnan(getattr(plain, name)).all()
+        assert not np.isnan(getattr(with_margin, name)).any()
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, "0.1", float("nan"), float("inf"), True])
+def test_a_margin_is_above_0(margin: Any) -> None:
+    """Anything else is refused."""
+    with refused("margin must be a number above 0, such as 0.01, not"):
+        _all(made(5, 2, 0), Testing(), margin)

@@ -1,0 +1,138 @@
+"""Intervals of ranks, and letters."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recsys_ndcg.significance import ranks
+from recsys_ndcg.significance.ranks import letters, rank_intervals
+from tests.significance.textbook import all_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@st.composite
+def answers(draw: Callable[[Any], Any], most: int = 8) -> tuple[int, list[tuple[int, int]], Any]:
+    """Draw how many models there are, some pairs of them, and which are better."""
+    models = draw(st.integers(1, most))
+    pairs = draw(st.permutations(all_pairs(models)))
+    pairs = [pair[::-1] if draw(st.booleans()) else pair for pair in pairs]
+    pairs = pairs[: draw(st.integers(0, len(pairs)))]
+    better = draw(
+        st.lists(st.sampled_from([-1, 0, 0, 1]), min_size=len(pairs), max_size=len(pairs))
+    )
+    return models, pairs, better
+
+
+def _each(text: str) -> set[str]:
+    return set(re.findall(r"[a-zA-Z]|\(\d+\)", text))
+
+
+@given(answers())
+@settings(max_examples=200, deadline=None)
+def test_ranks_lie_between_the_better_and_the_worse(found: Any) -> None:
+    """Whoever was not compared may be either."""
+    models, pairs, better = found
+    low, high = rank_intervals(models, pairs, better)
+    for model in range(models):
+        above = sum(
+            (second == model and sign > 0) or (first == model and sign < 0)
+            for (first, second), sign in zip(pairs, better, strict=True)
+        )
+        below = sum(
+            (first == model and sign > 0) or (second == model and sign < 0)
+            for (first, second), sign in zip(pairs, better, strict=True)
+        )
+        assert (low[model], high[model]) == (1 + above, models - below)
+
+
+@given(answers(), st.booleans(), st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_two_models_share_a_letter_if_they_are_not_different(
+    found: Any,
+    few: bool,  # noqa: FBT001 - drawn
+    chance: Any,
+) -> None:
+    """Whichever way the letters are found."""
+    models, pairs, better = found
+    order = list(range(models))
+    chance.shuffle(order)
+    with pytest.MonkeyPatch.context() as patch:
+        if few:
+            patch.setattr(ranks, "_MANY", 1)
+        texts = letters(models, pairs, np.array(better) != 0, order)
+    apart = {frozenset(pair) for pair, sign in zip(pairs, better, strict=True) if sign}
+    assert all(texts)
+    for pair in all_pairs(models):
+        assert bool(_each(texts[pair[0]]) & _each(texts[pair[1]])) == (frozenset(pair) not in apart)
+    used = sorted(set().union(*(_each(text) for text in texts)))
+    assert used == [chr(ord("a") + place) for place in range(len(used))]
+    assert "a" in texts[order[0]]
+    firsts = [
+        min(order.index(one) for one in range(models) if letter in texts[one]) for letter in used
+    ]
+    assert firsts == sorted(firsts)
+
+
+@given(answers(4))
+@settings(max_examples=100, deadline=None)
+def test_no_fewer_letters_would_do(found: Any) -> None:
+    """Of up to four models, by trying all sets of sets."""
+    models, pairs, better = found
+    apart = {frozenset(pair) for pair, sign in zip(pairs, better, strict=True) if sign}
+    groups = [
+        set(one)
+        for size in range(1, models + 1)
+        for one in combinations(range(models), size)
+        if not any(frozenset(pair) in apart for pair in combinations(one, 2))
+    ]
+    wanted = [{one} for one in range(models)]
+    wanted += [set(pair) for pair in all_pairs(models) if frozenset(pair) not in apart]
+    fewest = next(
+        count
+        for count in range(1, 7)
+        for some in combinations(groups, count)
+        if all(any(one <= group for group in some) for one in wanted)
+    )
+    texts = letters(models, pairs, np.array(better) != 0, range(models))
+    assert len(set().union(*(_each(text) for text in texts))) == fewest
+
+
+def test_piephos_example() -> None:
+    """Eight treatments, of which the first six and the last four are alike."""
+    pairs = np.array(all_pairs(8))
+    different = np.array([first < 4 and second > 5 for first, second in pairs])
+    assert letters(8, pairs, different, range(8)) == ["a"] * 4 + ["ab"] * 2 + ["b"] * 2
+
+
+def test_more_letters_than_there_are() -> None:
+    """Go on as numbers."""
+    pairs = np.array(all_pairs(55))
+    texts = letters(55, pairs, np.ones(len(pairs), dtype=bool), range(55))
+    assert texts[:2] + texts[25:27] + texts[51:] == [
+        "a",
+        "b",
+        "z",
+        "A",
+        "Z",
+        "(53)",
+        "(54)",
+        "(55)",
+    ]
+
+
+def test_twins_that_differ_from_each_other_alone() -> None:
+    """Thirty of them have 2^30 largest sets of models that are alike."""
+    pairs = np.array(all_pairs(60))
+    different = np.array([second == first + 1 and first % 2 == 0 for first, second in pairs])
+    texts = letters(60, pairs, different, range(60))
+    for (first, second), apart in zip(pairs, different, strict=True):
+        assert bool(_each(texts[first]) & _each(texts[second])) != apart
