@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -353,3 +354,15 @@ def test_saved_reports_have_segments_too(tmp_path: Path) -> None:
     labels = {user: (1, "a") if user < "u0030" else (2, "b") for user in rn.compare(paths).users}
     table = rn.compare(paths, by=labels).segments
     assert table.index.get_level_values("segment").unique().tolist() == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize("method", ["t", "percentile", "bca"])
+def test_intervals_are_those_of_the_reports(reports: dict[str, rn.Report], method: str) -> None:
+    """Of every metric and model; users are resampled alike."""
+    found = rn.compare(reports).intervals(0.9, method=method, draws=299, seed=1)
+    for name, report in reports.items():
+        own = report.intervals(0.9, method=method, draws=299, seed=1)
+        ours: Any = found.xs(name, level="model")
+        np.testing.assert_allclose(ours.to_numpy(), own.loc[METRICS].to_numpy(), rtol=1e-6)
+    with refused("method must be one of"):
+        rn.compare(reports).intervals(method="jackknife")
