@@ -72,9 +72,10 @@ def _statistics(
     varying = np.flatnonzero(varied)
     columns = PairColumns(compared, moments, varying, centred=not signs)
     for part, places in columns.parts():
-        table = np.array([columns.values(one) for one in part])
+        table = np.empty((len(part), columns.users))
+        for row, one in zip(table, part, strict=True):
+            row[:] = columns.values(one)
         whole, unit = exact(table, alike=part.start == 0 and columns.second[places[0]] >= 0)
-        del table
         sums = sums_of(whole, how.draws, how.seed) * unit
         step = max(1, _CELLS // how.draws)
         for start in range(0, len(places), step):

@@ -27,12 +27,12 @@ _MOST = 64  # of a hundred users or a million, no resample holds one so often
 
 
 def exact(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
-    """Return columns as whole numbers, whose weighted sums are exact, and what 1 stands for.
+    """Make columns whole numbers, whose weighted sums are exact; return them, and what 1 is.
 
     Parameters
     ----------
     table : float64 array, shape (n_columns, n_users)
-        The columns.
+        The columns; written over.
     alike : bool
         Whether all have the same unit, so that their sums may be subtracted.
 
@@ -47,7 +47,8 @@ def exact(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
     shift = 51 - repeated - above
     if alike and len(shift):
         shift[:] = shift.min()
-    return np.rint(np.ldexp(table, shift[:, None])), np.ldexp(1.0, -shift)
+    np.rint(np.ldexp(table, shift[:, None], out=table), out=table)
+    return table, np.ldexp(1.0, -shift)
 
 
 def under_signs(whole: Floats, draws: int, seed: int) -> Floats:
@@ -83,8 +84,7 @@ def of_resamples(whole: Floats, draws: int, seed: int) -> Floats:
 def _drawn(
     block: Callable[[Floats, int, int], Floats], size: int, whole: Floats, draws: int, seed: int
 ) -> Floats:
-    by_user = np.ascontiguousarray(whole.T)
-    blocks = in_threads(partial(block, by_user, seed), range(-(-draws // size)))
+    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)))
     return np.concatenate(blocks)[:draws]
 
 

@@ -227,7 +227,7 @@ def test_what_is_detectable_is_found_four_times_in_five(correction: str, users: 
 def test_no_difference_at_all(test: str) -> None:
     """Is no evidence of one, nor of how large one would have to be."""
     table = np.array([[0.1 + 0.2, 0.3, 0.5], [0.7, 0.1 * 7, 0.25], [1.0, 1.0, 0.0]])
-    found = _all(table, Testing(test, "holm"))
+    found = _all(table, Testing(test, "holm", draws=5))
     assert found.difference[0] == found.deviation[0] == found.direction[0] == 0
     assert np.isnan(found.detectable[0])
     assert [found.p[0], found.corrected[0], found.low[0], found.high[0]] == [1, 1, 0, 0]
