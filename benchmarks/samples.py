@@ -1,4 +1,4 @@
-"""What reports and comparisons say of a sample of users, held against all users it is drawn from."""
+"""What reports and comparisons say of a sample of users, held against all of them."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ class Sample:
             found[method] = ratio_bootstrap(
                 top, bottom, level=1 - ALPHA, method=method, draws=DRAWS, seed=self.number
             )
-        for method, (low, high) in found.items():
-            mean, pooled = (low <= truth) & (truth <= high)
-            yield OWN, f"mean, {method}", bool(mean)
-            yield OWN, f"pooled, {method}", bool(pooled)
+        for place, kind in enumerate(("mean", "pooled")):
+            for method, (low, high) in found.items():
+                held = low[place] <= truth[place] <= high[place]
+                yield OWN, f"{kind}, {method}", bool(held)
 
     def _pair(self) -> Iterator[tuple[int, str, bool]]:
         """Of two models: as they are, with equal means, and exchanged by chance."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.source import is_dash, lists_of, same_file
-from recsys_ndcg.comparison.entering import is_saved
 from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.saved_files import is_saved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

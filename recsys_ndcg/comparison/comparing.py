@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison.aligning import aligned
@@ -12,6 +13,7 @@ from recsys_ndcg.comparison.entering import Asked, contenders_of, is_measured
 from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.report.segments.user_columns import is_table
 from recsys_ndcg.significance.testing import AGREEING, Testing
@@ -123,6 +125,7 @@ def compare(  # noqa: PLR0913 - the contract
         contenders_of(models, Asked(metrics, k, threshold, convention, columns)), users
     )
     entered = _with_baseline(together.contenders, baseline)
+    how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     first = next(iter(entered))
     field = Field(
         entered,
@@ -158,7 +161,7 @@ def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapp
     """Return the models with random order among them, if that is the baseline."""
     if baseline == CHANCE and CHANCE not in found:
         return with_chance(found)
-    if baseline is not None and baseline not in found:
+    if baseline is not None and (not isinstance(baseline, str) or baseline not in found):
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), found)}"
         raise InvalidInputError(msg)
     return found
@@ -174,6 +177,7 @@ def _groups(
     """Return the segment of each user; a column is looked up in the predictions given first."""
     given = models.values() if isinstance(models, Mapping) else ()
     tables = (one for one in given if not is_measured(one) and is_table(one, columns))
+    tables = (one for one in tables if not (isinstance(one, str | Path) and is_saved(one)))
     data = next(tables, None)
     return segments_of(
         by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns

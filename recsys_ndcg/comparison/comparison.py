@@ -17,12 +17,14 @@ from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.plotting import plotted
 from recsys_ndcg.comparison.remarks import remarks
-from recsys_ndcg.comparison.tables import best_first
+from recsys_ndcg.comparison.tables import best_first, over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import compared
+from recsys_ndcg.significance.bootstrap import METHODS
+from recsys_ndcg.significance.testing import check_choice, check_level
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,6 +110,37 @@ class Comparison:
         and pooled_p_corrected, by a test of their own.
         """
         return self.field.pairwise.copy()
+
+    def intervals(
+        self, level: float = 0.95, *, method: str = "t", draws: int = 10_000, seed: int = 0
+    ) -> pd.DataFrame:
+        """Return intervals over users for every metric and model.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
+        method : {'t', 'percentile', 'bca'}
+            As in `Report.intervals`; resampled users are the same for all metrics and models.
+        draws, seed : int
+            How many resamples, of which seed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by metric and model: mean_low, mean_high, pooled_low, pooled_high.
+
+        Raises
+        ------
+        InvalidInputError
+            An option is none of these.
+        """
+        check_choice("method", method, ("t", *METHODS))
+        check_level("level", level, such_as=0.95)
+        contests = list(self.field.contests.values())
+        if method == "t":
+            return over_users(contests, level)
+        return resampled(contests, level, method, draws, seed)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -420,6 +453,9 @@ class Comparison:
         contest = self.field.contests[metric]
         ordered = [contest.models[place] for place in best_first(contest)]
         after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        if before == after:
+            msg = f"{before!r} is compared with itself: name two models, a= and b=."
+            raise InvalidInputError(msg)
         return before, after
 
     def _known(self, metric: str | Metric | None) -> str:

@@ -104,7 +104,7 @@ class Contest(Record):
     @lazy
     def pooled(self) -> Floats:
         """The pooled score of each model, NaN where there is nothing to collect."""
-        return self._scored(self._ratio)
+        return self.scored(self._ratio)
 
     @property
     def _ratio(self) -> Floats:
@@ -112,18 +112,17 @@ class Contest(Record):
         ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(top), np.nan))
         return ratio
 
-    @lazy
-    def pooled_intervals(self) -> Floats:
-        """The delta-method interval of each model's pooled score: shape (2, n_models)."""
+    def pooled_intervals(self, alpha: float) -> Floats:
+        """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
         own = self.denominator != 0
         count, ratio = own.sum(axis=0), self._ratio
         mean = column_sums(self.denominator) / np.maximum(count, 1)
         rest = column_lengths(self.numerator - ratio * self.denominator)
         ends = [
-            ratio_interval(*each, 1 - self.how.alpha)
+            ratio_interval(*each, 1 - alpha)
             for each in zip(count.tolist(), ratio, mean, rest, strict=True)
         ]
-        return np.array([self._scored(end) for end in np.array(ends).T])
+        return np.array([self.scored(end) for end in np.array(ends).T])
 
     def _linearised(self, among: Flags) -> Floats:
         r"""Return each user's part in a model's pooled score: their mean is that score.
@@ -137,10 +136,11 @@ class Contest(Record):
         mean = column_sums(self.denominator) / max(int(among.sum()), 1)
         rest = self.numerator - ratio * self.denominator
         parts = np.divide(rest, mean, where=mean != 0, out=np.full(rest.shape, np.nan))
-        values: Floats = self._scored(ratio) + self._slope(ratio) * parts
+        values: Floats = self.scored(ratio) + self._slope(ratio) * parts
         return values
 
-    def _scored(self, ratio: Floats) -> Floats:
+    def scored(self, ratio: Floats) -> Floats:
+        """Return what the metric makes of ratios."""
         return self.metric.score(ratio)
 
     def _slope(self, ratio: Floats) -> Any:
@@ -148,4 +148,4 @@ class Contest(Record):
         if type(self.metric).score is Metric.score:
             return 1.0
         step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
-        return (self._scored(ratio + step) - self._scored(ratio - step)) / (2 * step)
+        return (self.scored(ratio + step) - self.scored(ratio - step)) / (2 * step)

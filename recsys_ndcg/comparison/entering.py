@@ -13,14 +13,12 @@ from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
-
-_SAVED = b'"format": "recsys_ndcg report'
-_HEAD = 200  # bytes of a file, by which a saved report is known
 
 
 class Asked(NamedTuple):
@@ -96,6 +94,9 @@ def _named(models: Any) -> dict[str, Any]:
         if not isinstance(name, str) or not name.strip():
             msg = f"The name of a model is text, not {shown(name)}."
             raise InvalidInputError(msg)
+    if len({name.strip() for name in models}) < len(models):
+        msg = "Two models are called alike but for blanks: give one of them another name."
+        raise InvalidInputError(msg)
     return dict(models)
 
 
@@ -132,6 +133,15 @@ def is_measured(data: Any) -> bool:
 
 
 def _one(name: str, data: Any, asked: Asked) -> Contender:
+    if isinstance(data, Mapping) and "fit_time" in data and not hasattr(data, "contender"):
+        msg = (
+            "This is what Surprise's own cross_validate returns, which keeps no scores of users. "
+            "Take that of recsys_ndcg.surprise, with a measure such as 'ndcg@10'."
+        )
+        raise InvalidInputError(msg)
+    if isinstance(data, str | Path) and is_saved(data, "comparison"):
+        msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
+        raise InvalidInputError(msg)
     if hasattr(data, "contender"):
         asked.refuse_for(name)
         found: Contender = data.contender
@@ -143,17 +153,6 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
     else:
         data = measured(data, asked.plan(), asked.columns)
     return _chosen(Contender.of(data.audited, report=data), asked)
-
-
-def is_saved(path: str | Path) -> bool:
-    """Tell a saved report from predictions."""
-    try:
-        if not Path(path).is_file():  # of a pipe, what is read is gone
-            return False
-        with Path(path).open("rb") as file:
-            return _SAVED in file.read(_HEAD)
-    except (OSError, ValueError):  # told when it is read
-        return False
 
 
 def _chosen(found: Contender, asked: Asked) -> Contender:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.comparison.verdict import people, probability, size
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance.power import power
 from recsys_ndcg.visible import visible
@@ -67,27 +67,28 @@ def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gat
     pair = contest.named_pairs.index((model, baseline))
     difference, p = float(found.difference[pair]), float(found.p_not_worse[pair])
     users, deviation = int(found.users[pair]), float(found.deviation[pair])
-    what = (
-        f"{model} against {baseline} in {contest.name}: "
-        f"{size(contest.sign * difference)} over {users} users"
-    )
+    apart = contest.sign * difference
+    plus = "+" if apart > 0 else ""
+    where = f"{model} against {baseline} in {contest.name}"
+    what = f"{where}: {plus}{size(apart)} over {people(users)}"
     if np.isnan(p):
         return Gate(passed=False, reason=visible(f"{what}. Too few users have a score in both."))
     if p <= alpha:
-        said = f"{what}; it is not worse by {margin:g} or more (p = {p:.2g}, alpha {alpha:g})."
+        shown = f"{probability(p)}, alpha {alpha:g}"
+        said = f"{what}; it is not worse by {margin:g} or more ({shown})."
         return Gate(passed=True, reason=visible(said))
     if difference <= -margin:
         sure = "significant" if found.p[pair] <= alpha else "not significant"
         said = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
-            f"{sure} (p = {float(found.p[pair]):.2g})."
+            f"{sure} ({probability(float(found.p[pair]))})."
         )
     else:  # one-sided, so at twice the level of two sides
         level = min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=level)
+        shown = f"{probability(p)}, alpha {alpha:g}"
         said = (
-            f"{what}. That it is not worse by {margin:g} or more is not shown (p = {p:.2g}, alpha "
-            f"{alpha:g}): too few users to tell. If the difference stays as it is, about {needed} "
-            "would do."
+            f"{what}. That it is not worse by {margin:g} or more is not shown ({shown}): too few "
+            f"users to tell. If the difference stays as it is, about {needed} would do."
         )
     return Gate(passed=False, reason=visible(said))

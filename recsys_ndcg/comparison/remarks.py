@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.field import Field
 
 _LINES = 3
-_FEW = 20  # users, of whom a t test is not sure
+_LONGER = 1.05  # times as long
+_FEW = 30  # users, of whom no test keeps its level exactly
+_MANY = 10  # models, of which some pairs stand in another order by chance alone
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: against them Urbano, Lima & Hanjalic (SIGIR 2019) and "
     "Ihemelandu & Ekstrand (SIGIR 2023), for Wilcoxon Otero, Parapar & Barreiro (ECIR 2025)."
@@ -50,8 +52,12 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
         yield f"Only some models have {', '.join(field.other_metrics)}: left out."
     for one, other in identical(field.contenders)[:_LINES]:
         yield f"{one} and {other} score the same for every user."
+    yield from _lengths(field)
     for contest in contests:
         there = ~np.isnan(contest.scores)
+        nobody = int((~there.any(axis=1)).sum())
+        if 0 < nobody < len(there):
+            yield f"{nobody} of {len(there)} users have no score in {contest.name}: left out of it."
         there = there[:, there.any(axis=0)]  # chance has none in some metrics
         partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
         if partly:
@@ -64,6 +70,21 @@ def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
             yield f"{users} users in {contest.name}: so few that the tests are rough."
     if field.how.test in {"wilcoxon", "sign"}:
         yield _DISPUTED
+
+
+def _lengths(field: Field) -> Iterator[str]:
+    """Return whether some models were given longer lists than others."""
+    mean = {
+        name: float(one.counts.n_items.mean())
+        for name, one in field.contenders.items()
+        if name != CHANCE
+    }
+    short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
+    if mean[long] > _LONGER * mean[short]:
+        yield (
+            f"The lists of {long} are longer than those of {short} ({mean[long]:.1f} and "
+            f"{mean[short]:.1f} items on average): what is in no list cannot score."
+        )
 
 
 def _runs(field: Field) -> Iterator[str]:
@@ -98,6 +119,8 @@ def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
     mine, theirs = own[one] - own[two], other[one] - other[two]
     with np.errstate(invalid="ignore"):
         against = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
+        if len(first.models) > _MANY:
+            against &= first.tested.corrected <= first.how.alpha
     if not against.any():
         return ""
     worst = int(np.where(against, np.abs(mine), -1).argmax())

@@ -10,11 +10,12 @@ import pandas as pd
 from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.report.levels import adjusted
 from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance.bootstrap import ratio_bootstrap
 from recsys_ndcg.significance.ranks import letters, rank_intervals
 from recsys_ndcg.significance.testing import AGREEING, SIMULTANEOUS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.comparison.contest import Contest
@@ -69,7 +70,7 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
     alpha, order = contest.how.alpha, best_first(contest)
     mean, chance = means(contest.scores), means(contest.chance)
     low, high = intervals(contest.scores, alpha)
-    pooled_low, pooled_high = contest.pooled_intervals
+    pooled_low, pooled_high = contest.pooled_intervals(alpha)
     sure = better(contest.tested, alpha)
     first, last = rank_intervals(len(contest.models), contest.pairs, sure)
     columns: dict[str, Any] = {
@@ -91,6 +92,37 @@ def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> 
     }
     table = pd.DataFrame(columns, index=pd.Index(contest.models, name="model"))
     return table.iloc[order].sort_values("tier", kind="stable")
+
+
+def over_users(contests: Sequence[Contest], level: float) -> pd.DataFrame:
+    """Return the intervals of every metric and model, by Student's t and the delta method."""
+    alpha = 1 - level
+    ends = [[*intervals(one.scores, alpha), *one.pooled_intervals(alpha)] for one in contests]
+    return _of_all(contests, np.concatenate(ends, axis=1))
+
+
+def resampled(
+    contests: Sequence[Contest], level: float, method: str, draws: int, seed: int
+) -> pd.DataFrame:
+    """Return the same from resampled users, the same for all metrics and models."""
+    top = [np.hstack([np.nan_to_num(one.scores), one.numerator]) for one in contests]
+    bottom = [np.hstack([~np.isnan(one.scores), one.denominator]) for one in contests]
+    options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
+    drawn = np.array(ratio_bootstrap(np.hstack(top), np.hstack(bottom), **options))
+    parts = np.split(drawn, len(contests), axis=1)
+    ends = []
+    for contest, part in zip(contests, parts, strict=True):
+        mean, pooled = np.hsplit(part, 2)
+        ends.append([*mean, *(contest.scored(end) for end in pooled)])
+    return _of_all(contests, np.concatenate(ends, axis=1))
+
+
+def _of_all(contests: Sequence[Contest], ends: Floats) -> pd.DataFrame:
+    names = [[one.name for one in contests], contests[0].models]
+    index = pd.MultiIndex.from_product(names, names=["metric", "model"])
+    return pd.DataFrame(
+        ends.T, index=index, columns=["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    )
 
 
 def pairwise(contest: Contest) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
+from recsys_ndcg.significance.testing import AGREEING
 from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def verdict(contest: Contest) -> str:
         )
     if np.isnan(found.corrected).all():
         return (
-            f"Only {_users(int(found.users.max()))} can be compared in {contest.name}, and one "
+            f"Only {people(int(found.users.max()))} can be compared in {contest.name}, and one "
             f"user is no evidence. {_means_told(contest)}"
         )
     first, second = _two(contest) if len(contest.models) == 2 else _many(contest)
@@ -62,22 +63,22 @@ def _test(contest: Contest) -> str:
 
 def _two(contest: Contest) -> tuple[str, str]:
     found = contest.tested
-    (one, other), users = contest.models, _users(int(found.users[0]))
+    (one, other), users = contest.models, people(int(found.users[0]))
     sure = int(better(found, contest.how.alpha)[0])
-    difference, p = float(found.difference[0]), _p(float(found.corrected[0]))
+    difference, p = float(found.difference[0]), probability(float(found.corrected[0]))
     if not found.wins[0] and not found.losses[0]:
         said = f"{one} and {other} score the same in {contest.name} for each of {users}."
         return said, "Are they two models?"
     if not sure:
         said = (
-            f"The data do not tell {one} and {other} apart in {contest.name}: {one} less {other} is "
-            f"{size(contest.sign * difference)} over {users}, {p}."
+            f"The data do not tell {one} and {other} apart in {contest.name}: {one} less {other} "
+            f"is {size(contest.sign * difference)} over {users}, {p}."
         )
         return said, _within(contest, 0) or _could_have(contest)
     low, high = float(found.low[0]), float(found.high[0])
     if sure < 0:
         (one, other), low, high = (other, one), -high, -low
-    level = f"{100 * (1 - contest.how.alpha):g} %"
+    level = f"{100 * (1 - contest.how.alpha):.10g} %"
     said = (
         f"{one} is better than {other} in {contest.name}: by {size(abs(difference))} "
         f"({level} interval {size(low)} to {size(high)}) over {users}, {p}."
@@ -88,9 +89,9 @@ def _two(contest: Contest) -> tuple[str, str]:
 def _many(contest: Contest) -> tuple[str, str]:
     found, count = contest.tested, len(contest.models)
     sure, order = better(found, contest.how.alpha), best_first(contest)
-    where = f"in {contest.name} ({_users(int(found.users.max()))}; {_test(contest)})"
+    where = f"in {contest.name} ({people(int(found.users.max()))}; {_test(contest)})"
     if not found.wins.any() and not found.losses.any():
-        users = _users(int(found.users.max()))
+        users = people(int(found.users.max()))
         said = f"All {count} models score the same in {contest.name} for each of {users}."
         return said, "Are they different models?"
     if not sure.any():
@@ -119,7 +120,7 @@ def _gap(contest: Contest, order: list[int]) -> str:
     first, second = order[:2]
     pair = [set(both) for both in contest.pairs.tolist()].index({first, second})
     behind = abs(float(contest.tested.difference[pair]))
-    return f"{contest.models[second]} comes next, {size(behind)} behind: {_effect(contest, pair)}"
+    return f"{contest.models[second]} comes next, {size(behind)} behind; {_effect(contest, pair)}"
 
 
 def _effect(contest: Contest, pair: int) -> str:
@@ -132,16 +133,18 @@ def _effect(contest: Contest, pair: int) -> str:
     effect = abs(float(found.effect[pair]))
     told = f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
     if effect < _TRIVIAL:
-        return f"It is a very small difference (d_z = {effect:.2g}): {told}."
-    return f"{told} (d_z = {effect:.2g})."
+        return f"{told}. That is a very small difference (d_z = {effect:.2g})."
+    return f"{told}." if np.isinf(effect) else f"{told} (d_z = {effect:.2g})."
 
 
 def _could_have(contest: Contest) -> str:
     """Return which difference would have been found."""
     least = contest.tested.detectable
-    known = least[np.isfinite(least)]
+    known = least[np.isfinite(least) & ~(contest.metric.bounded & (least > 1))]
     if not len(known):
-        return "Too few users differ to say which difference would have been found."
+        if contest.how.test in AGREEING:
+            return "With so few users who differ, no difference would have been found surely."
+        return "Which difference would have been found is not known of this test."
     low, high = size(float(known.min())), size(float(known.max()))
     span = low if low == high else f"{low} to {high}, by pair,"
     return f"A difference of {span} would have been found with 80 % power."
@@ -190,11 +193,13 @@ def _means_told(contest: Contest) -> str:
     return f"Its scores: {', '.join(told if more < 1 else [*told[:_FEW_NAMES], f'{more} more'])}."
 
 
-def _users(count: int) -> str:
+def people(count: int) -> str:
+    """Return how many users there are."""
     return f"{count} user" if count == 1 else f"{count} users"
 
 
-def _p(p: float) -> str:
+def probability(p: float) -> str:
+    """Return a p-value in two digits."""
     return f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
 
 

@@ -171,8 +171,8 @@ def _metric(name: str, k: int | None, described: Part, known: frozenset[str]) ->
     if not is_ratio:
         msg = f"{name} makes its score in a way that is not known here: import its module first"
         raise InvalidInputError(msg)
-    known = "greater_is_better" in described.names()  # files of the first 0.1.0 lack it
-    better = described["greater_is_better"].flag() if known else True
+    told = "greater_is_better" in described.names()  # the first files of format 4 lack it
+    better = described["greater_is_better"].flag() if told else True
     return Recorded(k, text=name, is_bounded=bounded, ranks=ranks, more_is_better=better)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Loaded = TypeVar("Loaded")
+_HEAD = 200  # bytes, by which a file is known
 
 
 def read_saved(
@@ -53,6 +54,17 @@ def read_saved(
     except InvalidInputError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
+
+
+def is_saved(path: str | Path, kind: str = "report") -> bool:
+    """Tell a saved file of a kind from any other, by its first bytes."""
+    try:
+        if not Path(path).is_file():  # of a pipe, what is read is gone
+            return False
+        with Path(path).open("rb") as file:
+            return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_HEAD)
+    except (OSError, ValueError):  # told when it is read
+        return False
 
 
 def _parsed(content: bytes) -> Any:

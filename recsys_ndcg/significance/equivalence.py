@@ -42,6 +42,8 @@ def within(
             return BY_NAME[how.correction](p)
         if drawn is None:  # one pair
             return p
-        return np.maximum(p, share_beyond(drawn, normal_scale(t, freedom)))
+        # both are bounds of the chance that the largest t in one direction is as large
+        largest = share_beyond(drawn, normal_scale(t, freedom))
+        return np.maximum(p, np.minimum(BY_NAME["bonferroni"](p), largest))
 
     return corrected(limit + moments.mean), corrected(limit - moments.mean)

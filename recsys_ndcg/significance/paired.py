@@ -184,9 +184,11 @@ def _detectable(judged: Judged, moments: Moments, how: Testing) -> Floats:
     """
     if how.test not in AGREEING:
         return np.full(len(judged.p), np.nan)
-    critical = judged.critical
+    critical, level = judged.critical, how.alpha
     if how.correction in {"holm", "bh"}:
         critical = critical_alone(moments, replace(how, correction="bonferroni"))
+    if how.correction in {"holm", "bh", "bonferroni"}:
+        level /= max(int((moments.users > 1).sum()), 1)
     asked = np.stack([moments.users - 1, critical], axis=1)
     known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
     shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]
@@ -194,4 +196,6 @@ def _detectable(judged: Judged, moments: Moments, how: Testing) -> Floats:
     shift[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
     with np.errstate(invalid="ignore"):
         found = np.where(np.isinf(shift), np.inf, shift * moments.error)
-    return np.where(moments.live, found, np.nan)
+    # all signs are alike in one of so many draws, however large the differences are
+    never = (how.test == "randomisation") & (2.0 ** (1 - moments.users) > level)
+    return np.where(moments.live, np.where(never, np.inf, found), np.nan)

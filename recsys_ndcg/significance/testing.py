@@ -72,6 +72,26 @@ class Testing:
         check_whole("draws", self.draws, 1, MOST_DRAWS)
         check_whole("seed", self.seed, 0)
 
+    def check_pairs(self, n_pairs: int) -> None:
+        """Refuse so few draws that no difference of so many pairs could be found, however large.
+
+        Raises
+        ------
+        InvalidInputError
+            They are; with how many would do.
+        """
+        drawn = self.test in {"randomisation", "bootstrap"}
+        drawn |= self.correction == "max-T" and n_pairs > 1
+        family = n_pairs if self.correction in {"holm", "bonferroni"} else 1
+        if drawn and family > self.alpha * (self.draws + 1):
+            needed = math.ceil(family / self.alpha) - 1
+            msg = (
+                f"With draws={self.draws} no corrected p of {n_pairs} pairs can be as low as "
+                f"{self.alpha:g}, so nothing could be found. Take draws={needed} or more, or "
+                "correction='max-T'."
+            )
+            raise InvalidInputError(msg)
+
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse what is none of the words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
+from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -309,3 +310,59 @@ def test_some_models_may_have_no_score_for_a_user() -> None:
     apart = (scores["one"] - scores["two"])[both]
     assert row["difference"] == pytest.approx(apart.mean())
     assert any("have a score in precision@5 by some models" in line for line in found.remarks)
+
+
+def test_a_sign_test_speaks_for_who_wins_more_users() -> None:
+    """Though the other one has the higher mean."""
+    one: list[tuple[str, str, float, float]] = []
+    two: list[tuple[str, str, float, float]] = []
+    for user in range(100):
+        wins = user < 80
+        for item, grade in enumerate((3.0, 2.5, 0.0) if wins else (9.0, 0.0, 0.0)):
+            good, bad = (3 - item, item) if not wins else (3 - item, (0, 1, -1)[item])
+            one.append((f"u{user:03}", f"i{item}", float(good if wins else bad), grade))
+            two.append((f"u{user:03}", f"i{item}", float(bad if wins else good), grade))
+    with pytest.warns(rn.DataWarning, match="disputed"):
+        found = rn.compare({"one": one, "two": two}, metrics=["ndcg@3"], test="sign")
+    board = found.leaderboard
+    assert board["mean"]["two"] > board["mean"]["one"]
+    assert board["tier"].to_dict() == {"one": 1, "two": 2}
+
+
+def test_errors_of_ones_own_stay_errors_in_a_file(tmp_path: Path) -> None:
+    """Also where the metric is not known any more."""
+    paths = {name: tmp_path / f"{name}.json" for name in ("good", "poor")}
+    for name, path in paths.items():
+        rn.evaluate(models()[name], metrics=["ndcg@3"]).save(path)
+        text = path.read_text(encoding="utf-8").replace("ndcg@3", "homemade@3")
+        told = '"greater_is_better": '
+        assert f"{told}true" in text
+        path.write_text(text.replace(f"{told}true", f"{told}false"), encoding="utf-8")
+    board = rn.compare(paths).leaderboard
+    assert board.index[0] == "poor"
+    assert board["mean"]["poor"] < board["mean"]["good"]
+
+
+def test_saved_reports_have_segments_too(tmp_path: Path) -> None:
+    """Their files are no tables of users; labels may be anything."""
+    paths = {}
+    for name, rows in models().items():
+        paths[name] = tmp_path / f"{name}.json"
+        rn.evaluate(rows).save(paths[name])
+    found = rn.compare(paths, by="activity").segments
+    assert found.loc["ndcg@10"]["users"].sum() == 60 * 3
+    labels = {user: (1, "a") if user < "u0030" else (2, "b") for user in rn.compare(paths).users}
+    table = rn.compare(paths, by=labels).segments
+    assert table.index.get_level_values("segment").unique().tolist() == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize("method", ["t", "percentile", "bca"])
+def test_intervals_are_those_of_the_reports(reports: dict[str, rn.Report], method: str) -> None:
+    """Of every metric and model; users are resampled alike."""
+    found = rn.compare(reports).intervals(0.9, method=method, draws=299, seed=1)
+    for name, report in reports.items():
+        own = report.intervals(0.9, method=method, draws=299, seed=1)
+        ours: Any = found.xs(name, level="model")
+        np.testing.assert_allclose(ours.to_numpy(), own.loc[METRICS].to_numpy(), rtol=1e-6)
+    with refused("method must be one of"):
+        rn.compare(reports).intervals(method="jackknife")

@@ -151,7 +151,7 @@ def test_identical_models_are_told() -> None:
     assert found.verdict == (
         "a and b score the same in ndcg@10 for each of 60 users. Are they two models?"
     )
-    assert "a and b score the same for every user: are they two models?" in found.remarks
+    assert "a and b score the same for every user." in found.remarks
     assert found.leaderboard["tier"].tolist() == [1, 1]
 
 
@@ -275,3 +275,49 @@ def test_lists_that_are_gone_are_told(tmp_path: Path) -> None:
         found.overlap(3)
     with refused("'good' has no lists"):
         found.movers(1).explain("u0000")
+
+
+def test_what_looks_like_a_model_and_is_none_is_told(tmp_path: Path) -> None:
+    """A saved comparison; what Surprise's own cross-validation gives."""
+    both = models(users=20)
+    rn.compare(both).save(tmp_path / "c.json")
+    with refused("c.json is a saved comparison, not a model", whole=False):
+        rn.compare({"a": str(tmp_path / "c.json"), "b": both["poor"]})
+    surprise = {"test_rmse": [0.9, 0.8], "fit_time": (1.0, 2.0), "test_time": (1.0, 1.0)}
+    with refused("a: This is what Surprise's own cross_validate returns", whole=False):
+        rn.compare({"a": surprise, "b": both["poor"]})
+
+
+def test_names_and_draws_are_checked() -> None:
+    """Blanks do not tell models apart; too few draws find nothing."""
+    both = models(users=20)
+    with refused("called alike but for blanks"):
+        rn.compare({"a": both["good"], "a ": both["poor"]})
+    with refused("baseline=\\['good'\\] is none of the models"):
+        rn.compare(both, baseline=["good"])  # type: ignore[arg-type]
+    with refused("no corrected p of 3 pairs can be as low as 0.05.*draws=59 or more"):
+        rn.compare(both, test="randomisation", correction="holm", draws=58)
+    with refused("'good' is compared with itself: name two models"):
+        rn.compare(both).movers(3, a="good", b="good")
+
+
+def test_longer_lists_of_one_model_are_told() -> None:
+    """What is in no list cannot score."""
+    true = ratings(40)
+    labels = {"user": [], "item": [], "true": []} | {
+        name: list(column)
+        for name, column in zip(("user", "item", "true"), zip(*true, strict=True), strict=True)
+    }
+
+    def listed(most: int) -> rn.RankedLists:
+        rows: dict[str, list[Any]] = {"user": [], "item": [], "rank": []}
+        places: dict[str, int] = {}
+        for user, item, _ in true:
+            places[user] = places.get(user, 0) + 1
+            if places[user] <= most:
+                for name, value in zip(rows, (user, item, places[user]), strict=True):
+                    rows[name].append(value)
+        return rn.RankedLists.from_labels(labels, rows)
+
+    found = rn.compare({"long": listed(8), "short": listed(1)}, metrics=["ndcg@5"])
+    assert any(line.startswith("The lists of long are longer than") for line in found.remarks)

@@ -104,7 +104,7 @@ def test_many_users_and_a_trivial_difference() -> None:
     ]
     found = rn.compare({"one": one, "two": two}, metrics=["ndcg@3"])
     assert found.verdict.startswith("two is better than one in ndcg@3: by 0.00")
-    assert "It is a very small difference (d_z = 0.0" in found.verdict
+    assert "That is a very small difference (d_z = 0.0" in found.verdict
     assert "behind for 0%" in found.verdict
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -224,7 +225,7 @@ def test_what_is_detectable_is_found_four_times_in_five(correction: str, users: 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_no_difference_at_all(test: str) -> None:
-    """Is no evidence of one, nor says what would have been seen."""
+    """Is no evidence of one, nor of how large one would have to be."""
     table = np.array([[0.1 + 0.2, 0.3, 0.5], [0.7, 0.1 * 7, 0.25], [1.0, 1.0, 0.0]])
     found = _all(table, Testing(test, "holm", draws=5))
     assert found.difference[0] == found.deviation[0] == found.direction[0] == 0
@@ -314,3 +315,51 @@ def test_what_cannot_be_compared_is_refused(values: Any, pairs: Any, match: str)
     """Rather than tested."""
     with refused(match):
         tested(values, pairs, Testing())
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_ranks_and_signs_speak_for_their_own_winner(test: str) -> None:
+    """Which may not be the one with the higher mean."""
+    apart = np.concatenate([np.linspace(0.011, 0.019, 90), np.linspace(-0.91, -0.99, 10)])
+    found = tested(
+        np.column_stack([0.5 + apart, np.full(100, 0.5)]), [(0, 1)], Testing(test, "holm")
+    )
+    assert found.difference[0] < 0
+    assert found.corrected[0] < 0.01
+    assert found.direction[0] == 1
+    assert np.isnan(found.detectable[0])
+
+
+def test_what_could_be_found_under_holm_is_not_promised_too_lightly() -> None:
+    """At least what Bonferroni finds, and no more is promised than that."""
+    table = made(100, 5, 0, apart=0.01)
+    least = {one: _all(table, Testing("t", one)).detectable for one in CORRECTIONS}
+    np.testing.assert_array_equal(least["holm"], least["bonferroni"])
+    np.testing.assert_array_equal(least["bh"], least["bonferroni"])
+    assert (least["max-T"] > least["none"]).all()
+
+
+@pytest.mark.parametrize(
+    ("how", "needed"),
+    [
+        (Testing("randomisation", "holm", draws=30), 59),
+        (Testing("bootstrap", "bonferroni", draws=58), 59),
+        (Testing("t", draws=18), 19),
+        (Testing("randomisation", "none", draws=10), 19),
+    ],
+)
+def test_too_few_draws_to_find_anything_are_refused(how: Testing, needed: int) -> None:
+    """With how many would do."""
+    with refused(f"draws={how.draws} no corrected p of 3 pairs.*draws={needed} or more"):
+        how.check_pairs(3)
+    replace(how, draws=needed).check_pairs(3)
+    found = _all(made(40, 3, 0, apart=1.0), how)
+    assert (found.corrected > how.alpha).all()
+
+
+def test_signs_of_few_users_find_nothing() -> None:
+    """Of five users all signs are alike by chance often enough."""
+    table = np.column_stack([np.linspace(1.0, 1.1, 5), np.zeros(5)])
+    found = tested(table, [(0, 1)], Testing("randomisation"))
+    assert found.p[0] > 0.05
+    assert not np.isfinite(found.detectable[0])

@@ -20,13 +20,13 @@ from recsys_ndcg.cli.parameters import (
 )
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import files_of, lists_of
-from recsys_ndcg.comparison.entering import is_saved
 from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.rendering import terminal
 from recsys_ndcg.rendering.formats import table_as
 from recsys_ndcg.report.leaderboard import BY
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.visible import visible
 
 

@@ -140,8 +140,8 @@ def _pairs_note(comparison: Compared, metric: str) -> str:
 
 def _segments(comparison: Compared, metric: str) -> pd.DataFrame:
     """Return a row for each segment and model."""
-    table = comparison.segments.loc[metric]
-    marks = table["against_whole"].map({True: "*", False: ""})
+    table = comparison.segments.loc[[metric]]
+    marks = _against(comparison, table).map({True: "*", False: ""})
     differences = zip(
         table["difference"], table["difference_low"], table["difference_high"], marks, strict=True
     )
@@ -164,9 +164,14 @@ def _segments(comparison: Compared, metric: str) -> pd.DataFrame:
 
 def _segments_note(comparison: Compared, metric: str) -> str:
     """Return which difference is meant, and whose interval stands beside it."""
-    against = comparison.segments.loc[metric]["against_whole"].any()
+    against = _against(comparison, comparison.segments.loc[[metric]]).any()
     star = "; *: against the whole" if against else ""
     return visible(f"difference in {metric} to {comparison.baseline}, each interval its own{star}")
+
+
+def _against(comparison: Compared, table: pd.DataFrame) -> pd.Series[bool]:
+    """Return which differences surely have the other sign than over all segments."""
+    return table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
 
 
 def level(comparison: Compared) -> str:

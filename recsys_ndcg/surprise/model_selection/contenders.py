@@ -33,7 +33,10 @@ def contender(folds: Sequence[Fold]) -> Contender:
     if not all(parts):
         msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
         raise InvalidInputError(msg)
-    return averaged([beside(each) for each in parts])
+    found = averaged([beside(each) for each in parts])
+    orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
+    asked = [name for name in folds[0].test if name in orders]  # the first of them decides
+    return found.columns([*asked, *(name for name in found.names if name not in orders)])
 
 
 def check_kept(ranked: Iterable[Ranked]) -> None:

@@ -66,12 +66,13 @@ def _tests(one: np.ndarray, other: np.ndarray) -> dict[str, dict[str, float]]:
 
 
 def _ranked(difference: np.ndarray) -> dict[str, float]:
-    """Return Wilcoxon's p as SciPy chooses, by the normal distribution, and exactly if untied."""
+    """Return Wilcoxon's p by the normal distribution, by drawn signs, and exactly if untied."""
     if not len(difference):
         return {}
+    drawn = stats.PermutationMethod(n_resamples=DRAWS, rng=np.random.default_rng(0))
     found = {
-        "wilcoxon": stats.wilcoxon(difference).pvalue,
         "wilcoxon_normal": stats.wilcoxon(difference, method="asymptotic").pvalue,
+        "wilcoxon_drawn": stats.wilcoxon(difference, method=drawn).pvalue,
     }
     if len(np.unique(np.abs(difference))) == len(difference):
         found["wilcoxon_exact"] = stats.wilcoxon(difference, method="exact").pvalue
