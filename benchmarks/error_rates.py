@@ -4,7 +4,7 @@
 
 Draws samples of users, with replacement, from real users whose scores are taken as all there are,
 so that the truth is known; asks of each sample what reports and comparisons ask, and counts. It
-ends with an error where a rate is worse than it should be by more than chance.
+ends with an error where a promise is broken by more than chance.
 """
 
 from __future__ import annotations
@@ -69,11 +69,10 @@ def rates(pool: Executor, population: Population, size: int, samples: int) -> Ra
     return {key: sum(one[key] for one in found) / samples for key in found[0]}
 
 
-def worse(section: int, rate: float, samples: int) -> bool:
-    """Tell whether a rate is worse than it should be by more than a point and chance."""
+def worse(section: int, rate: float, chance: float = 0.0) -> bool:
+    """Tell whether a rate is worse than it should be by more than a point, and chance."""
     expected = SECTIONS[section][1]
-    beyond = expected - rate if expected > 0.5 else rate - expected
-    return beyond > 0.01 + 3 * math.sqrt(expected * (1 - expected) / samples)
+    return (expected - rate if expected > 0.5 else rate - expected) > 0.01 + chance
 
 
 def printed(columns: dict[tuple[str, int], Rates], samples: int) -> None:
@@ -92,17 +91,21 @@ def printed(columns: dict[tuple[str, int], Rates], samples: int) -> None:
         for found in columns.values():
             rate = found[section, row]
             error = math.sqrt(rate * (1 - rate) / samples)
-            mark = "!" if worse(section, rate, samples) else " "
+            mark = "!" if worse(section, rate) else " "
             cells += f"{100 * rate:7.1f} ±{100 * error:.1f}{mark} "
         print(f"  {row:26}{cells}".rstrip())
 
 
 def failures(columns: dict[tuple[str, int], Rates], samples: int) -> list[str]:
-    """Return the rates that are not as promised, of test lists and many users."""
+    """Return the rates that are not as promised, of test lists and many users.
+
+    Of rates that are as promised, one in some thousands is beyond chance.
+    """
     found = []
     for (name, size), one in columns.items():
         for key, rate in one.items() if name == "rated" and size >= MANY else ():
-            missed = worse(key[0], rate, samples)
+            expected = SECTIONS[key[0]][1]
+            missed = worse(key[0], rate, 3.5 * math.sqrt(expected * (1 - expected) / samples))
             if missed if promised(*key) else key == CONTROL and not missed:
                 found.append(f"{SECTIONS[key[0]][0]}, {key[1]}, n = {size}: {rate:.3f}")
     return found
@@ -117,7 +120,8 @@ def main() -> None:
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
     told, found = populations(real=not small)
     users = ", ".join(f"{len(one.denominator):,} {one.name}" for one in found)
-    print(f"{told}\n{samples:,} samples of n users, from {users}; percent ± its standard error\n")
+    print(f"{told}\n{samples:,} samples of n users, from {users}; percent ± its standard error")
+    print("! is worse than it should be by more than a point\n")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of the new processes, one for each core
     with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=without_threads) as pool:
         columns = {
