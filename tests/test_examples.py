@@ -90,7 +90,7 @@ PRINTED = {
     "test_quality_gate.py": [
         "better: passed. new against old in ndcg@10: +0.0323 over 300 users",
         "worse: failed. new against old in ndcg@10: -0.0228 over 300 users. It is worse",
-        "few users: failed. new against old in ndcg@10: +0.0134 over 12 users. That it is not worse",
+        "few users: failed. new against old in ndcg@10: +0.0134 over 12 users. That it is not",
         "too few users to tell. If the difference stays as it is, about 61 would do.",
     ],
     "ndcg_implementations.py": [
