@@ -68,12 +68,12 @@ def power(  # noqa: PLR0913 - all that it hangs on
     Examples
     --------
     How many users does it take to find a difference of 0.005 between two models, and between all
-    pairs of five?
+    pairs of four?
 
     >>> power(0.005, deviation=0.1)
     3142
-    >>> power(0.005, deviation=0.1, pairs=10)
-    5330
+    >>> power(0.005, deviation=0.1, pairs=6)
+    4848
 
     What do a thousand users show?
 

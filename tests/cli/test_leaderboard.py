@@ -46,7 +46,7 @@ def test_users_are_ranked_by_what_is_asked_for(path: Path, by: str, *, worst: bo
     """With every digit where programs read."""
     words = ["--sort", by, "-n", "4", "--metric", "p@2", "--threshold", "4", "--format", "csv"]
     result = run("leaderboard", path, *words, *(["--ascending"] if worst else []))
-    table = pd.read_csv(io.StringIO(result.stdout))
+    table = pd.read_csv(io.StringIO(result.stdout), float_precision="round_trip")
     report = rn.evaluate(path, metrics=["precision@2"], threshold=4)
     board = report.leaderboard("precision@2", 4, by=by, ascending=worst)
     assert table["user"].tolist() == list(board.index)

@@ -103,10 +103,10 @@ def test_what_can_be_found_is_what_statsmodels_computes() -> None:
     """The difference of 80 % power under the t test, in standard deviations."""
     for (case, _), theirs in _said("statsmodels", "power").items():
         users = len(CASES[case].denominators)
-        assert power(deviation=1.0, users=users) == pytest.approx(theirs["effect"], rel=1e-6)
+        assert power(deviation=1.0, users=users) == pytest.approx(theirs["effect"], rel=1e-5)
         for ours in _tested(case, "t").values():
             assert ours["detectable"] / ours["deviation"] == pytest.approx(
-                theirs["effect"], rel=1e-6
+                theirs["effect"], rel=1e-5
             )
 
 
