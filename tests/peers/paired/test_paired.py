@@ -23,6 +23,7 @@ from recsys_ndcg.significance.bootstrap import ratio_bootstrap
 from recsys_ndcg.significance.paired import Tested, tested
 from recsys_ndcg.significance.power import power
 from recsys_ndcg.significance.testing import Testing
+from tests.pages import ROOT, section
 from tests.peers.paired.cases import cases
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -228,6 +229,15 @@ def test_the_percentile_interval_is_as_long_as_sacrebleus() -> None:
         low, high = _interval(case, model, "percentile")[0]
         near = _near(case, errors[case, model]["error"])
         assert abs((high - low) / 2 - theirs["half"]) <= near, (case, pair)
+
+
+def test_the_page_names_the_versions_that_were_asked() -> None:
+    """Where it says with whom we agree."""
+    told = " ".join(section(ROOT / "docs" / "libraries.md", "Tests and intervals").split())
+    names = {"scipy": "SciPy", "sacrebleu": "sacreBLEU"}
+    for path in GOLDEN.glob("*.json"):
+        head = json.loads(path.read_text())
+        assert f"{names.get(head['library'], head['library'])} {head['version']}" in told
 
 
 @cache
