@@ -198,14 +198,14 @@ def _bare(name: str) -> str:
 
 def _choices(stored: Part, contenders: Mapping[str, Contender], size: int) -> dict[str, Any]:
     """Return how the models are compared."""
-    testing, baseline = stored["testing"], stored["baseline"].value
+    testing, baseline = stored["testing"], stored["baseline"].text()
     if baseline not in contenders:
         stored["baseline"].refuse("is none of the models")
     try:
         how = Testing(**{one.name: testing[one.name].value for one in fields(Testing)})
     except (RecsysNdcgError, TypeError) as error:
         testing.refuse(f"holds what no comparison has: {error}".rstrip("."))
-    margin = stored["margin"].number(0.0)
+    margin = stored["margin"].number(np.nextafter(0.0, 1.0))
     left_out = stored["left_out"]
     return {
         "how": how,
