@@ -6,6 +6,7 @@ import base64
 import json
 import tempfile
 import zlib
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,7 +117,7 @@ def _change(chance: random.Random, stored: Any) -> None:
     elif way < 5 and isinstance(parent[last], str):
         parent[last] = _other_text(chance, parent[last])
     else:
-        parent[last] = chance.choice(chance.choice((NUMBERS, WORDS)))
+        parent[last] = deepcopy(chance.choice(chance.choice((NUMBERS, WORDS))))
 
 
 def _somewhere(chance: random.Random, stored: Any) -> tuple[Any, ...]:
