@@ -160,12 +160,12 @@ class Gates:
                 msg = "--metric says in what --fail-if-worse compares; --metrics what is measured."
                 raise InvalidInputError(msg)
             return None
-        needed_margin(margin)
+        need_margin(margin)
         return None if self.metric is None else metric_of(self.metric, "--metric", k)
 
 
-def needed_margin(margin: float | None) -> float:
-    """Return the margin of --fail-if-worse.
+def need_margin(margin: float | None) -> None:
+    """Refuse --fail-if-worse without a margin.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def needed_margin(margin: float | None) -> float:
             "--margin 0.005."
         )
         raise InvalidInputError(msg)
-    return checked_margin(margin)
+    checked_margin(margin)
 
 
 def checked_margin(margin: float) -> float:

@@ -134,6 +134,11 @@ class Style:
     ] = False
 
 
+Cutoffs = Annotated[
+    list[str] | None,
+    typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
+]
+
 Format = Annotated[
     str,
     typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=beginning(FORMATS)),

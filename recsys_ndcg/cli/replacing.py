@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli.entries import Entries, check_there, read_entry
-from recsys_ndcg.cli.gates import GateMetric, metric_of, needed_margin
+from recsys_ndcg.cli.gates import GateMetric, metric_of, need_margin
 from recsys_ndcg.cli.source import check_way, files_of
-from recsys_ndcg.cli.testing import Margin, Users, checked_users
+from recsys_ndcg.cli.testing import Margin, Users, check_users
 from recsys_ndcg.comparison.comparing import compare
 from recsys_ndcg.errors import InvalidInputError, about, warn_of_some
 from recsys_ndcg.significance.testing import Testing
@@ -60,9 +60,9 @@ class Replacing:
                 msg = f"--{given[0]} is about --fail-if-worse, which is not given."
                 raise InvalidInputError(msg)
         else:
-            needed_margin(self.margin)
+            need_margin(self.margin)
             Testing(alpha=self.alpha)
-            checked_users(self.users)
+            check_users(self.users)
             metric = None if self.metric is None else metric_of(self.metric, "--metric", k)
         return Older(self, metric, _entries(source, written, self.fail_if_worse))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,15 +11,14 @@ import typer
 from recsys_ndcg.cli.entries import check_there
 from recsys_ndcg.cli.gates import checked_margin
 from recsys_ndcg.cli.parameters import beginning
+from recsys_ndcg.comparison.aligning import USERS
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.report.segments.built_in import BUILT_IN
-from recsys_ndcg.significance.testing import AGREEING, CORRECTIONS, TESTS, Testing
+from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-USERS = ("all", "common")
 
 Users = Annotated[
     str,
@@ -91,11 +90,9 @@ class Statistics:
         InvalidInputError
             An option cannot be used.
         """
-        correction = self.correction or ("max-T" if self.test in AGREEING else "holm")
-        testing = {"test": self.test, "correction": correction, "alpha": self.alpha}
-        drawn = {"draws": self.draws, "seed": self.seed}
-        Testing(**testing, **drawn)  # type: ignore[arg-type]
-        checked_users(self.users)
+        choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
+        how = Testing.of(self.test, self.correction or None, **choices)
+        check_users(self.users)
         if self.baseline is not None and self.baseline not in {*models, CHANCE}:
             msg = (
                 f"--baseline {self.baseline}: none of the models. {nearest(self.baseline, models)}"
@@ -106,8 +103,7 @@ class Statistics:
         if self.train is not None:
             check_there(self.train)
         return {
-            **testing,
-            **drawn,
+            **asdict(how),
             "baseline": self.baseline or other,
             "by": self.by,
             "train": self.train,
@@ -116,8 +112,8 @@ class Statistics:
         }
 
 
-def checked_users(users: str) -> str:
-    """Return whose scores are compared.
+def check_users(users: str) -> None:
+    """Refuse what does not say whose scores are compared.
 
     Raises
     ------
@@ -127,4 +123,3 @@ def checked_users(users: str) -> str:
     if users not in USERS:
         msg = f"--users: there is no {users!r}. {nearest(users, USERS)}"
         raise InvalidInputError(msg)
-    return users

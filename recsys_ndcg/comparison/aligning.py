@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.contender import Contender
 
-_USERS = ("all", "common")
+USERS = ("all", "common")
 #: What may differ in the signatures of one metric: how many users have a score.
 _BESIDE = frozenset({"users"})
 _PROTOCOLS = {
@@ -47,7 +47,7 @@ def aligned(found: Mapping[str, Contender], users: str) -> Aligned:
     InvalidInputError
         They were measured on other ratings, other users, or in another way; or share no metric.
     """
-    if users not in _USERS:
+    if users not in USERS:
         msg = f"users must be 'all' or 'common', not {shown(users)}."
         raise InvalidInputError(msg)
     shared, others = _shared_metrics(found)

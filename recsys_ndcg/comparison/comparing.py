@@ -141,9 +141,7 @@ def compare(  # noqa: PLR0913 - the contract
 
 def _how(test: str, correction: str | None, **choices: Any) -> Testing:
     """Return the test; max-T is the correction of those that have it."""
-    if correction is None:
-        correction = "max-T" if test in AGREEING else "holm"
-    how = Testing(test=test, correction=correction, **choices)
+    how = Testing.of(test, correction, **choices)
     if test not in AGREEING:
         msg = (
             f"test={test!r} is disputed. Against Wilcoxon and sign tests: their question is not "

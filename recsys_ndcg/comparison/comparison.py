@@ -19,12 +19,12 @@ from recsys_ndcg.comparison.plotting import plotted
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import best_first, over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import compared
+from recsys_ndcg.report.metric_among import metric_among
 from recsys_ndcg.significance.bootstrap import METHODS
-from recsys_ndcg.significance.testing import check_choice, check_level
+from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.significance.testing import Testing
 
@@ -226,9 +227,7 @@ class Comparison:
         >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
         {'bob': 0.331, 'ann': -0.314}
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            msg = f"n must be a whole number of at least 1, not {shown(n)}."
-            raise InvalidInputError(msg)
+        check_whole("n", n, 1)
         name = self._known(metric)
         before, after = self._both(name, a, b)
         entered = self.field.contenders
@@ -461,16 +460,7 @@ class Comparison:
     def _known(self, metric: str | Metric | None) -> str:
         if metric is None:
             return self.metrics[0]
-        name = str(metric)
-        if name not in self.metrics:
-            try:
-                name = str(parse(name)[0])
-            except RecsysNdcgError:
-                name = str(metric)
-        if name not in self.metrics:
-            msg = f"This comparison has no metric {name!r}; it has {', '.join(self.metrics)}."
-            raise InvalidInputError(msg)
-        return name
+        return metric_among(metric, self.metrics, "This comparison")
 
     def _model(self, name: str) -> str:
         if name not in self.field.contenders:

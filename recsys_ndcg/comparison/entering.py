@@ -83,7 +83,7 @@ def contenders_of(models: Any, asked: Asked) -> dict[str, Contender]:
 
 def _named(models: Any) -> dict[str, Any]:
     """Return the models by their names."""
-    if hasattr(models, "contenders"):
+    if _has(models, "contenders"):
         return {"": models}
     if not isinstance(models, Mapping) or isinstance(models, Report):
         msg = (
@@ -116,7 +116,7 @@ def _refuse_twins(entries: Mapping[str, Any]) -> None:
 
 def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
     """Return one contender, or those of a search, under their names."""
-    if hasattr(data, "contenders"):
+    if _has(data, "contenders"):
         asked.refuse_for(name or "The search")
         parts: Mapping[str, Contender] = data.contenders
         return {
@@ -127,13 +127,18 @@ def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
     return {name: _one(name, data, asked)}
 
 
+def _has(data: Any, name: str) -> bool:
+    """Tell whether there is such a property, without working it out."""
+    return hasattr(type(data), name)
+
+
 def is_measured(data: Any) -> bool:
     """Tell a report or a cross-validation from predictions."""
-    return isinstance(data, Report) or hasattr(data, "contender")
+    return isinstance(data, Report) or _has(data, "contender")
 
 
 def _one(name: str, data: Any, asked: Asked) -> Contender:
-    if isinstance(data, Mapping) and "fit_time" in data and not hasattr(data, "contender"):
+    if isinstance(data, Mapping) and "fit_time" in data and not _has(data, "contender"):
         msg = (
             "This is what Surprise's own cross_validate returns, which keeps no scores of users. "
             "Take that of recsys_ndcg.surprise, with a measure such as 'ndcg@10'."
@@ -142,7 +147,7 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
     if isinstance(data, str | Path) and is_saved(data, "comparison"):
         msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
         raise InvalidInputError(msg)
-    if hasattr(data, "contender"):
+    if _has(data, "contender"):
         asked.refuse_for(name)
         found: Contender = data.contender
         return _chosen(found, asked)

@@ -63,9 +63,13 @@ def plotted(field: Field, kind: str, metric: str, before: str, after: str) -> al
         )
     if kind == "activity":
         activity = field.first.counts.activity
-        columns = {"activity": np.tile(activity, len(field.models))}
-        names = np.repeat(np.array(field.models, dtype=object), len(activity))
-        table = pd.DataFrame({"model": names, **columns, "score": contest.scores.T.ravel()})
+        table = pd.DataFrame(
+            {
+                "model": np.repeat(np.array(field.models, dtype=object), len(activity)),
+                "activity": np.tile(activity, len(field.models)),
+                "score": contest.scores.T.ravel(),
+            }
+        )
         return score_by_activity(table, metric, lower_is_better=lower, level=level)
     one, other = (contest.models.index(name) for name in (after, before))
     apart = contest.scores[:, one] - contest.scores[:, other]

@@ -11,6 +11,7 @@ from recsys_ndcg.rendering.table import audit_cells, cells, rows_line, signature
 from recsys_ndcg.rendering.writing import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from recsys_ndcg.rendering.view import Shown
@@ -40,14 +41,24 @@ code {{ font-size: .8rem; overflow-wrap: anywhere; }}
 
 def fragment(report: Shown) -> str:
     """Return the table, the remarks, the audit and the signatures, for a notebook or a page."""
-    lines = "".join(f"<li>{escape(line)}</li>\n" for line in report.remarks)
-    codes = "<br>\n".join(map(escape, signature_texts(report)))
     return (
         f"<p>{rows_line(report)}</p>\n"
         f"{page_table(cells(report))}\n"
-        f"<ul>\n{lines}</ul>\n"
-        f"{page_table(audit_cells(report))}\n<p><code>{codes}</code></p>"
+        f"{page_list(report.remarks)}\n"
+        f"{page_table(audit_cells(report))}\n{page_codes(signature_texts(report))}"
     )
+
+
+def page_list(lines: Iterable[str]) -> str:
+    """Return sentences as a list."""
+    entries = "".join(f"<li>{escape(line)}</li>\n" for line in lines)
+    return f"<ul>\n{entries}</ul>"
+
+
+def page_codes(lines: Iterable[str]) -> str:
+    """Return lines as code."""
+    codes = "<br>\n".join(map(escape, lines))
+    return f"<p><code>{codes}</code></p>"
 
 
 def page_table(frame: pd.DataFrame) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention.presets import PRESETS
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.table import number, signed
 
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _MOST = 10  # rows that are told when a reported number is looked for
@@ -32,8 +32,8 @@ def grouped(rows: pd.DataFrame, reported: float | None = None) -> pd.DataFrame:
     cells = pd.DataFrame(
         {
             "value": [number(value) for value in rows["value"]],
-            "difference": [_signed(value) for value in rows["difference"]],
-            **({} if reported is None else {"gap": [_signed(value) for value in rows["gap"]]}),
+            "difference": [signed(value) for value in rows["difference"]],
+            **({} if reported is None else {"gap": [signed(value) for value in rows["gap"]]}),
             "what moves yours there": rows["changes"],
         }
     )
@@ -61,7 +61,3 @@ def notes(rows: pd.DataFrame) -> list[str]:
 
 def _named(preset: str, metric: str) -> str:
     return preset if PRESETS[preset].has(metric) else f"[{preset}]"
-
-
-def _signed(value: float) -> str:
-    return "-" if np.isnan(value) else f"{round(value, 4) + 0.0:+.4f}"  # without -0.0000

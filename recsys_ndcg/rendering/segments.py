@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.input.written_ids import written
+from recsys_ndcg.rendering.html import page_codes, page_list, page_table
 from recsys_ndcg.rendering.latex import latex_table
 from recsys_ndcg.rendering.markdown import markdown_page
-from recsys_ndcg.rendering.table import number, signature_lines, signature_texts
+from recsys_ndcg.rendering.table import number, probability, signature_lines, signature_texts
 from recsys_ndcg.visible import printable, visible
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _row(metric: str, segment: str, values: dict[Any, Any]) -> dict[str, str]:
         "chance": number(values["chance"]),
         "adjusted": number(values["adjusted"]),
         "difference": signed(values["difference"]),
-        "p (Holm)": _probability(values["corrected"]),
+        "p (Holm)": probability(values["corrected"]),
     }
 
 
@@ -98,10 +99,6 @@ def signed(value: float) -> str:
     if np.isnan(value) or abs(value) >= 1e9:
         return number(value)
     return f"{round(value, 4) + 0.0:+.4f}"  # without -0.0000
-
-
-def _probability(p: float) -> str:
-    return "<0.0001" if p < 0.0001 else number(p)
 
 
 def head(segments: Parted) -> str:
@@ -137,10 +134,7 @@ def latex(segments: Parted) -> str:
 
 def fragment(segments: Parted) -> str:
     """Return the table, the remarks and the signatures, for a notebook or a page."""
-    with pd.option_context("display.max_colwidth", None):  # nothing is cut on a page
-        table = cells(segments).to_html(index=False, border=0)
-    lines = "".join(f"<li>{escape(line)}</li>\n" for line in segments.remarks)
-    codes = "<br>\n".join(map(escape, signature_texts(segments.whole)))
     return (
-        f"<p>{escape(head(segments))}</p>\n{table}\n<ul>\n{lines}</ul>\n<p><code>{codes}</code></p>"
+        f"<p>{escape(head(segments))}</p>\n{page_table(cells(segments))}\n"
+        f"{page_list(segments.remarks)}\n{page_codes(signature_texts(segments.whole))}"
     )

@@ -12,6 +12,8 @@ from recsys_ndcg.visible import visible
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown, Signing
 
+_SMALLEST = 0.0001  # p that is written with its digits
+
 
 def cells(report: Shown) -> pd.DataFrame:
     """Return the summary as text, one row per metric."""
@@ -71,6 +73,16 @@ def signature_lines(signing: Signing, *, full: bool = True) -> list[str]:
         for one in others
     ]
     return [first, *([f"the same for {', '.join(likewise)}"] if likewise else [])]
+
+
+def probability(p: float) -> str:
+    """Return a p-value in four decimals."""
+    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
+
+
+def signed(value: float) -> str:
+    """Return a difference in four decimals with its sign."""
+    return "-" if np.isnan(value) else f"{round(value, 4) + 0.0:+.4f}"  # without -0.0000
 
 
 def number(value: float) -> str:

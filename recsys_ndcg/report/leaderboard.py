@@ -9,6 +9,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.significance.testing import check_whole
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.levels import Levels
@@ -50,9 +51,7 @@ def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> p
     InvalidInputError
         `n` is no number of users, `by` none of the columns, or the metric has no such number.
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        msg = f"n must be a whole number of at least 1, not {shown(n)}."
-        raise InvalidInputError(msg)
+    check_whole("n", n, 1)
     if not isinstance(by, str) or by not in BY:
         msg = f"by must be 'score', 'adjusted' or 'z', not {shown(by)}. {nearest(str(by), BY)}"
         raise InvalidInputError(msg)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KINDS = ("k", "users")
 _FEW = 5  # up to here, each cutoff is measured for a plot; beyond, round ones
 _MOST = 8  # cutoffs that are measured for a plot
-_ROUND = [int(f"{first}{'0' * zeros}") for zeros in range(18) for first in (1, 2, 5)]
+_ROUND = [first * 10**zeros for zeros in range(18) for first in (1, 2, 5)]
 
 
 def plotted(

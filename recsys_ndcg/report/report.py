@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, UnknownKeyError
+from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
 from recsys_ndcg.report import loading, storage
 from recsys_ndcg.report.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
+from recsys_ndcg.report.metric_among import metric_among
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import Scores
 
@@ -569,12 +569,4 @@ class Report(Mapping[str, float]):
         return fragment(self)
 
     def _known(self, metric: str | Metric) -> str:
-        name = str(metric)
-        if name not in self.metrics:
-            with suppress(RecsysNdcgError):
-                name = str(parse(name)[0])
-        if name in self.metrics:
-            return name
-        asked = name if isinstance(metric, Metric) else repr(metric)
-        msg = f"This report has no metric {asked}; it has {', '.join(self.metrics)}."
-        raise InvalidInputError(msg)
+        return metric_among(metric, self.metrics, "This report")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
 
@@ -59,6 +59,13 @@ class Testing:
     alpha: float = 0.05
     draws: int = 10_000
     seed: int = 0
+
+    @classmethod
+    def of(cls, test: str, correction: str | None, **choices: Any) -> Testing:
+        """Return the same, with max-T by default where the test has it, and else Holm."""
+        if correction is None:
+            correction = "max-T" if test in AGREEING else "holm"
+        return cls(test, correction, **choices)
 
     def __post_init__(self) -> None:
         """Refuse what is no way of testing."""

@@ -16,6 +16,7 @@ from recsys_ndcg.cli.output import check_apart
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
+    Cutoffs,
     Source,
     Style,
     Written,
@@ -75,10 +76,7 @@ class Models:
 class Measured:
     """What is measured of predictions, and shown of reports."""
 
-    k: Annotated[
-        list[str] | None,
-        typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
-    ] = None
+    k: Cutoffs = None
     metrics: Annotated[
         list[str] | None,
         typer.Option(

@@ -12,6 +12,7 @@ from recsys_ndcg.cli.output import Files
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
+    Cutoffs,
     Source,
     Style,
     Written,
@@ -35,10 +36,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
     written: Written,
-    k: Annotated[
-        list[str] | None,
-        typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
-    ] = None,
+    k: Cutoffs = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(

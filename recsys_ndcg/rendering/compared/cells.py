@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.table import number, probability, signed
 from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering.compared.view import Compared
 
 LEADERBOARD, PAIRS, SEGMENTS = "leaderboard", "pairs", "segments"
-_SMALLEST = 0.0001  # p that is written with its digits
 
 
 def head(comparison: Compared) -> str:
@@ -183,17 +182,7 @@ def interval(middle: float, low: float, high: float) -> str:
     """Return a difference with its ends."""
     if np.isnan(middle):
         return "-"
-    return f"{_signed(middle)} [{_signed(low)}, {_signed(high)}]"
-
-
-def probability(p: float) -> str:
-    """Return a p-value in four decimals."""
-    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
-
-
-def _signed(value: float) -> str:
-    # without -0.0000
-    return "-" if np.isnan(value) else f"{round(value, 4) + 0.0:+.4f}"
+    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"
 
 
 def _numbers(values: pd.Series[float]) -> list[str]:
