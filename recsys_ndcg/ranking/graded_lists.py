@@ -43,6 +43,11 @@ class GradedLists:
         return self._known.once(key, lambda: relevance(self.lists.true, threshold))
 
     @lazy
+    def grades(self) -> Floats:
+        """The grade of each row, below all others where it has none."""
+        return np.where(np.isnan(self.lists.true), -np.inf, self.lists.true)
+
+    @lazy
     def labelled(self) -> Floats:
         """Whether each row has a true value, 0 or 1."""
         return (~np.isnan(self.lists.true)).astype(np.float64)
