@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
 
 _SHORT = 8  # rows: so short are most runs of equal estimates
-_FEW, _LOOK = 256, 1000  # different values, and of how many rows they are counted first
+_FEW, _LOOK = 64, 1000  # different values, and of how many rows they are counted first
 _BITS = 63
 
 
@@ -63,8 +63,12 @@ def _packed(values: Floats, offsets: Positions) -> Positions | None:
     place_bits, value_bits = len(values).bit_length(), len(distinct).bit_length()
     if len(offsets).bit_length() + value_bits + place_bits > _BITS:
         return None
-    packed = np.repeat(np.arange(len(offsets) - 1) << value_bits, np.diff(offsets))
-    packed += np.searchsorted(-distinct[::-1], -values)
+    larger = np.zeros(len(values), dtype=np.uint8)
+    for one in distinct[1:]:
+        larger += values < one
+    packed = np.cumsum(np.bincount(offsets[1:-1], minlength=len(values) + 1)[:-1])  # the list
+    packed <<= value_bits
+    packed += larger
     packed <<= place_bits
     packed += np.arange(len(values))
     packed.sort()

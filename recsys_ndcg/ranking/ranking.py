@@ -318,7 +318,7 @@ class Ranking:
             return runs
         if rule == "best":
             return runs.apart(runs.place, in_order.depth)
-        without_row = np.repeat(runs.size - runs.n_rows, runs.n_rows)  # these are worth least
+        without_row = (runs.size - runs.n_rows)[runs.of_row]  # these are worth least
         return runs.backwards().apart(runs.place + without_row, in_order.depth)
 
     @lazy

@@ -49,16 +49,25 @@ class Runs:
         return bool((self.size > 1).any())
 
     @lazy
+    def of_row(self) -> Positions:
+        """Which run each row is in."""
+        if len(self.rows) == len(self.user):
+            return np.arange(len(self.rows))
+        begins = np.zeros(len(self.rows), dtype=bool)
+        begins[self.start[1:-1]] = True
+        return np.cumsum(begins)
+
+    @lazy
     def place(self) -> Positions:
         """The place of each row in its run, from 0."""
-        return ranges(np.zeros_like(self.n_rows), self.n_rows)
+        return np.arange(len(self.rows)) - self.start[self.of_row]
 
     def reaching(self, depth: int | None) -> Runs:
         """Return the runs that begin at one of the first ranks."""
         if depth is None or not len(self.ahead) or int(self.ahead.max()) < depth:
             return self
         kept = self.ahead < depth
-        rows = self.rows[np.repeat(kept, self.n_rows)]
+        rows = self.rows[kept[self.of_row]]
         start = edges(self.n_rows[kept])
         return Runs(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
 
@@ -73,7 +82,7 @@ class Runs:
         several = self.n_rows > 1
         if not several.any():
             return self
-        inside = np.repeat(several, self.n_rows)
+        inside = several[self.of_row]
         mixed = self.rows[inside]
         rows = self.rows.copy()
         rows[inside] = mixed[descending(key[mixed], edges(self.n_rows[several]))]
@@ -81,7 +90,7 @@ class Runs:
 
     def backwards(self) -> Runs:
         """Return the same runs, the rows in each in the reverse order."""
-        mirrored = np.repeat(self.start[:-1] + self.start[1:] - 1, self.n_rows)
+        mirrored = (self.start[:-1] + self.start[1:] - 1)[self.of_row]
         return replace(self, rows=self.rows[mirrored - np.arange(len(self.rows))])
 
     def apart(self, place: Positions, depth: int | None = None) -> Runs:
@@ -94,8 +103,7 @@ class Runs:
         depth : int, optional
             How many ranks are wanted; None for all.
         """
-        rows, ahead = self.rows, np.repeat(self.ahead, self.n_rows) + place
-        user = np.repeat(self.user, self.n_rows)
+        rows, ahead, user = self.rows, self.ahead[self.of_row] + place, self.user[self.of_row]
         if depth is not None:
             kept = ahead < depth
             rows, ahead, user = rows[kept], ahead[kept], user[kept]
