@@ -247,7 +247,7 @@ class Ranking:
         runs = self._by_gain
         if self.convention.ties == "expected":
             runs = runs.by(-np.arange(len(self.error), dtype=np.float64))
-            runs = runs.apart(runs.place)
+            runs = runs.one_by_one(None)
         return runs.rows, runs.ahead
 
     def lists_in_order(self, k: int | None) -> tuple[list[Any], ...]:
@@ -316,10 +316,8 @@ class Ranking:
         runs = in_order.by(name, values)
         if rule == "expected":
             return runs
-        if rule == "best":
-            return runs.apart(runs.place, in_order.depth)
-        without_row = (runs.size - runs.n_rows)[runs.of_row]  # these are worth least
-        return runs.backwards().apart(runs.place + without_row, in_order.depth)
+        # items without a row are worth least
+        return runs.one_by_one(in_order.depth, worst_first=rule == "worst")
 
     @lazy
     def _by_place(self) -> Runs:
@@ -328,7 +326,7 @@ class Ranking:
         if not in_order.runs.shared:
             return in_order.runs
         runs = in_order.by(rule, lambda: lists.tie_key(rule))
-        return runs.apart(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
+        return runs.at_places(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
 
     def _cells(self, runs: Runs) -> Cells:
         """Return the cells that runs cover; where nothing is tied, all tables have the same."""

@@ -88,13 +88,25 @@ class Runs:
         rows[inside] = mixed[descending(key[mixed], edges(self.n_rows[several]))]
         return replace(self, rows=rows)
 
-    def backwards(self) -> Runs:
-        """Return the same runs, the rows in each in the reverse order."""
-        mirrored = (self.start[:-1] + self.start[1:] - 1)[self.of_row]
-        return replace(self, rows=self.rows[mirrored - np.arange(len(self.rows))])
+    def one_by_one(self, depth: int | None, *, worst_first: bool = False) -> Runs:
+        """Return a run for each row at one of the first ranks, of those that its run shared.
 
-    def apart(self, place: Positions, depth: int | None = None) -> Runs:
-        """Return a run for each row at one of the first ranks, of those that it shared.
+        Parameters
+        ----------
+        depth : int, optional
+            How many ranks are wanted; None for all.
+        worst_first : bool
+            Whether the rows of each run change their order, behind the items that have no row.
+        """
+        ahead = self.ahead + (self.size - self.n_rows) if worst_first else self.ahead
+        count = self.n_rows if depth is None else np.clip(depth - ahead, 0, self.n_rows)
+        run = np.repeat(np.arange(len(count)), count)
+        place = ranges(np.zeros_like(count), count)
+        at = self.start[1:][run] - 1 - place if worst_first else self.start[:-1][run] + place
+        return _single(self.rows[at], self.user[run], ahead[run] + place)
+
+    def at_places(self, place: Positions, depth: int | None) -> Runs:
+        """Return the same for rows whose places are told.
 
         Parameters
         ----------
@@ -103,11 +115,11 @@ class Runs:
         depth : int, optional
             How many ranks are wanted; None for all.
         """
-        rows, ahead, user = self.rows, self.ahead[self.of_row] + place, self.user[self.of_row]
+        rows, user, ahead = self.rows, self.user[self.of_row], self.ahead[self.of_row] + place
         if depth is not None:
             kept = ahead < depth
-            rows, ahead, user = rows[kept], ahead[kept], user[kept]
-        return Runs(rows, np.arange(len(rows) + 1), user, ahead, np.ones_like(ahead))
+            rows, user, ahead = rows[kept], user[kept], ahead[kept]
+        return _single(rows, user, ahead)
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over each run: exact of whole numbers, else in the order of the rows."""
@@ -129,6 +141,10 @@ class Runs:
         highest, lowest = inside[self.start[:-1]], inside[self.start[1:] - 1]
         lowest = np.where(self.n_rows < self.size, np.minimum(lowest, 0.0), lowest)
         return np.clip(self.sums(values) / self.size, lowest, highest)
+
+
+def _single(rows: Positions, user: Positions, ahead: Positions) -> Runs:
+    return Runs(rows, np.arange(len(rows) + 1), user, ahead, np.ones_like(ahead))
 
 
 class Cells:

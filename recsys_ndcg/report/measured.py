@@ -15,6 +15,7 @@ from recsys_ndcg.lists.candidate_lists import CandidateLists
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
+from recsys_ndcg.parallel import allowed, at_most
 from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
 from recsys_ndcg.report.levels import Levels, Orders
 from recsys_ndcg.report.signatures import signatures
@@ -61,6 +62,7 @@ class MeasuredAudit(Audit):
         self._facts = facts
         self._plan = plan
         self._ties = ties
+        self._n_jobs = allowed()
 
     @classmethod
     def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> MeasuredAudit:
@@ -83,7 +85,8 @@ class MeasuredAudit(Audit):
     @lazy
     def truth(self) -> NDArray[np.uint32]:
         """A digest of what is known of each user."""
-        return truth_by_user(self._lists)
+        with at_most(self._n_jobs):
+            return truth_by_user(self._lists)
 
     def take(self, users: Positions) -> MeasuredAudit:
         """Return that of some users: the same as measuring their lists alone."""
@@ -104,12 +107,15 @@ class MeasuredAudit(Audit):
     @lazy
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""
-        return Levels(self.scores, Orders.concat(self._orders()))
+        with at_most(self._n_jobs):
+            return Levels(self.scores, Orders.concat(self._orders()))
 
     @lazy
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        totals, (judged, zero, top) = self.totals, self._other_labels()
+        with at_most(self._n_jobs):
+            judged, zero, top = self._other_labels()
+        totals = self.totals
         low, high = self.tie_range
         unlabelled = bool(self._facts.unlabelled)
         columns = (
