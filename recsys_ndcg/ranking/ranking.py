@@ -286,7 +286,11 @@ class Ranking:
 
     @lazy
     def _by_grade(self) -> Runs:
-        return self._runs((self._graded, "grade"), lambda: self._graded.grades)
+        return self._runs(self._grade, lambda: self._graded.grades)
+
+    @property
+    def _grade(self) -> Hashable:
+        return self._graded, "grade"
 
     @property
     def _in_any_order(self) -> Runs:
@@ -313,7 +317,9 @@ class Ranking:
             return in_order.runs
         if rule not in ANY_ORDER:
             return self._by_place
-        runs = in_order.by(name, values)
+        runs = in_order.runs
+        if not (self._graded.best_first and name == self._grade):
+            runs = in_order.by(name, values)
         if rule == "expected":
             return runs
         # items without a row are worth least

@@ -113,19 +113,17 @@ class MeasuredAudit(Audit):
     @lazy
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        with at_most(self._n_jobs):
-            judged, zero, top = self._other_labels()
         totals = self.totals
         low, high = self.tie_range
-        unlabelled = bool(self._facts.unlabelled)
-        columns = (
-            low,
-            high,
-            np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan),
-            judged,
-            zero if unlabelled else totals.mean,
-            top if unlabelled else totals.mean,
-        )
+        if self._facts.unlabelled:
+            with at_most(self._n_jobs):
+                labels = self._other_labels()
+        else:
+            listed = ~self.scores.left_out & (self.scores.counts.n_items > 0)[:, None]
+            judged = np.where(listed.any(axis=0), 1.0, np.nan)
+            labels = [judged, totals.mean, totals.mean]
+        moved = np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan)
+        columns = (low, high, moved, *labels)
         return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
 
     @property
@@ -186,16 +184,16 @@ class MeasuredAudit(Audit):
 
     def _judged(self, one: Measurement) -> Measurement:
         """Measure how much of the first k is labelled; an empty list has no such share."""
-        known = replace(one, metric=Judged(one.metric.k), blind=not self._facts.unlabelled)
+        known = replace(one, metric=Judged(one.metric.k))
         return known.under(ties="expected", undefined="skip", unlabelled="zero")
 
     def _zero(self, one: Measurement) -> Measurement:
         """Measure as if unlabelled items were irrelevant."""
         undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
         other = one.under(unlabelled="zero", undefined=undefined)
-        if self._facts.unlabelled and one.metric.orders and one.metric.own_ties is None:
+        if one.metric.orders and one.metric.own_ties is None:
             return other
-        return other.without("nothing is unlabelled")
+        return other.without("its score hangs on more than the labels")
 
     def _top(self, one: Measurement) -> Measurement:
         """Measure as if unlabelled items were of the top grade."""
