@@ -23,7 +23,10 @@ _SIXTEEN_BITS = 1 << 16
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of ids as its distinct ones, in order of appearance, and each row's place there."""
+    """A column of ids as its distinct ones, and each row's place there.
+
+    They stand in order of appearance; or, where all are text, in any order.
+    """
 
     ids: Ids
     codes: Codes
@@ -87,11 +90,18 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
         if high - low < 4 * len(values) + _SIXTEEN_BITS:
             return _encode_narrow(values, low, high)
     ids, codes = _distinct(values, column)
+    if isinstance(values, Coded) and set(map(type, ids)) == {str}:
+        return _in_order(ids, codes)
     missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
     refuse_alike(ids, column)
+    return _in_order(ids, codes)
+
+
+def _in_order(ids: Ids, codes: Codes) -> tuple[Ids, Codes]:
+    """Return distinct ids in ascending order, and each row's place there."""
     ascending = ascending_order(ids)
     place = np.empty(len(ids), dtype=np.int32)
     place[ascending] = np.arange(len(ids), dtype=np.int32)

@@ -1,0 +1,186 @@
+"""Columns of text as their distinct values and codes, without a Python string for every row.
+
+Arrow finds distinct text several times faster than a dictionary of Python, and lets go of the
+interpreter meanwhile; categories have their codes already. Whatever is not plain text in every row
+is left to those who look at each value.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.input.ids import Coded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Codes, Ids, Positions
+
+_BLOCK = 1 << 15  # rows whose text fits the processor's cache
+_MOST = np.iinfo(np.int32).max  # bytes of text in one array of Arrow
+_TEXT = {"string", "large_string", "string_view"}
+_OF_POLARS = {"String", "Categorical", "Enum"}
+
+
+def coded_text(values: Any) -> Coded | None:
+    """Return a column of text by its distinct values, or None where it is to be read by row.
+
+    Parameters
+    ----------
+    values : column
+        Of pandas, polars or pyarrow; an array, or a list.
+
+    Returns
+    -------
+    Coded or None
+        None of what is no text, has a missing value, or needs pyarrow where there is none.
+
+    Examples
+    --------
+    >>> coded_text(pd.Series(["b", "a", "b"], dtype="category")).values
+    array(['b', 'a', 'b'], dtype=object)
+    >>> coded_text([1, 2]), coded_text(["a", None])
+    (None, None)
+    """
+    if isinstance(values, pd.Series | pd.Index):
+        values = values.array
+    if isinstance(values, pd.Categorical):
+        return _of_categories(values)
+    if _arrow() is None:
+        return None
+    if isinstance(values, pd.api.extensions.ExtensionArray):
+        values = _of_pandas(values)
+    elif hasattr(values, "to_arrow") and hasattr(getattr(values, "dtype", None), "base_type"):
+        values = values.to_arrow() if str(values.dtype.base_type()) in _OF_POLARS else None
+    if type(values) is np.ndarray and values.dtype.kind == "U":
+        return _of_wide_text(values)
+    if type(values) in (list, np.ndarray):
+        return _of_objects(values)
+    return _of_arrow(values) if hasattr(values, "dictionary_encode") else None
+
+
+def _of_pandas(values: Any) -> Any:
+    """Return the array of Arrow or of objects inside one of pandas, or None."""
+    if isinstance(values, pd.arrays.ArrowExtensionArray):
+        return values.__arrow_array__()
+    textual = isinstance(values.dtype, pd.StringDtype) or values.dtype == object
+    return np.asarray(values) if textual else None
+
+
+def _of_categories(values: pd.Categorical) -> Coded | None:
+    codes = np.asarray(values.codes)
+    ids = values.categories.to_numpy(dtype=object)
+    return None if not len(codes) or codes.min() < 0 else _occurring(ids, codes)
+
+
+def _of_arrow(values: Any) -> Coded | None:
+    kind = values.type
+    named = kind.value_type if (has_codes := hasattr(kind, "index_type")) else kind
+    if str(named) not in _TEXT or values.null_count or not len(values):
+        return None
+    if not has_codes:
+        values = _distinct(values)
+    chunks = [values]
+    if hasattr(values, "chunks"):
+        chunks = (values.unify_dictionaries() if has_codes else values).chunks
+    codes = np.concatenate([one.indices.to_numpy() for one in chunks])
+    dictionary = chunks[0].dictionary
+    if dictionary.null_count:
+        return None
+    ids: Ids = dictionary.to_numpy(zero_copy_only=False)
+    return _occurring(ids, codes) if has_codes else Coded(ids, codes)
+
+
+def _distinct(values: Any) -> Any:
+    try:
+        return values.dictionary_encode()
+    except NotImplementedError:  # views of text, in some versions
+        return values.cast("large_string").dictionary_encode()
+
+
+def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
+    """Return those of some distinct values that occur; None if they are no text."""
+    there = np.zeros(len(ids), dtype=bool)
+    there[codes] = True
+    ids = ids if there.all() else ids[there]
+    if set(map(type, ids)) != {str}:
+        return None
+    place, once = pd.factorize(ids)  # a dictionary of Arrow may have one twice
+    if len(once) == len(there):
+        return Coded(ids, codes.astype(np.int32, copy=False))
+    of_each = np.zeros(len(there), dtype=np.int32)
+    of_each[there] = place
+    return Coded(np.asarray(once), of_each[codes])
+
+
+def _of_objects(values: list[Any] | Ids) -> Coded | None:
+    """Return objects of Python by their distinct ones, if all are text.
+
+    They go to Arrow as lines: joining is the fastest way to the signs of many short strings.
+    """
+    if getattr(values, "ndim", 1) != 1 or not len(values) or type(values[0]) is not str:
+        return None
+    chunks = []
+    for start in range(0, len(values), _BLOCK):
+        part = values[start : start + _BLOCK]
+        chunk = _lines(part if isinstance(part, list) else part.tolist())
+        if chunk is None:
+            return None
+        chunks.append(chunk)
+    encoded = _arrow().chunked_array(chunks).dictionary_encode()
+    codes = np.concatenate([one.indices.to_numpy() for one in encoded.chunks])
+    first = _first_rows(codes)
+    if isinstance(values, list):
+        ids = np.fromiter(map(values.__getitem__, first.tolist()), dtype=object, count=len(first))
+    else:
+        ids = values[first]
+    # text of a type of its own may be equal by a rule of its own
+    return Coded(ids, codes) if set(map(type, ids)) == {str} else None
+
+
+def _lines(part: list[Any]) -> Any:
+    """Return text as an array of Arrow, each with the end of a line; None if that is impossible."""
+    try:
+        data = "\n".join(part).encode() + b"\n"
+    except (TypeError, UnicodeEncodeError):  # not all is text, or it has half a character
+        return None
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    if len(ends) != len(part) or len(data) > _MOST:  # some has several lines
+        return None
+    offsets = np.zeros(len(part) + 1, dtype=np.int32)
+    np.add(ends, 1, out=offsets[1:], casting="unsafe")
+    arrow = _arrow()
+    buffers = arrow.py_buffer(offsets), arrow.py_buffer(data)
+    return arrow.StringArray.from_buffers(len(part), *buffers)
+
+
+def _first_rows(codes: Codes) -> Positions:
+    """Return where each code, numbered in order of appearance, occurs first."""
+    so_far = np.maximum.accumulate(codes)
+    return np.searchsorted(so_far, np.arange(so_far[-1] + 1, dtype=codes.dtype))
+
+
+def _of_wide_text(values: NDArray[np.str_]) -> Coded | None:
+    """Return text of NumPy, which has the same width in every row, by its distinct values."""
+    if values.ndim != 1 or not values.size or not values.itemsize:
+        return None
+    arrow, values = _arrow(), np.ascontiguousarray(values)
+    buffers = [None, arrow.py_buffer(values.view(np.uint8))]
+    kind = arrow.binary(values.itemsize)
+    encoded = arrow.FixedSizeBinaryArray.from_buffers(kind, len(values), buffers)
+    codes = encoded.dictionary_encode().indices.to_numpy()
+    return Coded(values[_first_rows(codes)].astype(object), codes)
+
+
+@cache
+def _arrow() -> Any:
+    """Return pyarrow, which is an extra; None where it is not, or fails."""
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    except Exception:  # noqa: BLE001 - built for another numpy, it is a ValueError
+        return None
+    return pa
