@@ -52,8 +52,8 @@ class Table:
         """Return a column of ids; categories become their values."""
         return self._objects(self._column(column), self._name(column))
 
-    def coded_ids(self, *columns: str) -> list[Ids | Coded]:
-        """Return columns of ids, those of text by their distinct values.
+    def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
+        """Return the columns user and item, each by its distinct values if all of it is text.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class Table:
             Of the first column in which anything is wrong.
         """
         found, fault = [], None
-        for column in columns:
+        for column in ("user", "item"):
             try:
                 found.append((self._column(column), self._name(column)))
             except InvalidInputError as error:  # what is wrong with an earlier one comes first
@@ -70,7 +70,7 @@ class Table:
         ids = in_threads(lambda one: self._coded(*one), found)
         if fault:
             raise fault
-        return ids
+        return ids[0], ids[1]
 
     def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return a column of numbers, NaN where there is none."""
@@ -78,7 +78,7 @@ class Table:
         return floats(self._plain(values, name), name)
 
     def collect(self, *columns: str) -> None:
-        """Work out these of our columns, as far as there are such, and no others of a lazy table."""
+        """Work out these of our columns, as far as a lazy table has them, and no others."""
         if self._lazy is not None:
             names = [self._roles[one][0] for one in columns if one in self]
             self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
@@ -94,8 +94,10 @@ class Table:
     def _coded(self, values: Any, name: Any) -> Ids | Coded:
         if isinstance(self._data, ArrowColumns):
             found = self._data.coded(values)
+        elif isinstance(self._data, Mapping | pd.DataFrame):
+            found = coded_text(values)
         else:
-            found = coded_text(getattr(values, "to_native", lambda: values)())
+            found = coded_text(values.to_native())
         return self._objects(values, name) if found is None else found
 
     def _objects(self, values: Any, name: Any) -> Ids:
@@ -237,8 +239,8 @@ def _array(values: Any, name: Any) -> Any:
 def read_frame(table: Table) -> Rows:
     """Read the columns user, item, estimated and true of a table."""
     table.collect("user", "item", "estimated", "true")
-    ids = table.coded_ids("user", "item")
-    rows = Rows(*ids, table.numbers("estimated"), table.numbers("true"))
+    user, item = table.coded_ids()
+    rows = Rows(user, item, table.numbers("estimated"), table.numbers("true"))
     table.say_names()
     return rows
 

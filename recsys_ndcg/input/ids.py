@@ -40,6 +40,10 @@ class Coded:
         """The id of every row."""
         return self.ids[self.codes]
 
+    def tolist(self) -> list[Any]:
+        """Return the same as a list."""
+        return list(self.values.tolist())
+
 
 def coded(values: Iterable[Hashable], column: str, size: int) -> Coded:
     """Return `size` Python objects by their distinct values, in one pass over them.
@@ -98,6 +102,30 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     ids = as_numbers(ids)
     refuse_alike(ids, column)
     return _in_order(ids, codes)
+
+
+def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+    """Return the distinct ids of two tables, and the places of the rows of both.
+
+    Raises
+    ------
+    InvalidInputError
+        As for `encode`; rows are counted through both.
+
+    Examples
+    --------
+    >>> one = Coded(np.array(["b", "a"], dtype=object), np.array([0, 1, 0], dtype=np.int32))
+    >>> encode_together(one, np.array(["c"], dtype=object), "user")[1]
+    array([1, 0, 1, 2], dtype=int32)
+    """
+    if not (isinstance(first, Coded) or isinstance(second, Coded)):
+        return encode(together(first, second), column)
+    (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
+    ids, places = _distinct(together(ours, theirs), column)
+    parts = (places[: len(ours)], one), (places[len(ours) :], other)
+    # the last place is that of code -1
+    codes = [np.append(place, np.int32(-1))[codes] for place, codes in parts]
+    return encode(Coded(ids, np.concatenate(codes)), column)
 
 
 def _in_order(ids: Ids, codes: Codes) -> tuple[Ids, Codes]:

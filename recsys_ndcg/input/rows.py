@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, refuse_rows
 from recsys_ndcg.input.no_numbers import (
     CONVERT,
@@ -20,6 +22,7 @@ from recsys_ndcg.input.no_numbers import (
 
 #: How many digits of a decimal so few bits keep.
 _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
+_PLAIN = {float, int}
 _TENS = 10.0 ** np.arange(23)
 
 if TYPE_CHECKING:
@@ -79,6 +82,18 @@ def check_finite(values: Floats, column: str, advice: str) -> None:
         advice = f"each must be a finite number: {advice}"
         refuse_rows(np.isnan(values), column, "NaN", advice)
         refuse_rows(np.isinf(values), column, "an infinite value", advice)
+
+
+def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
+    """Return a column of ids: text by its distinct values, and all else as `objects` has it.
+
+    Raises
+    ------
+    InvalidInputError
+        The values are no column.
+    """
+    found = coded_text(values)
+    return objects(values, column) if found is None else found
 
 
 def objects(values: Iterable[Any], column: str) -> Ids:
@@ -152,6 +167,9 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
+    if type(values) is list and set(map(type, values)) <= _PLAIN:
+        with suppress(OverflowError):  # which is told below
+            return np.fromiter(values, dtype=np.float64, count=len(values))
     array = objects(values, column)
     if array.dtype.newbyteorder("=") in _DIGITS:
         return as_written(array)

@@ -42,7 +42,11 @@ def text_places(ids: Ids) -> Positions:
     >>> text_places(np.array([9, 10]))
     array([1, 0])
     """
-    text = [*map(written, ids.tolist())]
+    text = ids.tolist()
+    if ids.dtype.kind in "iu":
+        text = [*map(str, text)]
+    elif set(map(type, text)) != {str}:
+        text = [*map(written, text)]
     place = np.empty(len(text), dtype=np.int64)
     place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
     return place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = b"ARROW1"  # how one begins that is no stream
-_PACKED = re.compile(rb"\x28\xb5\x2f\xfd")  # how what zstd packed begins
+_PACKED = b"\x28\xb5\x2f\xfd"  # how what zstd packed begins
 
 
 class FeatherColumns(ArrowColumns):
@@ -65,5 +64,8 @@ class FeatherColumns(ArrowColumns):
 
         lz4 packs no tighter than a file may be.
         """
-        starts = [one.start() for one in _PACKED.finditer(self._content)]
-        return sum(int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)
+        total, at = 0, self._content.find(_PACKED)
+        while at >= 0:
+            total += int.from_bytes(self._content[max(at - 8, 0) : at], "little")
+            at = self._content.find(_PACKED, at + len(_PACKED))
+        return total

@@ -67,8 +67,7 @@ def _of_pandas(values: Any) -> Any:
     """Return the array of Arrow or of objects inside one of pandas, or None."""
     if isinstance(values, pd.arrays.ArrowExtensionArray):
         return values.__arrow_array__()
-    textual = isinstance(values.dtype, pd.StringDtype) or values.dtype == object
-    return np.asarray(values) if textual else None
+    return np.asarray(values) if isinstance(values, pd.arrays.NumpyExtensionArray) else None
 
 
 def _of_categories(values: pd.Categorical) -> Coded | None:
@@ -109,12 +108,11 @@ def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
     ids = ids if there.all() else ids[there]
     if set(map(type, ids)) != {str}:
         return None
-    place, once = pd.factorize(ids)  # a dictionary of Arrow may have one twice
-    if len(once) == len(there):
+    if len(ids) == len(there) == len(set(ids.tolist())):
         return Coded(ids, codes.astype(np.int32, copy=False))
-    of_each = np.zeros(len(there), dtype=np.int32)
-    of_each[there] = place
-    return Coded(np.asarray(once), of_each[codes])
+    place = np.zeros(len(there), dtype=np.int32)
+    place[there], ids = pd.factorize(ids)  # a dictionary of Arrow may have one twice
+    return Coded(ids, place[codes])
 
 
 def _of_objects(values: list[Any] | Ids) -> Coded | None:
