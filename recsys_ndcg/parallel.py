@@ -1,4 +1,4 @@
-"""Blocks of users that fit the processor's cache, and a thread per core for them.
+"""Blocks of users that fit the processor's cache, and threads that work through them.
 
 NumPy lets go of the interpreter while it sorts.
 """
@@ -7,35 +7,189 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
+from recsys_ndcg.errors import InvalidInputError, shown
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from recsys_ndcg.arrays import Positions
 
-_ROWS = 1 << 16
+_ROWS = 1 << 17
 _CELLS = 1 << 18
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
+
 
 def in_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Return the results in the order of the items.
+
+    Where several items fail, the error of the first is raised.
 
     Examples
     --------
     >>> in_threads(abs, [-1, 2])
     [1, 2]
     """
-    if len(items) < 2:
+    _keep_memory()
+    helpers = min(n_threads(), len(items)) - 1
+    if helpers < 1 or _threads.is_one():
         return [work(item) for item in items]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(work, items))
+    return _Round(work, items).done(helpers)
+
+
+def n_threads() -> int:
+    """Return how many threads may work at once.
+
+    As `at_most` says, else one for each core that this process may use. Where that is one of
+    several that share the cores, as those of joblib and of `multiprocessing.Pool` do, it is as
+    many as joblib tells the libraries beneath, or one.
+    """
+    allowed = _allowed.get()
+    if allowed is not None:
+        return allowed
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    if told.isdecimal() and int(told):
+        return min(int(told), _cores())
+    processes = sys.modules.get("multiprocessing.process")
+    return 1 if processes and processes.current_process().daemon else _cores()
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """Use no more threads than this, None for as many as there are cores; -1 means the same.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no such number.
+
+    Examples
+    --------
+    >>> with at_most(1):
+    ...     n_threads()
+    1
+    """
+    if n_jobs is not None and (type(n_jobs) is not int or not (n_jobs == -1 or n_jobs > 0)):
+        msg = f"n_jobs is a number of threads from 1 on, or -1 for all cores, not {shown(n_jobs)}."
+        raise InvalidInputError(msg)
+    before = _allowed.set(_cores() if n_jobs == -1 else n_jobs)
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
+class _Threads:
+    """The threads of this process, started when they are first needed, and kept.
+
+    A process that is forked off has none of them, and starts its own.
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+        self._mark = threading.local()
+
+    def is_one(self) -> bool:
+        """Tell whether this is one of them: it asks for no others."""
+        return hasattr(self._mark, "set")
+
+    def start(self, work: Callable[[], None], times: int) -> list[Future[None]]:
+        """Have work done so many times, each as soon as one is free."""
+        with self._lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(_cores(), "recsys_ndcg", self._set_mark)
+            executor = self._executor
+        with suppress(RuntimeError):  # the interpreter is about to end
+            return [executor.submit(work) for _ in range(times)]
+        return []
+
+    def _set_mark(self) -> None:
+        self._mark.set = True
+
+
+_threads = _Threads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.forget)
+
+
+class _Round(Generic[Item, Result]):
+    """Items that are worked on by the calling thread, and by others that are free.
+
+    So nobody waits for a thread that is busy elsewhere.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], items: Sequence[Item]) -> None:
+        self._work, self._items = work, items
+        self._pending = iter(range(len(items)))  # each place is given out once, and in order
+        self._results: dict[int, Result] = {}
+        self._failed: dict[int, Exception] = {}
+        self._over = False
+
+    def done(self, helpers: int) -> list[Result]:
+        started = _threads.start(self._take_part, helpers)
+        try:
+            self._take_part()
+        finally:
+            self._over = True
+            for one in started:
+                if not one.cancel():
+                    one.result()
+        if self._failed:
+            raise self._failed[min(self._failed)]
+        return [self._results[place] for place in range(len(self._items))]
+
+    def _take_part(self) -> None:
+        while not self._over and (place := next(self._pending, None)) is not None:
+            try:
+                self._results[place] = self._work(self._items[place])
+            except Exception as error:  # noqa: BLE001 - raised when all have stopped
+                self._failed[place] = error
+                self._over = True
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _keep_memory() -> None:
+    """Have the allocator of glibc keep what is given back, up to 64 MB, in place of unmapping it.
+
+    It does so of itself as soon as a program has given back an array of nearly 32 MB. Before, each
+    temporary array of a block is new memory, which takes longer to map than to fill.
+    """
+    np.empty((32 << 20) - (64 << 10), dtype=np.uint8)
+
+
+def slices_of(n_rows: int) -> list[slice]:
+    """Return the blocks of as many rows, whosever they are.
+
+    Examples
+    --------
+    >>> slices_of(3)
+    [slice(0, 3, None)]
+    """
+    return [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
 
 
 def blocks_of(offsets: Positions, width: Positions | None = None) -> list[tuple[int, int]]:

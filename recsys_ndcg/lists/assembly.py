@@ -11,7 +11,10 @@ from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, encode, encode_together
 from recsys_ndcg.input.labels import Labels, Results, check_same_ids
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, labels_of, offsets_of
+from recsys_ndcg.lists.grouping import offsets_of
+from recsys_ndcg.lists.joining import labels_of
+from recsys_ndcg.lists.pairs import Pairs
+from recsys_ndcg.lists.repeats import distinct_by_user
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -63,7 +66,7 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
     found = Pairs(user[split:], item[split:], numbers, "results")
     known, _, extra_labels = distinct_by_user(known, *sizes, rule)
     listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
-    true, unlisted = labels_of(listed, known, len(items))
+    true, unlisted = labels_of(listed, known, *sizes)
     unlisted_offsets = offsets_of(unlisted.user, len(users))
     return kind(
         users=users,

@@ -170,23 +170,20 @@ class GroupedLists(Record):
 
     def spans(
         self,
-        user: Positions,
-        first: Positions,
-        end: Positions,
         rows: Positions,  # noqa: ARG002 - lists that hold places look there
+        ahead: Positions,
+        size: Positions,
     ) -> tuple[Positions, Positions]:
         """Return how many items stand before each run of equal estimates, and how many it has.
 
         Parameters
         ----------
-        user : int64 array, shape (n_runs,)
-            Whose list each run is in.
-        first, end : int64 arrays, shape (n_runs,)
-            Where it begins and ends among the rows of all lists in order.
         rows : int64 array, shape (n_runs,)
-            Its first row.
+            A row of each run.
+        ahead, size : int64 arrays, shape (n_runs,)
+            How many rows of the list stand before it, and how many it has.
         """
-        return first - self.offsets[user], end - first
+        return ahead, size
 
     def first_tie(self, again: Positions) -> Floats:
         """Return the first rank of each user whose item shares its estimate; inf if none does.
@@ -197,11 +194,9 @@ class GroupedLists(Record):
             The places, among the rows of all lists in order, of those with the estimate of the
             row before.
         """
-        ranks = np.full(len(self), np.inf)
-        again = again[::-1]  # so that each user's first one comes last
-        user = self.user_of_row[again]  # the rows of a list stay together
-        ranks[user] = again - self.offsets[user]
-        return ranks
+        start, end = self.offsets[:-1], self.offsets[1:]
+        first = np.append(again, len(self.true))[np.searchsorted(again, start)]
+        return np.where(first < end, first - start, np.inf)
 
     def tie_key(self, rule: str) -> Floats:
         """Return by what the rows of a tie stand, largest first, if not by what they are worth."""

@@ -1,52 +1,20 @@
-"""(user, item) pairs: the same pair twice in a table, and the same pair in two tables."""
+"""Rows brought together by user."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.parallel import blocks_of, in_threads
+from recsys_ndcg.lists.pairs import Pairs
+from recsys_ndcg.parallel import in_threads, slices_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Codes, Floats, Positions
-
-
-_SIXTEEN_BITS = 1 << 16
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Rows of (user, item) as codes, with columns of numbers: one table, checked."""
-
-    user: Codes
-    item: Codes | None
-    numbers: dict[str, Floats]
-    table: str = "predictions"
-
-    def keys(self, n_items: int, rows: slice = slice(None)) -> Positions:
-        """Return one whole number per (user, item)."""
-        keys: Positions = self.user[rows].astype(np.int64) * n_items
-        return keys if self.item is None else keys + self.item[rows]
-
-    def take(self, rows: Positions) -> Pairs:
-        """Return some of the rows."""
-        codes = [self.user] if self.item is None else [self.user, self.item]
-        columns: list[NDArray[Any]] = [*codes, *self.numbers.values()]
-        taken = in_threads(lambda column: column.take(rows), columns)
-        item = None if self.item is None else taken[1]
-        numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
-        return replace(self, user=taken[0], item=item, numbers=numbers)
-
-    def copy(self) -> Pairs:
-        """Return the same rows, their numbers in memory of their own; the codes are our own."""
-        numbers = {name: column.copy() for name, column in self.numbers.items()}
-        return replace(self, numbers=numbers)
+    from recsys_ndcg.arrays import Codes, Positions
 
 
 def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
@@ -54,131 +22,99 @@ def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
 
     The rows are copies: what happens to the data later is none of their business.
     """
-    order = stable_order(pairs.user, n_users)
-    return pairs.copy() if order is None else pairs.take(order), offsets_of(pairs.user, n_users)
+    if in_order(pairs.user):
+        return pairs.copy(), offsets_of(pairs.user, n_users)
+    columns: list[NDArray[Any]] = [*pairs.numbers.values()]
+    if pairs.item is not None:
+        columns.append(pairs.item)
+    taken, offsets = grouped(pairs.user, columns, n_users)
+    user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
+    numbers = dict(zip(pairs.numbers, taken, strict=False))
+    return Pairs(user, None if pairs.item is None else taken[-1], numbers, pairs.table), offsets
 
 
-def distinct_by_user(
-    pairs: Pairs, n_users: int, n_items: int, rule: str
-) -> tuple[Pairs, Positions, Positions]:
-    """Group rows by user, each (user, item) once.
+def in_order(codes: Codes) -> bool:
+    """Tell whether rows stand by code already."""
+    return bool((codes[1:] >= codes[:-1]).all())
+
+
+def grouped(
+    codes: Codes, columns: Sequence[NDArray[Any]], size: int
+) -> tuple[list[NDArray[Any]], Positions]:
+    """Return columns with their rows by code, in input order where it is the same.
+
+    Rows are first dealt into ranges of codes, block by block, and then each range is sorted: so
+    all that is looked at out of order stands in the processor's cache. NumPy sorts integers of 16
+    bits by counting.
 
     Parameters
     ----------
-    pairs : Pairs
-        Rows in input order.
-    n_users, n_items : int
-        How many distinct ones there are.
-    rule : {'raise', 'first', 'last', 'max', 'mean'}
-        ``max`` and ``mean`` work on each column of numbers by itself, leaving NaN out, and keep
-        the place of the first of the rows.
+    codes : int32 array
+        The group of each row.
+    columns : sequence of arrays
+        As many rows each.
+    size : int
+        How many groups there are.
 
     Returns
     -------
-    The grouped rows, where each user starts, and how many of each user's were merged into others.
-
-    Raises
-    ------
-    InvalidInputError
-        The rule is ``raise`` and a pair occurs twice.
-    """
-    grouped, offsets = by_user(pairs, n_users)
-    if not _has_repeats(grouped, offsets, n_items):
-        return grouped, offsets, np.zeros(n_users, dtype=np.int64)
-    once, edges = by_user(_merged(pairs, n_items, rule), n_users)
-    return once, edges, np.diff(offsets) - np.diff(edges)
-
-
-def _has_repeats(grouped: Pairs, offsets: Positions, n_items: int) -> bool:
-    if grouped.item is None:
-        return False
-
-    def repeats(users: tuple[int, int]) -> bool:
-        rows = slice(offsets[users[0]], offsets[users[1]])
-        keys = np.sort(grouped.keys(n_items, rows))
-        return bool((keys[1:] == keys[:-1]).any())
-
-    return any(in_threads(repeats, blocks_of(offsets)))
-
-
-def _merged(pairs: Pairs, n_items: int, rule: str) -> Pairs:
-    keys = pairs.keys(n_items)
-    again = pd.Series(keys).duplicated(keep="last" if rule == "last" else "first").to_numpy()
-    if rule == "raise":
-        first, extra = int(np.flatnonzero(again)[0]), int(again.sum())
-        before = int(np.flatnonzero(keys == keys[first])[0])
-        msg = (
-            f"{pairs.table}: the same user and item stand in rows {before} and {first} (counted "
-            f"from 0), {extra} such repeats in all. Remove them, or choose duplicates='first', "
-            "'last', 'max' or 'mean': convention=Convention(duplicates='first') (--convention "
-            "duplicates=first), and the same where lists are made apart."
-        )
-        raise InvalidInputError(msg)
-    once = pairs.take(np.flatnonzero(~again))
-    if rule in ("max", "mean"):
-        numbers = {
-            name: _by_key(keys, one, rule, once.keys(n_items))
-            for name, one in pairs.numbers.items()
-        }
-        once = replace(once, numbers=numbers)
-    return once
-
-
-def _by_key(keys: Positions, values: Floats, rule: str, wanted: Positions) -> Floats:
-    """Return the mean or the maximum for each key wanted, added up in the order of the values."""
-    order = np.argsort(values)
-    merged = pd.Series(values[order]).groupby(keys[order]).agg(rule)
-    return np.asarray(merged.reindex(wanted), dtype=np.float64)
-
-
-def labels_of(results: Pairs, labels: Pairs, n_items: int) -> tuple[Floats, Pairs]:
-    """Join labels to results on user and item.
-
-    Returns
-    -------
-    true : float64 array, one per row of the results
-        NaN where there is no label.
-    unlisted : Pairs
-        The labels that no result asked for.
-    """
-    labels = labels.take(np.flatnonzero(~np.isnan(labels.numbers["true"])))
-    known, found = pd.Index(labels.keys(n_items)), pd.Index(results.keys(n_items))
-    place = known.get_indexer(found)  # -1: no label
-    listed = place >= 0
-    true = np.full(len(place), np.nan)
-    true[listed] = labels.numbers["true"][place[listed]]
-    unlisted = np.ones(len(labels.user), dtype=bool)
-    unlisted[place[listed]] = False
-    return true, labels.take(np.flatnonzero(unlisted))
-
-
-def stable_order(codes: Codes, size: int) -> Positions | None:
-    """Return the stable order of rows by code, or None where they stand in it already.
-
-    NumPy sorts 16-bit integers by radix, several times faster than wider ones. Where there are
-    more codes than that, rows are first dealt into ranges of codes that fit, and the ranges are
-    sorted in threads.
+    The columns, and where each group starts, and the end: shape (size + 1,).
 
     Examples
     --------
-    >>> stable_order(np.array([1, 0, 1], dtype=np.int32), 2)
-    array([1, 0, 2])
+    >>> grouped(np.array([1, 0, 1], dtype=np.int32), [np.array([5, 6, 7])], 2)
+    ([array([6, 5, 7])], array([0, 1, 3]))
     """
-    if (codes[1:] >= codes[:-1]).all():
-        return None
-    if size <= _SIXTEEN_BITS:
-        return np.argsort(codes.astype(np.uint16), kind="stable")
-    n_ranges = -(-size // _SIXTEEN_BITS)
-    width = -(-size // n_ranges)
-    range_of = (codes // width).astype(np.min_scalar_type(n_ranges))
-    dealt, edges = np.argsort(range_of, kind="stable"), offsets_of(range_of, n_ranges)
+    n_rows, blocks = len(codes), slices_of(len(codes))
+    # as many bits of a code as make ranges of about a block, if all groups were alike
+    shift = min(((size - 1) // max(len(blocks), 1)).bit_length(), 16)
+    n_ranges = -(-size >> shift)
+    widest = (1 << shift) - 1
+    within = (codes & widest).astype(np.uint16)
+    if n_ranges > 1:
+        [within, *columns], edges = _dealt(codes >> shift, [within, *columns], n_ranges, blocks)
+    else:
+        edges = np.array([[0], [n_rows]])
+    sizes = np.diff(edges, axis=0).sum(axis=1)
+    ends = np.cumsum(sizes)
+    found = [np.empty(n_rows, dtype=one.dtype) for one in columns]
+    counts = np.zeros(size + 1, dtype=np.int64)
 
-    def within(number: int) -> Positions:
-        rows = dealt[edges[number] : edges[number + 1]]
-        low = (codes[rows] - number * width).astype(np.uint16)
-        return rows[np.argsort(low, kind="stable")]
+    def sort(number: int) -> None:
+        """Bring the rows of a range together, and sort them."""
+        parts = [slice(*part) for part in edges[number : number + 2].T]
+        low = np.concatenate([within[part] for part in parts])
+        order = np.argsort(low, kind="stable")
+        out = slice(ends[number] - sizes[number], ends[number])
+        for one, values in zip(found, columns, strict=True):
+            together = np.concatenate([values[part] for part in parts])
+            np.take(together, order, out=one[out], mode="clip")
+        first = number << shift
+        last = min(first + widest + 1, size)
+        counts[first + 1 : last + 1] = np.bincount(low, minlength=last - first)
 
-    return np.concatenate(in_threads(within, range(n_ranges)))
+    in_threads(sort, range(n_ranges))
+    return found, np.cumsum(counts)
+
+
+def _dealt(
+    numbers: Codes, columns: Sequence[NDArray[Any]], n_ranges: int, blocks: list[slice]
+) -> tuple[list[NDArray[Any]], Positions]:
+    """Return the rows of each block by range, and where each range starts in each of them.
+
+    The latter is of shape (n_ranges + 1, n_blocks).
+    """
+    dealt = [np.empty(len(one), dtype=one.dtype) for one in columns]
+
+    def deal(rows: slice) -> Positions:
+        number = numbers[rows].astype(np.min_scalar_type(n_ranges))
+        order = np.argsort(number, kind="stable")
+        for one, values in zip(dealt, columns, strict=True):
+            np.take(values[rows], order, out=one[rows], mode="clip")
+        starts: Positions = rows.start + offsets_of(number, n_ranges)
+        return starts
+
+    return dealt, np.transpose(in_threads(deal, blocks))
 
 
 def offsets_of(codes: Codes | Positions, size: int) -> Positions:

@@ -151,10 +151,9 @@ class PlacedLists(GroupedLists):
 
     def spans(
         self,
-        user: Positions,  # noqa: ARG002
-        first: Positions,  # noqa: ARG002
-        end: Positions,  # noqa: ARG002
         rows: Positions,
+        ahead: Positions,  # noqa: ARG002
+        size: Positions,  # noqa: ARG002
     ) -> tuple[Positions, Positions]:
         """Return how many items stand before each run of equal estimates, and how many it has."""
         return self.ahead[rows], self.tied[rows]

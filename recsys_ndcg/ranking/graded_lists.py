@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import edges
 from recsys_ndcg.convention.gains import BY_THRESHOLD, gains, relevance
 from recsys_ndcg.lazy import Known, lazy
-from recsys_ndcg.ranking.ordering import descending
+from recsys_ndcg.ranking.ordering import largest_first
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -77,7 +77,7 @@ class GradedLists:
         if extra.any():
             values = self.gains(convention, threshold)
             values, offsets = self._with_unlisted(values, extra, convention, threshold)
-            values = values[descending(values, offsets)]
+            values = largest_first(values, offsets)
         else:
             values = self._gains_in_order(convention, threshold)
         best = np.append(values, 0.0)
@@ -89,8 +89,7 @@ class GradedLists:
         """Return the gains of the rows, each user's largest first."""
 
         def found() -> Floats:
-            values = self.gains(convention, threshold)
-            return values[descending(values, self.lists.offsets)]
+            return largest_first(self.gains(convention, threshold), self.lists.offsets)
 
         return self._known.once(("in order", gain_key(convention, threshold)), found)
 

@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.convention.gains import discounts, gain_of
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.ranking.graded_lists import gain_key
-from recsys_ndcg.ranking.ordering import descending
+from recsys_ndcg.ranking.ordering import largest_first
 from recsys_ndcg.ranking.runs import Cells
 from recsys_ndcg.ranking.ties import first_hits, hits_so_far
 from recsys_ndcg.ranking.weighted import length_of_weights
@@ -238,7 +238,7 @@ class Ranking:
         if values.dtype == np.bool_:
             return lists.sum_by_user(values.astype(np.float64))
         numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
-        return lists.sum_by_user(numbers[descending(-numbers, lists.offsets)])
+        return lists.sum_by_user(-largest_first(-numbers, lists.offsets))
 
     @lazy
     def ranks_of_rows(self) -> tuple[Positions, Positions]:

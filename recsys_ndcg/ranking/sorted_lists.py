@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.lazy import Known, lazy
-from recsys_ndcg.ranking.ordering import descending
+from recsys_ndcg.ranking.ordering import descending, largest_first
 from recsys_ndcg.ranking.runs import Runs
 
 if TYPE_CHECKING:
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+_MANY = 2  # times the rows that are wanted: fewer are sorted at once
 
 
 class SortedLists:
@@ -57,20 +58,22 @@ class SortedLists:
             start = np.append(lists.offsets[user], len(lists.true))
             rows = np.arange(len(lists.true))
             return Runs(rows, start, user, np.zeros_like(user), lists.n_candidates[user])
-        user, first, end = self._bounds
-        rows, _ = self._sorted
-        spans = lists.spans(user, first, end, rows[first])
-        if len(first) < len(rows):
-            rows = rows[ranges(first, end - first)]
-        return Runs(rows, edges(end - first), user, *spans).reaching(self.depth)
+        rows, offsets = self._top
+        ranked = self._key[rows]
+        new = _begins(ranked, offsets)
+        first = np.arange(len(rows)) if new.all() else np.flatnonzero(new)
+        end = np.append(first[1:], len(rows))
+        user = np.repeat(np.arange(len(lists)), np.diff(offsets))[first]
+        spans = lists.spans(rows[first], first - offsets[user], end - first)
+        return Runs(rows, np.append(first, len(rows)), user, *spans).reaching(self.depth)
 
     @lazy
     def first_tie(self) -> Floats:
         """The first rank of each user whose item shares its estimate; inf if none does."""
         if self._blind:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
-        _, new = self._sorted
-        return self.lists.first_tie(np.flatnonzero(~new))
+        again = ~_begins(self._ranked, self.lists.offsets)
+        return self.lists.first_tie(np.flatnonzero(again))
 
     def by(self, name: Hashable, key: Callable[[], Floats]) -> Runs:
         """Return the runs with their rows by a key, largest first; worked out once for each name.
@@ -85,31 +88,36 @@ class SortedLists:
         return self._known.once(name, lambda: self.runs.by(key()))
 
     @lazy
-    def _sorted(self) -> tuple[Positions, Flags]:
-        """The rows in order, and whether each has another estimate than the row before."""
-        offsets = self.lists.offsets
-        key = self.lists.sort_key(self._convention)
-        rows = descending(key, offsets)
-        ranked = key[rows]
-        new = np.ones(len(rows), dtype=bool)
-        np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
-        new[offsets[:-1][np.diff(offsets) > 0]] = True
-        return rows, new
+    def _key(self) -> Floats:
+        """By what the rows of a list stand, largest first."""
+        return self.lists.sort_key(self._convention)
 
     @lazy
-    def _bounds(self) -> tuple[Positions, Positions, Positions]:
-        """Of runs that may reach the wanted ranks: the user, the first row in order, and the end.
+    def _ranked(self) -> Floats:
+        """The same, each list in order."""
+        return largest_first(self._key, self.lists.offsets)
 
-        As many rows stand before a run as items at most, so it begins among a list's first rows.
+    @lazy
+    def _top(self) -> tuple[Positions, Positions]:
+        """The rows that may reach the wanted ranks, in order, and where each list's start.
+
+        As many rows stand before a row as items at most, so those are among a list's first rows,
+        or tied with the last of these.
         """
-        offsets, (_, new) = self.lists.offsets, self._sorted
-        user, places = self.lists.user_of_row, np.arange(len(new))
-        if self.depth is not None:
-            wanted = np.minimum(np.diff(offsets), self.depth)
-            user, places = np.repeat(np.arange(len(wanted)), wanted), ranges(offsets[:-1], wanted)
-        if new.all():
-            return user, places, places + 1
-        begins = new[places]
-        user, first = user[begins], places[begins]
-        bounds = np.append(np.flatnonzero(new), len(new))
-        return user, first, bounds[np.searchsorted(bounds, first, side="right")]
+        offsets, key, depth = self.lists.offsets, self._key, self.depth
+        n_rows = np.diff(offsets)
+        if depth is None or len(key) <= _MANY * int(np.minimum(n_rows, depth).sum()):
+            return descending(key, offsets), offsets
+        last = offsets[:-1] + np.minimum(n_rows, depth) - 1
+        least = self._ranked[np.minimum(last, len(key) - 1)]
+        kept = np.flatnonzero(key >= np.repeat(least, n_rows))
+        offsets = np.searchsorted(kept, offsets)
+        return kept[descending(key[kept], offsets)], offsets
+
+
+def _begins(ranked: Floats, offsets: Positions) -> Flags:
+    """Tell of each row of lists in order whether it has another estimate than the row before."""
+    new = np.ones(len(ranked), dtype=bool)
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    new[offsets[:-1][np.diff(offsets) > 0]] = True
+    return new

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists.grouping import offsets_of, stable_order
+from recsys_ndcg.lists.grouping import grouped, in_order, offsets_of
 from recsys_ndcg.ranking.ordering import descending
 from recsys_ndcg.ranking.runs import Runs
 
 
-@pytest.mark.parametrize("size", [3, 60_000, 65_536, 65_537, 300_000])
+@pytest.mark.parametrize("size", [1, 3, 200, 60_000, 65_536, 65_537, 300_000, 5_000_000])
 def test_rows_are_grouped_in_input_order_for_any_number_of_users(size: int) -> None:
     """More users than 16 bits count are dealt into ranges first."""
     codes = np.random.default_rng(0).integers(0, size, 400_000).astype(np.int32)
-    order = stable_order(codes, size)
-    assert order is not None
+    [order], offsets = grouped(codes, [np.arange(len(codes))], size)
     np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
-    assert offsets_of(codes, size)[-1] == len(codes)
+    np.testing.assert_array_equal(offsets, offsets_of(codes, size))
 
 
-def test_rows_that_are_grouped_already_are_left_alone() -> None:
+def test_rows_that_are_grouped_already_are_known_as_such() -> None:
     """The usual case costs no sort."""
-    assert stable_order(np.array([0, 0, 1, 3], dtype=np.int32), 4) is None
+    assert in_order(np.array([0, 0, 1, 3], dtype=np.int32))
+    assert not in_order(np.array([1, 0], dtype=np.int32))
 
 
 @pytest.mark.parametrize("lists", [1, 65_535, 65_536, 65_537])

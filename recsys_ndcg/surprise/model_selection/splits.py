@@ -13,7 +13,7 @@ from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input.ids import coded, encode
-from recsys_ndcg.lists.grouping import offsets_of, stable_order
+from recsys_ndcg.lists.grouping import grouped
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of, seconds_of, times_of
 
 if TYPE_CHECKING:
@@ -374,7 +374,6 @@ class _Users:
             The place of each user.
         """
         codes = (self.codes if of_users is None else of_users[self.codes].astype(np.int32))[order]
-        by_user = stable_order(codes, self.size)
-        rows = order if by_user is None else order[by_user]
-        ends = offsets_of(codes, self.size)[1:]
+        [rows], offsets = grouped(codes, [order], self.size)
+        ends = offsets[1:]
         return rows, np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(len(rows))
