@@ -16,13 +16,18 @@ import pandas as pd
 from recsys_ndcg.input.ids import Coded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Codes, Ids, Positions
 
+    _Bytes = tuple[NDArray[np.uint8], NDArray[Any]]
+
 _BLOCK = 1 << 15  # rows whose text fits the processor's cache
 _MOST = np.iinfo(np.int32).max  # bytes of text in one array of Arrow
 _TEXT = {"string", "large_string", "string_view"}
+_BOUNDS = {"string": np.int32, "large_string": np.int64}
 _OF_POLARS = {"String", "Categorical", "Enum"}
 
 
@@ -82,23 +87,72 @@ def _of_arrow(values: Any) -> Coded | None:
     if str(named) not in _TEXT or values.null_count or not len(values):
         return None
     if not has_codes:
-        values = _distinct(values)
-    chunks = [values]
-    if hasattr(values, "chunks"):
-        chunks = (values.unify_dictionaries() if has_codes else values).chunks
-    codes = np.concatenate([one.indices.to_numpy() for one in chunks])
+        return _of_text(values)
+    chunks = values.unify_dictionaries().chunks if hasattr(values, "chunks") else [values]
     dictionary = chunks[0].dictionary
     if dictionary.null_count:
         return None
-    ids: Ids = dictionary.to_numpy(zero_copy_only=False)
-    return _occurring(ids, codes) if has_codes else Coded(ids, codes)
+    codes = np.concatenate([one.indices.to_numpy() for one in chunks])
+    return _occurring(dictionary.to_numpy(zero_copy_only=False), codes)
 
 
-def _distinct(values: Any) -> Any:
-    try:
-        return values.dictionary_encode()
-    except NotImplementedError:  # views of text, in some versions
-        return values.cast("large_string").dictionary_encode()
+def _of_text(values: Any) -> Coded:
+    """Return text of Arrow by its distinct values: through numbers, where it is short enough."""
+    chunks = [one for one in getattr(values, "chunks", [values]) if len(one)]
+    words = _as_words([_bytes_of(one) for one in chunks]) if str(values.type) in _BOUNDS else None
+    if words:
+        _, codes = _encoded(words)
+        ids = values.take(_arrow().array(_first_rows(codes)))
+    else:
+        try:
+            ids, codes = _encoded(chunks)
+        except NotImplementedError:  # views of text, in some versions
+            ids, codes = _encoded([one.cast("large_string") for one in chunks])
+    return Coded(np.asarray(ids.to_numpy(zero_copy_only=False), dtype=object), codes)
+
+
+def _bytes_of(chunk: Any) -> _Bytes:
+    """Return the text of a chunk, and where each row of it starts, and the end."""
+    _, bounds, data = chunk.buffers()
+    places = np.frombuffer(bounds, dtype=_BOUNDS[str(chunk.type)])
+    return np.frombuffer(data, np.uint8), places[chunk.offset : chunk.offset + len(chunk) + 1]
+
+
+def _as_words(parts: list[_Bytes], beside: int = 0) -> list[NDArray[np.uint64]]:
+    """Return text as numbers, if it has the same width in every row, of at most eight bytes.
+
+    Arrow finds distinct numbers in a third of the time.
+
+    Parameters
+    ----------
+    parts : list
+        Bytes, and where each row starts, and the end.
+    beside : int
+        How many bytes at the end of each row are not of the text.
+
+    Returns
+    -------
+    list
+        Empty where the text is longer, or wider in some rows than in others.
+    """
+    step = int(parts[0][1][1] - parts[0][1][0])
+    width = step - beside
+    if not 0 < width <= 8 or any((np.diff(bounds) != step).any() for _, bounds in parts):
+        return []
+    mask = np.uint64(256**width - 1)
+    words = []
+    for data, bounds in parts:
+        # eight bytes are read for the last row, too
+        room = np.append(data[bounds[0] : bounds[-1]], np.zeros(8, dtype=np.uint8))
+        rows = np.ndarray(len(bounds) - 1, "<u8", room.data, strides=(step,))
+        words.append((rows & mask).astype(np.uint64, copy=False))
+    return words
+
+
+def _encoded(chunks: Sequence[Any]) -> tuple[Any, Codes]:
+    """Return the distinct values of arrays, in order of appearance, and each row's place there."""
+    encoded = _arrow().chunked_array(chunks).dictionary_encode().chunks
+    return encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
 
 
 def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
@@ -122,15 +176,14 @@ def _of_objects(values: list[Any] | Ids) -> Coded | None:
     """
     if getattr(values, "ndim", 1) != 1 or not len(values) or type(values[0]) is not str:
         return None
-    chunks = []
+    parts = []
     for start in range(0, len(values), _BLOCK):
         part = values[start : start + _BLOCK]
-        chunk = _lines(part if isinstance(part, list) else part.tolist())
-        if chunk is None:
+        found = _lines(part if isinstance(part, list) else part.tolist())
+        if found is None:
             return None
-        chunks.append(chunk)
-    encoded = _arrow().chunked_array(chunks).dictionary_encode()
-    codes = np.concatenate([one.indices.to_numpy() for one in encoded.chunks])
+        parts.append(found)
+    _, codes = _encoded(_as_words(parts, 1) or [*map(_array_of, parts)])
     first = _first_rows(codes)
     if isinstance(values, list):
         ids = np.fromiter(map(values.__getitem__, first.tolist()), dtype=object, count=len(first))
@@ -140,20 +193,26 @@ def _of_objects(values: list[Any] | Ids) -> Coded | None:
     return Coded(ids, codes) if set(map(type, ids)) == {str} else None
 
 
-def _lines(part: list[Any]) -> Any:
-    """Return text as an array of Arrow, each with the end of a line; None if that is impossible."""
+def _lines(part: list[Any]) -> _Bytes | None:
+    """Return text, each with the end of a line, and where each starts; None if that cannot be."""
     try:
-        data = "\n".join(part).encode() + b"\n"
+        data = ("\n".join(part) + "\n").encode()
     except (TypeError, UnicodeEncodeError):  # not all is text, or it has half a character
         return None
-    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    found = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(found == ord("\n"))
     if len(ends) != len(part) or len(data) > _MOST:  # some has several lines
         return None
-    offsets = np.zeros(len(part) + 1, dtype=np.int32)
-    np.add(ends, 1, out=offsets[1:], casting="unsafe")
+    bounds = np.zeros(len(part) + 1, dtype=np.int32)
+    np.add(ends, 1, out=bounds[1:], casting="unsafe")
+    return found, bounds
+
+
+def _array_of(part: _Bytes) -> Any:
     arrow = _arrow()
-    buffers = arrow.py_buffer(offsets), arrow.py_buffer(data)
-    return arrow.StringArray.from_buffers(len(part), *buffers)
+    data, bounds = part
+    buffers = arrow.py_buffer(bounds), arrow.py_buffer(data)
+    return arrow.StringArray.from_buffers(len(bounds) - 1, *buffers)
 
 
 def _first_rows(codes: Codes) -> Positions:
@@ -170,7 +229,7 @@ def _of_wide_text(values: NDArray[np.str_]) -> Coded | None:
     buffers = [None, arrow.py_buffer(values.view(np.uint8))]
     kind = arrow.binary(values.itemsize)
     encoded = arrow.FixedSizeBinaryArray.from_buffers(kind, len(values), buffers)
-    codes = encoded.dictionary_encode().indices.to_numpy()
+    _, codes = _encoded([encoded])
     return Coded(values[_first_rows(codes)].astype(object), codes)
 
 
