@@ -153,6 +153,10 @@ def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str
 
 def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
     """Return how many distinct ids two columns share; refuse types that can never meet."""
+    if all(
+        isinstance(one, np.ndarray) and one.dtype == np.int64 and len(one) for one in (known, found)
+    ):
+        return len(np.intersect1d(pd.unique(known), pd.unique(found)))
     ours, theirs = _distinct(known), _distinct(found)
     kinds, other = type_names(ours), type_names(theirs)
     if kinds.isdisjoint(other):

@@ -113,6 +113,8 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
+    if isinstance(values, pd.Series) and values.dtype == np.int64:
+        return values.to_numpy()
     if hasattr(values, "to_pylist"):  # of pyarrow, whose text would pass for numbers
         values = values.to_pylist()
     if not isinstance(values, np.ndarray):
@@ -167,10 +169,8 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
-    if type(values) is list and set(map(type, values)) <= _PLAIN:
-        with suppress(OverflowError):  # which is told below
-            return np.fromiter(values, dtype=np.float64, count=len(values))
-    array = objects(values, column)
+    plain = _plain_floats(values)
+    array = objects(values, column) if plain is None else plain
     if array.dtype.newbyteorder("=") in _DIGITS:
         return as_written(array)
     if array.dtype.kind in "fiub":
@@ -192,6 +192,16 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     except (TypeError, ValueError, OverflowError):
         refuse_no_floats(array, column)
         raise
+
+
+def _plain_floats(values: Iterable[Any]) -> Floats | None:
+    """Return a column of pandas, or a list, of which each value is plainly a number."""
+    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
+        return values.to_numpy(dtype=np.float64)
+    if type(values) is list and set(map(type, values)) <= _PLAIN:
+        with suppress(OverflowError):  # which is told of by those who look at each value
+            return np.fromiter(values, dtype=np.float64, count=len(values))
+    return None
 
 
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
