@@ -94,7 +94,7 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
         if high - low < 4 * len(values) + _SIXTEEN_BITS:
             return _encode_narrow(values, low, high)
     ids, codes = _distinct(values, column)
-    if isinstance(values, Coded) and set(map(type, ids)) == {str}:
+    if isinstance(values, Coded) and set(map(type, ids)) == {str} and codes.min() >= 0:
         return _in_order(ids, codes)
     missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
     if missing[:-1].any() or codes.min(initial=0) < 0:

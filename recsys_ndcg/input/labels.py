@@ -153,10 +153,9 @@ def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str
 
 def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
     """Return how many distinct ids two columns share; refuse types that can never meet."""
-    if all(
-        isinstance(one, np.ndarray) and one.dtype == np.int64 and len(one) for one in (known, found)
-    ):
-        return len(np.intersect1d(pd.unique(known), pd.unique(found)))
+    numbers = [one for one in (known, found) if isinstance(one, np.ndarray) and len(one)]
+    if [one.dtype for one in numbers] == [np.int64, np.int64]:
+        return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))
     ours, theirs = _distinct(known), _distinct(found)
     kinds, other = type_names(ours), type_names(theirs)
     if kinds.isdisjoint(other):

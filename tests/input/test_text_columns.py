@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+#: What is raised for values without a hash, and by pyarrow for dictionaries of nulls.
+OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
 USES = [
     f"recsys_ndcg.{one}.coded_text"
     for one in ("input.frames", "input.rows", "input.arrow.columns", "lists.assembly")
@@ -88,8 +90,8 @@ def objects_of(values: list[Any]) -> Any:
 
 def categorical(values: list[Any], *, ordered: bool) -> pd.Series[Any]:
     """Return categories in descending order of first appearance, one of which nobody has."""
-    there = pd.unique(pd.Series(objects_of(values), dtype=object).dropna())[::-1]
-    more = np.append(there, "nobody") if len(there) and isinstance(there[0], str) else there
+    there = list(dict.fromkeys(one for one in values if not pd.isna(one)))[::-1]
+    more = [*there, "nobody"] if there and isinstance(there[0], str) else there
     return pd.Series(pd.Categorical(values, categories=more, ordered=ordered))
 
 
@@ -160,7 +162,7 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         warnings.simplefilter("always")
         try:
             lists = act()
-        except (rn.InvalidInputError, TypeError, IndexError) as error:  # pyarrow's, of nulls alone
+        except (rn.InvalidInputError, *OF_LIBRARIES) as error:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
             names = [*lists.by_user, *lists.by_row, *lists.by_label, "offsets", "item_ids"]

@@ -88,12 +88,12 @@ def _of_arrow(values: Any) -> Coded | None:
         return None
     if not has_codes:
         return _of_text(values)
-    chunks = values.unify_dictionaries().chunks if hasattr(values, "chunks") else [values]
-    dictionary = chunks[0].dictionary
-    if dictionary.null_count:
+    chunks = getattr(values, "chunks", [values])
+    if any(one.dictionary.null_count for one in chunks):
         return None
+    chunks = values.unify_dictionaries().chunks if len(chunks) > 1 else chunks
     codes = np.concatenate([one.indices.to_numpy() for one in chunks])
-    return _occurring(dictionary.to_numpy(zero_copy_only=False), codes)
+    return _occurring(chunks[0].dictionary.to_numpy(zero_copy_only=False), codes)
 
 
 def _of_text(values: Any) -> Coded:
