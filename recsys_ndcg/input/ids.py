@@ -16,6 +16,8 @@ from recsys_ndcg.input.written_ids import ascending_order, refuse_alike
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from numpy.typing import NDArray
+
     from recsys_ndcg.arrays import Codes, Flags, Ids
 
 _SIXTEEN_BITS = 1 << 16
@@ -25,11 +27,12 @@ _SIXTEEN_BITS = 1 << 16
 class Coded:
     """A column of ids as its distinct ones, and each row's place there.
 
-    They stand in order of appearance; or, where all are text, in any order.
+    They stand in order of appearance; or all are text, in ascending order, if `ascending`.
     """
 
     ids: Ids
     codes: Codes
+    ascending: bool = False
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -93,15 +96,15 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values) + _SIXTEEN_BITS:
             return _encode_narrow(values, low, high)
+    if isinstance(values, Coded) and values.ascending:
+        return values.ids, values.codes
     ids, codes = _distinct(values, column)
-    if isinstance(values, Coded) and set(map(type, ids)) == {str} and codes.min() >= 0:
-        return _in_order(ids, codes)
     missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
     refuse_alike(ids, column)
-    return _in_order(ids, codes)
+    return in_order(ids, codes, ascending_order(ids))
 
 
 def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
@@ -128,12 +131,11 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     return encode(Coded(ids, np.concatenate(codes)), column)
 
 
-def _in_order(ids: Ids, codes: Codes) -> tuple[Ids, Codes]:
-    """Return distinct ids in ascending order, and each row's place there."""
-    ascending = ascending_order(ids)
+def in_order(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
+    """Return distinct ids in some order, and each row's place there, in memory of its own."""
     place = np.empty(len(ids), dtype=np.int32)
-    place[ascending] = np.arange(len(ids), dtype=np.int32)
-    return ids[ascending], place[codes]
+    place[order] = np.arange(len(ids), dtype=np.int32)
+    return ids[order], place[codes]
 
 
 def column_of(ids: Ids) -> pd.Series[Any]:

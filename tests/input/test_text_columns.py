@@ -240,7 +240,8 @@ def test_text_of_every_form_is_known_by_its_distinct_values(form: str, values: l
     found = coded_text(COLUMNS[form](values))
     assert found is not None
     assert found.tolist() == values
-    assert sorted(found.ids.tolist()) == sorted({*values})
+    assert found.ids.tolist() == sorted({*values})
+    assert found.ascending
     assert found.codes.dtype == np.int32
 
 
@@ -281,7 +282,7 @@ def test_a_file_in_parts_is_known_by_its_distinct_values(tmp_path: Path, kind: s
     assert isinstance(rows.item, Coded)
     assert rows.user.tolist() == users
     assert rows.item.tolist() == users[::-1]
-    assert sorted(rows.user.ids.tolist()) == ["a", "b", "c", "d"]
+    assert rows.user.ids.tolist() == ["a", "b", "c", "d"]
 
 
 def test_a_lazy_table_works_out_what_is_read_alone() -> None:

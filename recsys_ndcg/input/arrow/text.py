@@ -8,12 +8,14 @@ is left to those who look at each value.
 from __future__ import annotations
 
 from functools import cache
+from operator import lt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.ids import Coded, in_order
+from recsys_ndcg.input.written_ids import ascending_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,16 +101,18 @@ def _of_arrow(values: Any) -> Coded | None:
 def _of_text(values: Any) -> Coded:
     """Return text of Arrow by its distinct values: through numbers, where it is short enough."""
     chunks = [one for one in getattr(values, "chunks", [values]) if len(one)]
-    words = _as_words([_bytes_of(one) for one in chunks]) if str(values.type) in _BOUNDS else None
-    if words:
-        _, codes = _encoded(words)
-        ids = values.take(_arrow().array(_first_rows(codes)))
+    if str(values.type) not in _BOUNDS:  # views, which not every version can tell apart or sort
+        chunks = [one.cast("large_string") for one in chunks]
+    parts = [*map(_bytes_of, chunks)]
+    if words := _as_words(parts):
+        distinct, codes = _encoded(words)
+        numbers = distinct.to_numpy()
+        text = _array_of(_written(numbers, int(np.diff(parts[0][1][:2])[0])))
+        order = _order_of_words(numbers)
     else:
-        try:
-            ids, codes = _encoded(chunks)
-        except NotImplementedError:  # views of text, in some versions
-            ids, codes = _encoded([one.cast("large_string") for one in chunks])
-    return Coded(np.asarray(ids.to_numpy(zero_copy_only=False), dtype=object), codes)
+        text, codes = _encoded(chunks)
+        order = _order(text)
+    return Coded(*in_order(text.to_numpy(zero_copy_only=False), codes, order), ascending=True)
 
 
 def _bytes_of(chunk: Any) -> _Bytes:
@@ -149,6 +153,29 @@ def _as_words(parts: list[_Bytes], beside: int = 0) -> list[NDArray[np.uint64]]:
     return words
 
 
+def _written(words: NDArray[np.uint64], width: int) -> _Bytes:
+    """Return numbers as the text that they stand for."""
+    table = words.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width]
+    return table.ravel(), np.arange(len(words) + 1, dtype=np.int32) * np.int32(width)
+
+
+def _order_of_words(words: NDArray[np.uint64]) -> Positions:
+    """Return the order of such text: its first byte is the last of a number."""
+    return np.argsort(words.byteswap())
+
+
+def _order(text: Any) -> Positions:
+    """Return the order of distinct text: by its bytes, as Arrow has it, is as Python has it."""
+    arrow = _arrow()
+    if isinstance(text, np.ndarray) and all(map(lt, (plain := text.tolist()), plain[1:])):
+        return np.arange(len(text))
+    try:
+        found: Positions = arrow.compute.array_sort_indices(arrow.array(text)).to_numpy()
+    except (AttributeError, UnicodeEncodeError):  # no pyarrow, or half a character
+        return ascending_order(text)
+    return found
+
+
 def _encoded(chunks: Sequence[Any]) -> tuple[Any, Codes]:
     """Return the distinct values of arrays, in order of appearance, and each row's place there."""
     encoded = _arrow().chunked_array(chunks).dictionary_encode().chunks
@@ -160,13 +187,15 @@ def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
     there = np.zeros(len(ids), dtype=bool)
     there[codes] = True
     ids = ids if there.all() else ids[there]
-    if set(map(type, ids)) != {str}:
+    once = dict.fromkeys(ids.tolist())
+    if set(map(type, once)) != {str}:
         return None
-    if len(ids) == len(there) == len(set(ids.tolist())):
-        return Coded(ids, codes.astype(np.int32, copy=False))
-    place = np.zeros(len(there), dtype=np.int32)
-    place[there], ids = pd.factorize(ids)  # a dictionary of Arrow may have one twice
-    return Coded(ids, place[codes])
+    place = np.zeros(len(there), dtype=np.int64)
+    place[there] = np.arange(len(ids))
+    if len(once) < len(ids):  # a dictionary of Arrow may have one twice
+        place[there], ids = pd.factorize(ids)
+    ids, of_each = in_order(ids, place, _order(ids))
+    return Coded(ids, of_each[codes], ascending=True)
 
 
 def _of_objects(values: list[Any] | Ids) -> Coded | None:
@@ -183,14 +212,18 @@ def _of_objects(values: list[Any] | Ids) -> Coded | None:
         if found is None:
             return None
         parts.append(found)
-    _, codes = _encoded(_as_words(parts, 1) or [*map(_array_of, parts)])
+    words = _as_words(parts, 1)
+    distinct, codes = _encoded(words or [*map(_array_of, parts)])
     first = _first_rows(codes)
     if isinstance(values, list):
         ids = np.fromiter(map(values.__getitem__, first.tolist()), dtype=object, count=len(first))
     else:
         ids = values[first]
     # text of a type of its own may be equal by a rule of its own
-    return Coded(ids, codes) if set(map(type, ids)) == {str} else None
+    if set(map(type, ids.tolist())) != {str}:
+        return None
+    order = _order_of_words(distinct.to_numpy()) if words else _order(ids)
+    return Coded(*in_order(ids, codes, order), ascending=True)
 
 
 def _lines(part: list[Any]) -> _Bytes | None:
@@ -230,7 +263,8 @@ def _of_wide_text(values: NDArray[np.str_]) -> Coded | None:
     kind = arrow.binary(values.itemsize)
     encoded = arrow.FixedSizeBinaryArray.from_buffers(kind, len(values), buffers)
     _, codes = _encoded([encoded])
-    return Coded(values[_first_rows(codes)].astype(object), codes)
+    ids = values[_first_rows(codes)].astype(object)
+    return Coded(*in_order(ids, codes, _order(ids)), ascending=True)
 
 
 @cache
@@ -238,6 +272,7 @@ def _arrow() -> Any:
     """Return pyarrow, which is an extra; None where it is not, or fails."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+        import pyarrow.compute  # type: ignore[import-untyped] # noqa: PLC0415
     except Exception:  # noqa: BLE001 - built for another numpy, it is a ValueError
         return None
     return pa
