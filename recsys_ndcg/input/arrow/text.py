@@ -167,8 +167,6 @@ def _order_of_words(words: NDArray[np.uint64]) -> Positions:
 def _order(text: Any) -> Positions:
     """Return the order of distinct text: by its bytes, as Arrow has it, is as Python has it."""
     arrow = _arrow()
-    if isinstance(text, np.ndarray) and all(map(lt, (plain := text.tolist()), plain[1:])):
-        return np.arange(len(text))
     try:
         found: Positions = arrow.compute.array_sort_indices(arrow.array(text)).to_numpy()
     except (AttributeError, UnicodeEncodeError):  # no pyarrow, or half a character
@@ -187,15 +185,21 @@ def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
     there = np.zeros(len(ids), dtype=bool)
     there[codes] = True
     ids = ids if there.all() else ids[there]
-    once = dict.fromkeys(ids.tolist())
-    if set(map(type, once)) != {str}:
+    if set(map(type, ids.tolist())) != {str}:
         return None
-    place = np.zeros(len(there), dtype=np.int64)
-    place[there] = np.arange(len(ids))
-    if len(once) < len(ids):  # a dictionary of Arrow may have one twice
-        place[there], ids = pd.factorize(ids)
-    ids, of_each = in_order(ids, place, _order(ids))
-    return Coded(ids, of_each[codes], ascending=True)
+    place = np.zeros(len(there), dtype=np.int32)
+    place[there] = np.arange(len(ids), dtype=np.int32)
+    if not _is_ascending(ids):
+        if len(set(ids.tolist())) < len(ids):  # a dictionary of Arrow may have one twice
+            place[there], ids = pd.factorize(ids)
+        ids, place = in_order(ids, place, _order(ids))
+    return Coded(ids, place[codes], ascending=True)
+
+
+def _is_ascending(text: Ids) -> bool:
+    """Tell distinct text in ascending order."""
+    plain = text.tolist()
+    return all(map(lt, plain, plain[1:]))
 
 
 def _of_objects(values: list[Any] | Ids) -> Coded | None:
