@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.lists.suspicions import constant, suspicions
+from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
@@ -29,6 +30,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
+    n_jobs: int | None = None,
 ) -> Report:
     """Rank each user's items by their estimates and score the lists.
 
@@ -54,6 +56,10 @@ def evaluate(  # noqa: PLR0913 - the contract
         that library measures it.
     columns : mapping, optional
         Our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
+    n_jobs : int, optional
+        How many threads work at once, here and when the report is asked for more. By default, and
+        for -1, one for each core; in a process of joblib's, or of a pool of `multiprocessing`,
+        its share of them. No number depends on it.
 
     Returns
     -------
@@ -88,9 +94,9 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
     (np.float64(0.924), np.float64(0.944))
     """
-    return measured(
-        data, Plan.of(metrics, k=k, threshold=threshold, convention=convention), columns
-    )
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    with at_most(n_jobs):
+        return measured(data, plan, columns)
 
 
 def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) -> Report:

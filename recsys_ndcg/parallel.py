@@ -58,9 +58,9 @@ def n_threads() -> int:
     several that share the cores, as those of joblib and of `multiprocessing.Pool` do, it is as
     many as joblib tells the libraries beneath, or one.
     """
-    allowed = _allowed.get()
-    if allowed is not None:
-        return allowed
+    said = allowed()
+    if said is not None:
+        return said
     told = os.environ.get("OMP_NUM_THREADS", "")
     if told.isdecimal() and int(told):
         return min(int(told), _cores())
@@ -68,9 +68,14 @@ def n_threads() -> int:
     return 1 if processes and processes.current_process().daemon else _cores()
 
 
+def allowed() -> int | None:
+    """Return how many threads `at_most` allows, None where nobody said."""
+    return _allowed.get()
+
+
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """Use no more threads than this, None for as many as there are cores; -1 means the same.
+    """Use no more threads than this, -1 for as many as there are cores; None changes nothing.
 
     Raises
     ------
@@ -86,7 +91,7 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
     if n_jobs is not None and (type(n_jobs) is not int or not (n_jobs == -1 or n_jobs > 0)):
         msg = f"n_jobs is a number of threads from 1 on, or -1 for all cores, not {shown(n_jobs)}."
         raise InvalidInputError(msg)
-    before = _allowed.set(_cores() if n_jobs == -1 else n_jobs)
+    before = _allowed.set(allowed() if n_jobs is None else _cores() if n_jobs == -1 else n_jobs)
     try:
         yield
     finally:

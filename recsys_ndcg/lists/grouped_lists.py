@@ -98,7 +98,7 @@ class GroupedLists(Record):
             return None
         return self.item_ids[self.item_codes]
 
-    @property
+    @lazy
     def n_items(self) -> Positions:
         """How many items each user's list has."""
         return np.diff(self.offsets)
@@ -113,7 +113,7 @@ class GroupedLists(Record):
         """How many ranks each user's list and ideal list may take."""
         return self.n_items + self.n_unlisted
 
-    @property
+    @lazy
     def n_unlisted(self) -> Positions:
         """How many labelled items of each user are not in the list."""
         return np.diff(self.unlisted_offsets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +27,17 @@ class GradedLists:
     ----------
     lists : GroupedLists
         As `recsys_ndcg.lists.preparation.prepared` returns them.
+    best_first : bool
+        Whether the grades of each list change places until the highest comes first: then those of
+        equal worth need no other sort, and which item has which is lost.
     """
 
-    def __init__(self, lists: GroupedLists) -> None:
+    def __init__(self, lists: GroupedLists, *, best_first: bool = False) -> None:
+        self.best_first = best_first
+        if best_first:
+            grades = largest_first(_grades(lists), lists.offsets)
+            grades[np.isneginf(grades)] = np.nan
+            lists = replace(lists, true=grades)
         self.lists = lists
         self._known = Known()
 
@@ -41,6 +50,11 @@ class GradedLists:
         """Return whether each row is relevant, 0 or 1."""
         key = "relevant", threshold
         return self._known.once(key, lambda: relevance(self.lists.true, threshold))
+
+    @lazy
+    def grades(self) -> Floats:
+        """The grade of each row, below all others where it has none."""
+        return _grades(self.lists)
 
     @lazy
     def labelled(self) -> Floats:
@@ -89,7 +103,10 @@ class GradedLists:
         """Return the gains of the rows, each user's largest first."""
 
         def found() -> Floats:
-            return largest_first(self.gains(convention, threshold), self.lists.offsets)
+            values = self.gains(convention, threshold)
+            if self.best_first and isinstance(convention.gain, str):
+                return values
+            return largest_first(values, self.lists.offsets)
 
         return self._known.once(("in order", gain_key(convention, threshold)), found)
 
@@ -133,6 +150,10 @@ class GradedLists:
         gain = gains(unlisted, convention, threshold)
         values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
         return values, edges(np.diff(lists.offsets) + extra)
+
+
+def _grades(lists: GroupedLists) -> Floats:
+    return np.where(np.isnan(lists.true), -np.inf, lists.true)
 
 
 def gain_key(convention: Convention, threshold: float | None) -> Hashable:

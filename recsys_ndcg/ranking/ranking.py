@@ -8,6 +8,7 @@ import numpy as np
 
 from recsys_ndcg.convention.gains import discounts, gain_of
 from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lists.placed_lists import ANY_ORDER
 from recsys_ndcg.ranking.graded_lists import gain_key
 from recsys_ndcg.ranking.ordering import largest_first
 from recsys_ndcg.ranking.runs import Cells
@@ -147,20 +148,17 @@ class Ranking:
     @lazy
     def relevance(self) -> Floats:
         """The relevance at each rank, in [0, 1]."""
-        return self._shares(self._by_relevance, self._relevant)
+        return self._shares(self._in_any_order, self._relevant)
 
     @lazy
     def labelled(self) -> Floats:
         """How surely there is a true value at each rank, in [0, 1]."""
-        labelled = self._graded.labelled
-        return self._shares(
-            self._runs((self._graded, "labelled"), lambda: labelled, flags=True), labelled
-        )
+        return self._shares(self._in_any_order, self._graded.labelled)
 
     @lazy
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
-        runs, (relevant, ahead) = self._by_relevance, self._hits
+        runs, (relevant, ahead) = self._in_any_order, self._hits
         cells = self._cells(runs)
         run = cells.run
         if not runs.shared:
@@ -171,7 +169,7 @@ class Ranking:
     @lazy
     def first_hit(self) -> Floats:
         """P(the first relevant item stands at rank r), for reciprocal rank and hit rate."""
-        runs, (relevant, _) = self._by_relevance, self._hits
+        runs, (relevant, _) = self._in_any_order, self._hits
         found = np.flatnonzero(relevant > 0)
         found = found[np.diff(runs.user[found], prepend=-1) > 0]  # the first of each user
         table = np.zeros((len(self.n_items), self._width))
@@ -190,7 +188,7 @@ class Ranking:
 
         Of those within the ranks that are looked at. Both are multiples of 1/2, and exact.
         """
-        runs, (relevant, _) = self._by_relevance, self._hits
+        runs, (relevant, _) = self._in_any_order, self._hits
         rank = runs.ahead + (runs.size + 1) / 2
         found, ranks = (
             np.bincount(runs.user, weights=each, minlength=len(self.n_items)).astype(np.float64)
@@ -249,7 +247,7 @@ class Ranking:
         runs = self._by_gain
         if self.convention.ties == "expected":
             runs = runs.by(-np.arange(len(self.error), dtype=np.float64))
-            runs = runs.apart(runs.place)
+            runs = runs.one_by_one(None)
         return runs.rows, runs.ahead
 
     def lists_in_order(self, k: int | None) -> tuple[list[Any], ...]:
@@ -279,43 +277,53 @@ class Ranking:
     def _relevant(self) -> Floats:
         return self._graded.relevant(self.threshold)
 
-    @lazy
+    @property
     def _by_gain(self) -> Runs:
+        if isinstance(self.convention.gain, str):  # a higher grade has no lower gain
+            return self._by_grade
         name = self._graded, gain_key(self.convention, self.threshold)
-        return self._runs(name, lambda: self._gains)
+        return self._known.once(name, lambda: self._runs(name, lambda: self._gains))
 
     @lazy
-    def _by_relevance(self) -> Runs:
-        name = self._graded, self.threshold
-        return self._runs(name, lambda: self._relevant, flags=True)
+    def _by_grade(self) -> Runs:
+        return self._runs(self._grade, lambda: self._graded.grades)
+
+    @property
+    def _grade(self) -> Hashable:
+        return self._graded, "grade"
+
+    @property
+    def _in_any_order(self) -> Runs:
+        """Return the runs for sums of 0 and 1 that go up with the grade: they hang on no order."""
+        return self._sorted.runs if self.convention.ties == "expected" else self._by_grade
 
     @lazy
     def _hits(self) -> tuple[Floats, Floats]:
-        """Return the relevant items in each run by relevance, and those ahead of it."""
-        runs = self._by_relevance
+        """Return the relevant items in each run, and those ahead of it."""
+        runs = self._in_any_order
         relevant = runs.sums(self._relevant)
         before = np.concatenate([[0.0], np.cumsum(relevant)])  # whole numbers: exact
         first = np.searchsorted(runs.user, np.arange(len(self.n_items)))
         return relevant, before[:-1] - before[first][runs.user]
 
-    def _runs(self, name: Hashable, values: Callable[[], Floats], *, flags: bool = False) -> Runs:
+    def _runs(self, name: Hashable, values: Callable[[], Floats]) -> Runs:
         """Return the runs that share ranks by the rule for ties; the extremes are of `values`.
 
         Under ``expected`` their rows stand in the order of the values, largest first: the order
-        in which they are added up. That of `flags`, 0 or 1, makes no difference.
+        in which they are added up.
         """
         rule, in_order = self.convention.ties, self._sorted
-        if not in_order.runs.shared or (flags and rule == "expected"):
+        if not in_order.runs.shared:
             return in_order.runs
-        if rule in ("expected", "best", "worst"):
+        if rule not in ANY_ORDER:
+            return self._by_place
+        runs = in_order.runs
+        if not (self._graded.best_first and name == self._grade):
             runs = in_order.by(name, values)
-            if rule == "expected":
-                return runs
-            if rule == "best":
-                return runs.apart(runs.place, in_order.depth)
-            without_row = np.repeat(runs.size - runs.n_rows, runs.n_rows)  # these are worth least
-            return runs.backwards().apart(runs.place + without_row, in_order.depth)
-        return self._by_place
+        if rule == "expected":
+            return runs
+        # items without a row are worth least
+        return runs.one_by_one(in_order.depth, worst_first=rule == "worst")
 
     @lazy
     def _by_place(self) -> Runs:
@@ -324,7 +332,7 @@ class Ranking:
         if not in_order.runs.shared:
             return in_order.runs
         runs = in_order.by(rule, lambda: lists.tie_key(rule))
-        return runs.apart(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
+        return runs.at_places(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
 
     def _cells(self, runs: Runs) -> Cells:
         """Return the cells that runs cover; where nothing is tied, all tables have the same."""

@@ -49,16 +49,25 @@ class Runs:
         return bool((self.size > 1).any())
 
     @lazy
+    def of_row(self) -> Positions:
+        """Which run each row is in."""
+        if len(self.rows) == len(self.user):
+            return np.arange(len(self.rows))
+        begins = np.zeros(len(self.rows), dtype=bool)
+        begins[self.start[1:-1]] = True
+        return np.cumsum(begins)
+
+    @lazy
     def place(self) -> Positions:
         """The place of each row in its run, from 0."""
-        return ranges(np.zeros_like(self.n_rows), self.n_rows)
+        return np.arange(len(self.rows)) - self.start[self.of_row]
 
     def reaching(self, depth: int | None) -> Runs:
         """Return the runs that begin at one of the first ranks."""
         if depth is None or not len(self.ahead) or int(self.ahead.max()) < depth:
             return self
         kept = self.ahead < depth
-        rows = self.rows[np.repeat(kept, self.n_rows)]
+        rows = self.rows[kept[self.of_row]]
         start = edges(self.n_rows[kept])
         return Runs(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
 
@@ -73,19 +82,33 @@ class Runs:
         several = self.n_rows > 1
         if not several.any():
             return self
-        inside = np.repeat(several, self.n_rows)
+        if several.all():
+            return replace(self, rows=self.rows[descending(key[self.rows], self.start)])
+        inside = several[self.of_row]
         mixed = self.rows[inside]
         rows = self.rows.copy()
         rows[inside] = mixed[descending(key[mixed], edges(self.n_rows[several]))]
         return replace(self, rows=rows)
 
-    def backwards(self) -> Runs:
-        """Return the same runs, the rows in each in the reverse order."""
-        mirrored = np.repeat(self.start[:-1] + self.start[1:] - 1, self.n_rows)
-        return replace(self, rows=self.rows[mirrored - np.arange(len(self.rows))])
+    def one_by_one(self, depth: int | None, *, worst_first: bool = False) -> Runs:
+        """Return a run for each row at one of the first ranks, of those that its run shared.
 
-    def apart(self, place: Positions, depth: int | None = None) -> Runs:
-        """Return a run for each row at one of the first ranks, of those that it shared.
+        Parameters
+        ----------
+        depth : int, optional
+            How many ranks are wanted; None for all.
+        worst_first : bool
+            Whether the rows of each run change their order, behind the items that have no row.
+        """
+        ahead = self.ahead + (self.size - self.n_rows) if worst_first else self.ahead
+        count = self.n_rows if depth is None else np.clip(depth - ahead, 0, self.n_rows)
+        run = np.repeat(np.arange(len(count)), count)
+        place = ranges(np.zeros_like(count), count)
+        at = self.start[1:][run] - 1 - place if worst_first else self.start[:-1][run] + place
+        return _single(self.rows[at], self.user[run], ahead[run] + place)
+
+    def at_places(self, place: Positions, depth: int | None) -> Runs:
+        """Return the same for rows whose places are told.
 
         Parameters
         ----------
@@ -94,12 +117,11 @@ class Runs:
         depth : int, optional
             How many ranks are wanted; None for all.
         """
-        rows, ahead = self.rows, np.repeat(self.ahead, self.n_rows) + place
-        user = np.repeat(self.user, self.n_rows)
+        rows, user, ahead = self.rows, self.user[self.of_row], self.ahead[self.of_row] + place
         if depth is not None:
             kept = ahead < depth
-            rows, ahead, user = rows[kept], ahead[kept], user[kept]
-        return Runs(rows, np.arange(len(rows) + 1), user, ahead, np.ones_like(ahead))
+            rows, user, ahead = rows[kept], user[kept], ahead[kept]
+        return _single(rows, user, ahead)
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over each run: exact of whole numbers, else in the order of the rows."""
@@ -121,6 +143,10 @@ class Runs:
         highest, lowest = inside[self.start[:-1]], inside[self.start[1:] - 1]
         lowest = np.where(self.n_rows < self.size, np.minimum(lowest, 0.0), lowest)
         return np.clip(self.sums(values) / self.size, lowest, highest)
+
+
+def _single(rows: Positions, user: Positions, ahead: Positions) -> Runs:
+    return Runs(rows, np.arange(len(rows) + 1), user, ahead, np.ones_like(ahead))
 
 
 class Cells:

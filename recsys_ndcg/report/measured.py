@@ -15,6 +15,7 @@ from recsys_ndcg.lists.candidate_lists import CandidateLists
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
+from recsys_ndcg.parallel import allowed, at_most
 from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
 from recsys_ndcg.report.levels import Levels, Orders
 from recsys_ndcg.report.signatures import signatures
@@ -61,6 +62,7 @@ class MeasuredAudit(Audit):
         self._facts = facts
         self._plan = plan
         self._ties = ties
+        self._n_jobs = allowed()
 
     @classmethod
     def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> MeasuredAudit:
@@ -83,7 +85,8 @@ class MeasuredAudit(Audit):
     @lazy
     def truth(self) -> NDArray[np.uint32]:
         """A digest of what is known of each user."""
-        return truth_by_user(self._lists)
+        with at_most(self._n_jobs):
+            return truth_by_user(self._lists)
 
     def take(self, users: Positions) -> MeasuredAudit:
         """Return that of some users: the same as measuring their lists alone."""
@@ -104,22 +107,23 @@ class MeasuredAudit(Audit):
     @lazy
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""
-        return Levels(self.scores, Orders.concat(self._orders()))
+        with at_most(self._n_jobs):
+            return Levels(self.scores, Orders.concat(self._orders()))
 
     @lazy
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        totals, (judged, zero, top) = self.totals, self._other_labels()
+        totals = self.totals
         low, high = self.tie_range
-        unlabelled = bool(self._facts.unlabelled)
-        columns = (
-            low,
-            high,
-            np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan),
-            judged,
-            zero if unlabelled else totals.mean,
-            top if unlabelled else totals.mean,
-        )
+        if self._facts.unlabelled:
+            with at_most(self._n_jobs):
+                labels = self._other_labels()
+        else:
+            listed = ~self.scores.left_out & (self.scores.counts.n_items > 0)[:, None]
+            judged = np.where(listed.any(axis=0), 1.0, np.nan)
+            labels = [judged, totals.mean, totals.mean]
+        moved = np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan)
+        columns = (low, high, moved, *labels)
         return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
 
     @property
@@ -180,16 +184,16 @@ class MeasuredAudit(Audit):
 
     def _judged(self, one: Measurement) -> Measurement:
         """Measure how much of the first k is labelled; an empty list has no such share."""
-        known = replace(one, metric=Judged(one.metric.k), blind=not self._facts.unlabelled)
+        known = replace(one, metric=Judged(one.metric.k))
         return known.under(ties="expected", undefined="skip", unlabelled="zero")
 
     def _zero(self, one: Measurement) -> Measurement:
         """Measure as if unlabelled items were irrelevant."""
         undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
         other = one.under(unlabelled="zero", undefined=undefined)
-        if self._facts.unlabelled and one.metric.orders and one.metric.own_ties is None:
+        if one.metric.orders and one.metric.own_ties is None:
             return other
-        return other.without("nothing is unlabelled")
+        return other.without("its score hangs on more than the labels")
 
     def _top(self, one: Measurement) -> Measurement:
         """Measure as if unlabelled items were of the top grade."""

@@ -231,9 +231,10 @@ class Block:
         # where impossible predictions go depends on the step that estimates are rounded to
         step = one.convention.tie_tolerance if impossible == "last" else None
         return self._known.once(
-            ("graded", impossible, step, filtered, unlisted, one.unlabelled_as),
+            ("graded", impossible, step, filtered, unlisted, one.unlabelled_as, one.blind),
             lambda: GradedLists(
-                prepared(self._lists, one.convention, unlabelled_as=one.unlabelled_as)
+                prepared(self._lists, one.convention, unlabelled_as=one.unlabelled_as),
+                best_first=one.blind,
             ),
         )
 

@@ -35,6 +35,8 @@ def test_every_list_is_sorted_by_itself(lists: int) -> None:
     order = descending(values, offsets)
     user = np.repeat(np.arange(lists), np.diff(offsets))
     np.testing.assert_array_equal(order, np.lexsort([-values, user]))
+    few = np.round(values)  # of few values, equal ones stand in input order
+    np.testing.assert_array_equal(descending(few, offsets), np.lexsort([-few, user]))
 
 
 def test_the_mean_of_equal_gains_is_that_gain() -> None:

@@ -1,0 +1,182 @@
+"""Threads: as many as are allowed, the same numbers, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg import parallel
+from recsys_ndcg.parallel import at_most, blocks_of, in_threads, n_threads, slices_of
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CALLERS = 32
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Ratings of 100 users, of whom most have ties."""
+    draw = np.random.default_rng(0)
+    user = np.repeat(np.arange(100), draw.integers(1, 40, 100))
+    item = np.concatenate([draw.permutation(60)[:n] for n in np.bincount(user)])
+    true = draw.integers(1, 6, len(user)).astype(float)
+    estimated = (true + draw.normal(0, 1, len(user))).round(1)
+    frame = pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
+    return frame.sample(frac=1, random_state=0)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Cut so small that there is work for many threads, on as many cores."""
+    monkeypatch.setattr(parallel, "_ROWS", 200)
+    monkeypatch.setattr(parallel, "_cores", lambda: 4)
+    parallel._threads.forget()  # noqa: SLF001 - those kept are as many as there are cores
+    yield
+    parallel._threads.forget()  # noqa: SLF001
+
+
+def measured(frame: pd.DataFrame, n_jobs: int | None = None) -> tuple[Any, ...]:
+    """Return all that a report says, as something that is equal or not, to the last bit."""
+    report = rn.evaluate(frame, metrics=["ndcg", "rr"], k=None, threshold=4, n_jobs=n_jobs)
+    tables = report.per_user, report.summary, report.audit
+    return tuple(one.to_numpy(dtype=np.float64).tobytes() for one in tables)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("n_jobs", [2, 3, 100, -1, None])
+def test_no_number_depends_on_the_threads(frame: pd.DataFrame, n_jobs: int | None) -> None:
+    """Not in the last bit."""
+    assert measured(frame, n_jobs) == measured(frame, 1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_many_callers_at_once_share_the_threads_that_there_are(frame: pd.DataFrame) -> None:
+    """Their numbers are right, and all of them together start no more threads than cores."""
+    expected = measured(frame, 1)
+    with ThreadPoolExecutor(CALLERS) as callers:
+        found = list(callers.map(lambda _: measured(frame), range(CALLERS)))
+    assert found == [expected] * CALLERS
+    assert 1 <= len(_ours()) <= 4
+
+
+def _ours() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one.name.startswith("recsys_ndcg")]
+
+
+def _in_a_child(frame: pd.DataFrame, there: Any) -> None:
+    there.send((measured(frame), len(_ours())))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # of Python 3.12
+def test_a_process_that_is_forked_off_starts_threads_of_its_own(frame: pd.DataFrame) -> None:
+    """Those of its parent are not there: to wait for them would be for ever."""
+    expected = measured(frame)
+    forking = multiprocessing.get_context("fork")
+    here, there = forking.Pipe()
+    child = forking.Process(target=_in_a_child, args=(frame, there))
+    child.start()
+    assert here.poll(60)
+    found, started = here.recv()
+    assert found == expected
+    assert started
+    child.join(30)
+    assert child.exitcode == 0
+
+
+def _allowed_there(_: int) -> int:
+    return n_threads()
+
+
+def test_workers_of_a_pool_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by itself would start as many threads as there are cores."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(_allowed_there, range(2)) == [1, 1]
+
+
+def test_workers_of_joblib_take_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tells them how many threads the libraries beneath may start."""
+    joblib = pytest.importorskip("joblib")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cores = parallel._cores()  # noqa: SLF001
+    work = [joblib.delayed(_allowed_there)(place) for place in range(4)]
+    assert set(joblib.Parallel(n_jobs=max(cores, 2))(work)) == {1}
+
+
+def test_as_many_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the variable that the libraries beneath read, and no more than cores."""
+    monkeypatch.setattr(parallel, "_cores", lambda: 8)
+    for told, expected in (("3", 3), ("20", 8), ("0", 8), ("many", 8), ("", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", told)
+        assert n_threads() == expected
+    with at_most(5), at_most(None):
+        assert n_threads() == 5
+    with at_most(2), at_most(-1):
+        assert n_threads() == 8
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_results_stand_in_the_order_of_the_items() -> None:
+    """Whichever is done first."""
+
+    def work(item: int) -> int:
+        time.sleep(0.001 * (item % 3))
+        return -item
+
+    assert in_threads(work, range(30)) == [-item for item in range(30)]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_the_first_error_is_raised_and_the_others_are_left_alone() -> None:
+    """So that a message does not depend on chance; what has not begun is not begun."""
+    begun = []
+
+    def work(item: int) -> None:
+        begun.append(item)
+        time.sleep(0.01 * (item == 2))
+        if item in (2, 3):
+            raise ValueError(item)
+        time.sleep(0.001)
+
+    for _ in range(10):
+        begun.clear()
+        with pytest.raises(ValueError, match="2"):
+            in_threads(work, range(1000))
+        assert max(begun) < 500
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_threads_that_ask_for_threads_do_the_work_themselves() -> None:
+    """All of them waiting for each other would be for ever."""
+
+    def outer(item: int) -> int:
+        return sum(in_threads(lambda one: one * item, range(10)))
+
+    assert in_threads(outer, range(40)) == [45 * item for item in range(40)]
+
+
+@pytest.mark.parametrize("n_jobs", [0, -2, 1.0, True, "2"])
+def test_a_number_of_threads_is_refused_that_is_none(n_jobs: Any, frame: pd.DataFrame) -> None:
+    """With what to give."""
+    with refused("n_jobs is a number of threads from 1 on, or -1 for all cores"):
+        rn.evaluate(frame, n_jobs=n_jobs)
+
+
+def test_blocks_cover_everything_once() -> None:
+    """Also of nothing."""
+    assert slices_of(0) == []
+    assert blocks_of(np.array([0])) == []
+    rows = [slice(0, parallel._ROWS), slice(parallel._ROWS, parallel._ROWS + 1)]  # noqa: SLF001
+    assert slices_of(parallel._ROWS + 1) == rows  # noqa: SLF001
