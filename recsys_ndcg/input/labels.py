@@ -157,6 +157,8 @@ def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[
     if [one.dtype for one in numbers] == [np.int64, np.int64]:
         return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))
     ours, theirs = _distinct(known), _distinct(found)
+    if all(isinstance(one, Coded) and one.ascending for one in (known, found)):  # text, all of it
+        return len(ours & theirs)
     kinds, other = type_names(ours), type_names(theirs)
     if kinds.isdisjoint(other):
         msg = (

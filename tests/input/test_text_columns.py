@@ -106,7 +106,7 @@ def dictionaries(values: list[Any]) -> Any:
 def chunked(values: list[Any]) -> Any:
     """Return text in chunks, the first of which is cut out of more, and one empty."""
     half = len(values) // 2
-    first = pa.array(["zero", *values], pa.string()).slice(1, half)
+    first = pa.array([values[-1], *values], pa.string()).slice(1, half)
     return pa.chunked_array([first, pa.array([], pa.string()), pa.array(values[half:], "string")])
 
 
@@ -136,6 +136,9 @@ COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
     "pyarrow, bytes": lambda values: pa.array(values, pa.binary()),
     "pyarrow, dictionary": lambda values: pa.array(values, pa.string()).dictionary_encode(),
     "pyarrow, dictionaries": dictionaries,
+    "pyarrow, a value twice": lambda values: pa.DictionaryArray.from_arrays(
+        pa.array(range(len(values)), pa.uint8()), pa.array(values, pa.string())
+    ),
     "pyarrow, chunks": chunked,
     "pyarrow, as it likes": pa.array,
 }
@@ -230,7 +233,7 @@ def test_two_tables_are_joined_as_if_by_row(
 
 
 PLAIN = ["bob", "ann", "cy", "ann", "", "Zoë", "a longer one"]
-EIGHT = ["user0002", "user0001", "user0002"]
+EIGHT = ["b0000001", "a0000002", "b0000001", "user0002", "user0001", "a0000002"]
 
 
 @pytest.mark.parametrize("values", [PLAIN, EIGHT])
