@@ -140,7 +140,8 @@ def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
 def test_whole_numbers_stand_as_their_text_does(dtype: str, largest: int, least: int) -> None:
     """Those of eight digits, and longer ones."""
     known = np.iinfo(dtype)
-    drawn = {least, largest, *range(0, 30, 3), *range(5, largest, largest // 7 + 1)}
+    alike = {123456785, 1234567801} if largest > 10**8 else set()  # in their first eight digits
+    drawn = alike | {least, largest, *range(0, 30, 3), *range(5, largest, largest // 7 + 1)}
     ids = np.array([one for one in sorted(drawn) if known.min <= one <= known.max], dtype=dtype)
     text = [str(one) for one in ids.tolist()]
     assert text_places(ids).tolist() == [sorted(text).index(one) for one in text]
