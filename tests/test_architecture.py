@@ -56,6 +56,7 @@ MAY_USE_OPTIONAL = {
     "input/contents.py",
     "input/arrow/feather.py",
     "input/arrow/parquet.py",
+    "input/arrow/plain_columns.py",
     "rendering/plots/charts.py",
     "rendering/terminal.py",
     "surprise/printing.py",

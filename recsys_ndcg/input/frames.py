@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.column_names import ROLES, is_beside, roles_of, seems_headless
+from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
 
@@ -45,7 +46,13 @@ class Table:
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return objects(self._column(column), self._name(column))
+        ids = self.maybe_coded(column)
+        return ids.values if isinstance(ids, Coded) else ids
+
+    def maybe_coded(self, column: str) -> Ids | Coded:
+        """Return the same, by its distinct ids where these are known."""
+        values = self._column(column)
+        return values if isinstance(values, Coded) else objects(values, self._name(column))
 
     def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return a column of numbers, NaN where there is none."""
@@ -176,7 +183,10 @@ def _opened(data: Any) -> tuple[Any, list[Any]]:
 def read_frame(table: Table) -> Rows:
     """Read the columns user, item, estimated and true of a table."""
     rows = Rows(
-        table.ids("user"), table.ids("item"), table.numbers("estimated"), table.numbers("true")
+        table.maybe_coded("user"),
+        table.maybe_coded("item"),
+        table.numbers("estimated"),
+        table.numbers("true"),
     )
     table.say_names()
     return rows
