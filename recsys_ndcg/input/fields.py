@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,9 +12,10 @@ import numpy as np
 from recsys_ndcg.input.ids import coded
 from recsys_ndcg.input.rows import floats
 from recsys_ndcg.input.shapes import NO_ROWS, check_rows, is_row
+from recsys_ndcg.input.short_texts import ShortTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,7 +26,8 @@ _CHUNK = 1 << 12
 _SAID = itemgetter("was_impossible")
 _EXACT = {int, float, bool, np.float64, np.int64}
 #: How `marshal` writes a value of exactly this type: a letter, and the value.
-_WRITTEN = {int: (b"i", "<i4"), float: (b"g", "<f8")}
+_WRITTEN = {int: (ord("i"), "<i4"), float: (ord("g"), "<f8")}
+_LISTS = {kind: np.dtype(f"u1,{number}") for kind, (_, number) in _WRITTEN.items()}
 _VERSION = 2  # with floats as they are in memory, and without references
 _BEGIN = 5  # of a list or a tuple: a letter, and how many entries there are
 
@@ -38,7 +40,7 @@ class Reader(Protocol):
 
 
 class IdReader:
-    """Ids: whole numbers of 32 bits, or any by their distinct values.
+    """Ids: whole numbers of 32 bits, short texts, or any by their distinct values.
 
     Parameters
     ----------
@@ -49,27 +51,47 @@ class IdReader:
     """
 
     def __init__(self, column: str, size: int) -> None:
-        self._column = column
-        self._numbers = np.empty(size, dtype=np.int64)
+        self._column, self._size = column, size
+        self._numbers: NDArray[np.int64] | None = None
+        self._texts: ShortTexts | None = None
         self._others: list[Hashable] | None = None
 
     def take(self, values: list[Hashable], start: int) -> None:
         """Read the ids of the rows from `start` on."""
-        if self._others is None:
+        if not start:
+            self._begin(type(values[0]))
+        rows = slice(start, start + len(values))
+        if self._numbers is not None:
             numbers = _all_of(int, values)
             if numbers is not None:
-                self._numbers[start : start + len(values)] = numbers
+                self._numbers[rows] = numbers
                 return
-            self._others = self._numbers[:start].tolist()
-        self._others += values
+            self._others, self._numbers = self._numbers[:start].tolist(), None
+        elif self._texts is not None:
+            if self._texts.take(values, start):
+                return
+            self._others = self._texts.coded(start).values.tolist() if start else []
+            self._texts = None
+        if self._others is not None:
+            self._others += values
 
     @property
     def ids(self) -> Ids | Coded:
         """What was read; an InvalidInputError tells of an id that has no hash."""
-        if self._others is None:
+        if self._numbers is not None:
             return self._numbers
+        if self._texts is not None:
+            return self._texts.coded(self._size)
         # all at once: the distinct ids of one column fill the cache
-        return coded(self._others, self._column, len(self._others))
+        return coded(self._others or (), self._column, len(self._others or ()))
+
+    def _begin(self, kind: type) -> None:
+        if kind is int:
+            self._numbers = np.empty(self._size, dtype=np.int64)
+        elif kind is str:
+            self._texts = ShortTexts(self._size)
+        else:
+            self._others = []
 
 
 class DetailReader:
@@ -186,18 +208,19 @@ def _all_of(kind: type, values: list[Any]) -> NDArray[Any] | None:
     """
     if type(values[0]) is not kind:
         return None
-    letter, number = _WRITTEN[kind]
-    found = _written(values, np.dtype(f"S1,{number}"))
-    return found["f1"] if found is not None and (found["f0"] == letter).all() else None
+    found = _written(values, _LISTS[kind])
+    return found["f1"] if found is not None and (found["f0"] == _WRITTEN[kind][0]).all() else None
 
 
-def read_records(rows: Sequence[Any], n_ids: int, n_numbers: int) -> list[Any] | None:
+def read_records(rows: Iterable[Any], size: int, n_ids: int, n_numbers: int) -> list[Any] | None:
     """Return the fields of tuples of numbers, None where one of them is anything else.
 
     Parameters
     ----------
-    rows : sequence
+    rows : iterable
         Of any objects.
+    size : int
+        How many there are.
     n_ids : int
         How many fields come first that are ids: whole numbers of 32 bits.
     n_numbers : int
@@ -205,30 +228,32 @@ def read_records(rows: Sequence[Any], n_ids: int, n_numbers: int) -> list[Any] |
 
     Examples
     --------
-    >>> read_records([(1, 2.5), (2, 3.5)], 1, 1)
+    >>> read_records([(1, 2.5), (2, 3.5)], 2, 1, 1)
     [array([1, 2]), array([2.5, 3.5])]
     """
-    kinds = [*map(type, rows[0])] if rows and type(rows[0]) is tuple else []
-    if len(kinds) != n_ids + n_numbers or kinds[:n_ids] != [int] * n_ids:
-        return None
-    if not set(kinds) <= _WRITTEN.keys():
+    rows = iter(rows)
+    chunk = list(islice(rows, _CHUNK))
+    kinds = [*map(type, chunk[0])] if chunk and type(chunk[0]) is tuple else []
+    usual = set(kinds) <= _WRITTEN.keys() and kinds[:n_ids] == [int] * n_ids
+    if not usual or len(kinds) != n_ids + n_numbers:
         return None
     letters, numbers = zip(*map(_WRITTEN.__getitem__, kinds), strict=True)
-    record = np.dtype(",".join(["S1,<i4", *(f"S1,{number}" for number in numbers)]))
-    found = [
-        np.empty(len(rows), np.int64 if at < n_ids else np.float64) for at in range(len(kinds))
-    ]
-    for start in range(0, len(rows), _CHUNK):
-        chunk = rows[start : start + _CHUNK]
+    record = np.dtype(",".join(["u1,<i4", *(f"u1,{number}" for number in numbers)]))
+    types = [np.int64] * n_ids + [np.float64] * n_numbers
+    found: list[Any] = [np.empty(size, dtype=one) for one in types]
+    start = 0
+    while chunk:
         written = _written(chunk, record)
-        if written is None or not _begin(written, (b"(", len(kinds)), letters):
+        if written is None or not _begin(written, (ord("("), len(kinds)), letters):
             return None
         for place, column in enumerate(found):
             column[start : start + len(chunk)] = written[f"f{2 * place + 3}"]
+        start += len(chunk)
+        chunk = list(islice(rows, _CHUNK))
     return found
 
 
-def _begin(written: NDArray[Any], head: tuple[bytes, int], letters: Sequence[bytes]) -> bool:
+def _begin(written: NDArray[Any], head: tuple[int, int], letters: Sequence[int]) -> bool:
     """Tell whether all records begin as a tuple does, and each of their fields with its letter."""
     places = [0, 1, *range(2, 2 * len(letters) + 1, 2)]
     return all(

@@ -48,10 +48,10 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     rows = data if isinstance(data, list) else list(data)
     if rows and _is_prediction(rows[0]):
         return read_predictions(rows)
-    plain = read_records(rows, 2, 2)
+    size = len(rows)
+    plain = read_records(rows, size, 2, 2)
     if plain:
         return Rows(*plain)
-    size = len(rows)
     user, item = IdReader("user", size), IdReader("item", size)
     estimated, true = NumberReader("estimated", size), NumberReader("true", size)
     form = f"(user, item, estimated, true), or {JOIN}"
@@ -102,20 +102,20 @@ def _is_prediction(row: Any) -> bool:
 def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
     for user, one in lists.items():
-        refuse_unranked(one, f"User {shown(user)} has", _PAIRS)
-    entries = {user: listed(one) for user, one in lists.items()}
+        if type(one) is not list:
+            refuse_unranked(one, f"User {shown(user)} has", _PAIRS)
+    entries = {user: one if type(one) is list else listed(one) for user, one in lists.items()}
     empty = [user for user, one in entries.items() if not one]
     if empty:
         msg = f"User {empty[0]!r} has an empty list. Leave the user out, or give (estimated, true)."
         raise InvalidInputError(msg)
-    flat = list(chain.from_iterable(entries.values()))
     lengths = [len(one) for one in entries.values()]
-    user = Coded(
-        objects(entries, "user"), np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    )
-    plain = read_records(flat, 0, 2)
+    places = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    user = Coded(objects(entries, "user"), places)
+    plain = read_records(chain.from_iterable(entries.values()), len(places), 0, 2)
     if plain:
         return Rows(user, None, *plain)
+    flat = list(chain.from_iterable(entries.values()))
     if all_rows(flat, 2):
         estimated, true = NumberReader("estimated", len(flat)), NumberReader("true", len(flat))
         read_fields(flat, (estimated, true), _PAIRS)

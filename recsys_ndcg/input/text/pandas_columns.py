@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.ids import Coded
     from recsys_ndcg.input.text.plain import PlainText
 
+_BEFORE_3_1 = re.match(r"[0-2]\.|3\.0", pd.__version__)
 #: How older versions find the nearest float64; the others do, and warn of being told to.
-_NEAREST: dict[str, Any] = (
-    {"float_precision": "round_trip"}
-    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
-    else {}
-)
+_NEAREST: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
 _ODD_NAN = re.compile(rb"[-+]nan|nan\(", re.IGNORECASE)  # which older versions read
 
 
