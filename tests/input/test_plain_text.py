@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors import RecsysNdcgError
+from recsys_ndcg.input import ratings
 from recsys_ndcg.input.contents import Content
-from recsys_ndcg.input.files import ORDER, careful_table
-from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text import typed
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.plain import UnusualError
+from tests.input.tables import check, texts
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -89,41 +89,6 @@ def files(draw: Callable[[Any], Any]) -> tuple[bytes, TextFormat, dict[str, str]
     )
     columns = draw(st.sampled_from((None, None, {"user": "user"}, {"item": "2", "user": "1"})))
     return text.encode(how.encoding or "utf-8", "replace"), how, columns
-
-
-def texts(ids: Coded) -> list[str]:
-    """Return the id of every row."""
-    return [ids.ids[code] for code in ids.codes.tolist()]
-
-
-def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
-    """Compare the fast reading with the careful one; tell whether there was one."""
-    try:
-        slow: Any = careful_table(content, how, columns)
-    except RecsysNdcgError as error:
-        slow = str(error)
-    try:
-        fast = typed.typed_table(content, how, columns, ORDER)
-    except RecsysNdcgError as error:
-        fast = None
-        same = str(error) == slow
-        assert same, slow
-    if fast is None:
-        return False
-    assert not isinstance(slow, str), slow
-    assert list(fast) == list(slow)
-    for name, column in fast.items():
-        if isinstance(column, Coded):
-            found = slow[name].tolist()
-            assert texts(column) == found
-            assert column.ids.tolist() == list(dict.fromkeys(found))
-            assert {*map(type, column.ids)} == {str}
-            assert column.codes.dtype == np.int32
-        elif column is not None:
-            same = np.asarray(slow[name])
-            assert same.dtype == column.dtype
-            assert same.tobytes() == column.tobytes()
-    return True
 
 
 @pytest.fixture(params=["pyarrow", "pandas"])
@@ -292,3 +257,20 @@ def test_both_libraries_give_the_same_report(
 
 def _unusual(*_: Any) -> None:
     raise UnusualError
+
+
+@pytest.mark.parametrize("separator", ["::", ",", "\t"])
+@pytest.mark.parametrize("heading", ["", "user,item,rating,when\n"])
+@pytest.mark.parametrize("ids", [("7", "31"), ("ann", "0042")])
+def test_ratings_are_read_alike(
+    tmp_path: Path, separator: str, heading: str, ids: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the fast reader and by the careful one."""
+    lines = [heading, *(f"{one},{at},{at % 5}.5,97830{at}\n" for at in range(5) for one in ids)]
+    path = tmp_path / "r.dat"
+    path.write_text("".join(lines).replace(",", separator))
+    with monkeypatch.context() as patched:
+        patched.setattr(ratings, "TextTable", None)  # nobody calls it
+        fast = ratings.read_ratings(path)
+    monkeypatch.setattr(ratings, "plain_text", lambda *_: None)
+    pd.testing.assert_frame_equal(fast, ratings.read_ratings(path))
