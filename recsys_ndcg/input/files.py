@@ -79,11 +79,16 @@ def read_file(
         refuse_options(content.name, how, encoding=how.encoding)
         return JsonLines(content.name, how.text_of(content))
     typed = typed_table(content, how, columns, order)
-    return careful_table(content, how, columns, order) if typed is None else typed
+    if typed is not None:
+        return typed
+    name, written = content.name, how.text_of(content)
+    del content  # its bytes may be many
+    return careful_table(name, written, how, columns, order)
 
 
 def careful_table(
-    content: Content,
+    name: str,
+    written: str,
     how: TextFormat,
     columns: Mapping[str, str] | None = None,
     order: tuple[str, ...] = ORDER,
@@ -95,7 +100,6 @@ def careful_table(
     InvalidInputError
         It cannot be read or parsed; the line is named.
     """
-    name, written = content.name, how.text_of(content)
     if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(name, written)
     table = TextTable(name, written, how)

@@ -36,7 +36,7 @@ def texts(ids: Coded) -> list[str]:
 def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
     """Compare the fast reading with the careful one; tell whether there was one."""
     try:
-        slow: Any = careful_table(content, how, columns)
+        slow: Any = careful_table(content.name, how.text_of(content), how, columns)
     except RecsysNdcgError as error:
         slow = str(error)
     try:
