@@ -6,7 +6,6 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from importlib.metadata import entry_points
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -18,6 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, as_float, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from importlib.metadata import EntryPoints
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking.ranking import Ranking
@@ -320,7 +320,7 @@ def _known(name: str) -> type[Metric] | None:
     """
     if name in METRICS:
         return METRICS[name]
-    for point in entry_points(group=_ENTRY_POINTS):
+    for point in _offered():
         if point.name.lower() == name:
             try:
                 kind = point.load()
@@ -334,9 +334,16 @@ def _known(name: str) -> type[Metric] | None:
     return METRICS.get(bare(name))
 
 
+def _offered() -> EntryPoints:
+    """Return the metrics that installed packages offer."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - reads mails, and rarely needed
+
+    return entry_points(group=_ENTRY_POINTS)
+
+
 def names_known() -> frozenset[str]:
     """Return the names of all metrics, those that installed packages offer among them.
 
     To look for those takes a while: who has many names to look up asks once.
     """
-    return frozenset({*METRICS, *(one.name.lower() for one in entry_points(group=_ENTRY_POINTS))})
+    return frozenset({*METRICS, *(one.name.lower() for one in _offered())})

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
 from recsys_ndcg.cli import options
@@ -19,11 +18,9 @@ from recsys_ndcg.cli.parameters import (
 )
 from recsys_ndcg.cli.process import emit, err, say, show, told
 from recsys_ndcg.cli.source import lists_of
-from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.reconciliation import reconciled
-from recsys_ndcg.rendering import terminal
-from recsys_ndcg.rendering.formats import table_as
-from recsys_ndcg.rendering.reconciled import grouped, notes
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention.convention import Convention
 
 
 def reconcile(  # noqa: PLR0913 - one parameter per option
@@ -48,6 +45,13 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
     And tell which choices make the difference.
     """
+    import pandas as pd
+
+    from recsys_ndcg.reconciliation import reconciled
+    from recsys_ndcg.rendering import terminal
+    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.rendering.reconciled import grouped, notes
+
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         plan = plan_of(choices, options.names_of(metric), [10])
@@ -71,6 +75,8 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
 def _short(convention: Convention) -> str:
     """Return the choices that are not the usual ones, as `--convention` reads them back."""
+    from recsys_ndcg.convention.convention import Convention
+
     usual = Convention.default_texts()
     told = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
     return "|".join([*told, f"defaults:{Convention.default_digest()}"])
