@@ -20,6 +20,8 @@ from recsys_ndcg.cli.process import emit, err, say, show, told
 from recsys_ndcg.cli.source import lists_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.convention.convention import Convention
 
 
@@ -45,12 +47,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
     And tell which choices make the difference.
     """
-    import pandas as pd
-
     from recsys_ndcg.reconciliation import reconciled
-    from recsys_ndcg.rendering import terminal
-    from recsys_ndcg.rendering.formats import table_as
-    from recsys_ndcg.rendering.reconciled import grouped, notes
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)
@@ -58,19 +55,30 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         lists = lists_of(source, written, plan.duplicates)
         with err.status("Computing it as every library does"):
             table = reconciled(lists, plan, None, reported)
-        parts = dict(iter(table.groupby("metric", sort=False)))
-        if form != "text":
-            found = {name: grouped(rows, reported) for name, rows in parts.items()}
-            cells = pd.concat(found, names=["metric"]).reset_index("metric")
-            emit(table_as(form, cells, table.drop(columns="causes")))
-            return
-        for rows in parts.values():
-            show(terminal.reconciled(rows, reported))
-            for line in () if style.quiet else notes(rows):
-                say(f"- {line}", wrap=True)
+        _show(table, form, reported, quiet=style.quiet)
         conventions = dict.fromkeys(one.convention for one in plan.measurements)
-        for one in () if style.quiet else conventions:
+        for one in () if style.quiet or form != "text" else conventions:
             say(f"yours: {one.signature if style.full_signature else _short(one)}", "dim")
+
+
+def _show(table: pd.DataFrame, form: str, reported: float | None, *, quiet: bool) -> None:
+    """Print what was found of each metric in a form."""
+    import pandas as pd
+
+    from recsys_ndcg.rendering import terminal
+    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.rendering.reconciled import grouped, notes
+
+    parts = dict(iter(table.groupby("metric", sort=False)))
+    if form != "text":
+        found = {name: grouped(rows, reported) for name, rows in parts.items()}
+        cells = pd.concat(found, names=["metric"]).reset_index("metric")
+        emit(table_as(form, cells, table.drop(columns="causes")))
+        return
+    for rows in parts.values():
+        show(terminal.reconciled(rows, reported))
+        for line in () if quiet else notes(rows):
+            say(f"- {line}", wrap=True)
 
 
 def _short(convention: Convention) -> str:
