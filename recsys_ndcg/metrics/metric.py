@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.metric_names import ALSO_CALLED, bare, plainly
+from recsys_ndcg.convention.metric_names import ALSO_CALLED, bare, offered, plainly
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, as_float, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from importlib.metadata import EntryPoints
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking.ranking import Ranking
@@ -320,7 +319,7 @@ def _known(name: str) -> type[Metric] | None:
     """
     if name in METRICS:
         return METRICS[name]
-    for point in _offered():
+    for point in offered(_ENTRY_POINTS):
         if point.name.lower() == name:
             try:
                 kind = point.load()
@@ -334,16 +333,9 @@ def _known(name: str) -> type[Metric] | None:
     return METRICS.get(bare(name))
 
 
-def _offered() -> EntryPoints:
-    """Return the metrics that installed packages offer."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - reads mails, and rarely needed
-
-    return entry_points(group=_ENTRY_POINTS)
-
-
 def names_known() -> frozenset[str]:
     """Return the names of all metrics, those that installed packages offer among them.
 
     To look for those takes a while: who has many names to look up asks once.
     """
-    return frozenset({*METRICS, *(one.name.lower() for one in _offered())})
+    return frozenset({*METRICS, *(one.name.lower() for one in offered(_ENTRY_POINTS))})
