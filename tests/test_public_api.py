@@ -253,6 +253,13 @@ def test_the_plug_in_says_what_to_install() -> None:
     assert "[surprise]'" in done.stdout
 
 
+def test_the_plug_in_imports_no_scipy() -> None:
+    """Every worker of a search imports the plug-in, and has memory of its own."""
+    pytest.importorskip("surprise")
+    code = "import sys, recsys_ndcg.surprise; assert 'scipy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own
+
+
 def test_the_plug_in_imports_where_the_home_directory_cannot_be_written() -> None:
     """Surprise makes a folder there when it is imported, and fails."""
     pytest.importorskip("surprise")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 
 from recsys_ndcg.lazy import lazy
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 
@@ -66,6 +66,8 @@ class Ratings:
 
     def matrix(self, n_others: int) -> csr_array:
         """Return how often each user (or item) rates each of the other side."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - every worker would import it
+
         shape = (len(self.offsets) - 1, n_others)
         return csr_array((np.ones(len(self.codes)), self.codes, self.offsets), shape=shape)
 
