@@ -104,7 +104,7 @@ class Table:
 
     def _objects(self, values: Any, name: Any) -> Ids:
         if isinstance(values, Coded):
-            return values.values
+            return values.ids[values.codes]
         return objects(self._plain(values, name), name)
 
     def _plain(self, values: Any, name: Any) -> Any:
