@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.arrow.columns import ArrowColumns
-from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.arrow.text import coded_text, of_polars
 from recsys_ndcg.input.column_names import ROLES, is_beside, roles_of, seems_headless
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.rows import Rows, floats, objects
@@ -63,7 +63,8 @@ class Table:
         found, fault = [], None
         for column in ("user", "item"):
             try:
-                found.append((self._column(column), self._name(column)))
+                values = self._column(column)
+                found.append((values, self._native(values), self._name(column)))
             except InvalidInputError as error:  # what is wrong with an earlier one comes first
                 fault = error
                 break
@@ -91,15 +92,17 @@ class Table:
             self._data, self._lazy = self._lazy.collect(), None
         return self._data.column(name) if isinstance(self._data, ArrowColumns) else self._data[name]
 
-    def _coded(self, values: Any, name: Any) -> Ids | Coded:
+    def _native(self, values: Any) -> Any:
+        """Return a column as its own library has it, that of polars as Arrow has it."""
+        if not isinstance(self._data, ArrowColumns | Mapping | pd.DataFrame):
+            values = values.to_native()
+        return of_polars(values)
+
+    def _coded(self, values: Any, native: Any, name: Any) -> Ids | Coded:
         if isinstance(values, Coded):
             return values
-        if isinstance(self._data, ArrowColumns):
-            found = self._data.coded(values)
-        elif isinstance(self._data, Mapping | pd.DataFrame):
-            found = coded_text(values)
-        else:
-            found = coded_text(values.to_native())
+        in_file = isinstance(self._data, ArrowColumns)
+        found = self._data.coded(values) if in_file else coded_text(native)
         return self._objects(values, name) if found is None else found
 
     def _objects(self, values: Any, name: Any) -> Ids:
@@ -227,7 +230,9 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
 def _array(values: Any, name: Any) -> Any:
     """Return a column of pandas, or one that narwhals knows, as an array of NumPy."""
     if isinstance(values, pd.Series):
-        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO":
+        if isinstance(values.dtype, pd.CategoricalDtype) or (
+            isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO"
+        ):
             return values.to_numpy()
         import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -91,6 +92,12 @@ def files(draw: Callable[[Any], Any]) -> tuple[bytes, TextFormat, dict[str, str]
     return text.encode(how.encoding or "utf-8", "replace"), how, columns
 
 
+TRUSTED = pytest.mark.skipif(
+    int(pa.__version__.partition(".")[0]) < 21,
+    reason="an older pyarrow ends the process over a line of a million fields: pandas reads",
+)
+
+
 @pytest.fixture(params=["pyarrow", "pandas"])
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Read with each library."""
@@ -155,6 +162,7 @@ ODD = {
     "quote in a field": ("a,", 'a"b,'),
     "open quote": ("a,", '"a,'),
     "zero byte": ("a,", "\0,"),
+    "very long": (",2.5,4", "," * 1_000_000),
     "twice": ("estimated", "item"),
     "scores of users": ("user,item,estimated", "user,n_items,n_relevant"),
 }
@@ -173,6 +181,7 @@ def test_what_is_in_order_is_read_fast(reader: str, kind: str) -> None:
     assert check(written(text, how), how, None), reader
 
 
+@TRUSTED
 @pytest.mark.parametrize("kind", LESS_ORDINARY)
 def test_pyarrow_reads_more_of_it_fast(kind: str) -> None:
     """Fields in quotes, such as R writes, and numbers of other countries."""
@@ -212,6 +221,7 @@ def test_hexadecimal_ids_that_are_as_long_as_their_numbers_stay_text() -> None:
         assert texts(table["user"]) == [one, "7"]
 
 
+@TRUSTED
 def test_a_line_end_in_quotes_is_read_wherever_a_block_ends(tmp_path: Path) -> None:
     """Of a file of several blocks."""
     rows = [f'"u{place % 9}","a\n{place}",{place}.5,1\n' for place in range(150_000)]

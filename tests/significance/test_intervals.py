@@ -23,11 +23,20 @@ def half_width(count: int, level: float) -> float:
 def test_the_interval_is_that_of_students_t(count: int, level: float) -> None:
     """For few users and for many, at any level."""
     expected = float(t.ppf((1 + level) / 2, count - 1))
-    assert half_width(count, level) == pytest.approx(expected, rel=1e-11)
+    # older versions of SciPy are this far from the formulas
+    assert half_width(count, level) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 10, 59, 60, 1_000, 1_000_000])
+LEFT = 1 - 0.95**2
+#: The usual level where there is a formula, by the number of users.
+FORMULAS = {
+    2: math.tan(0.475 * math.pi),
+    3: 0.95 * math.sqrt(2 / LEFT),
+    5: 2 * math.sqrt(math.cos(math.acos(math.sqrt(LEFT)) / 3) / math.sqrt(LEFT) - 1),
+}
+
+
+@pytest.mark.parametrize("count", FORMULAS)
 def test_the_usual_level_is_exact(count: int) -> None:
     """Up to the last digits; two users have the longest tails, of Cauchy."""
-    expected = float(t.ppf(0.975, count - 1))
-    assert half_width(count, 0.95) == pytest.approx(expected, rel=2e-14)
+    assert half_width(count, 0.95) == pytest.approx(FORMULAS[count], rel=2e-14)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.text.plain import PlainText
 
 _BLOCK = 1 << 21
+_SAFE = 21  # the first version that is sure of its memory, whatever a line holds
 _DIGITS = 18  # of a whole number that surely fits 64 bits
 
 
@@ -30,11 +31,14 @@ def arrow_columns(
     UnusualError, or what pyarrow raises
         The careful reader has to look at the text.
     ImportError
-        There is no pyarrow.
+        There is no pyarrow, or an old one.
     """
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     from pyarrow import csv  # noqa: PLC0415
 
+    if int(pa.__version__.partition(".")[0]) < _SAFE:
+        msg = "over a line of a million fields it ends the process"
+        raise ImportError(msg)
     kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
     table = csv.read_csv(
         pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),

@@ -62,13 +62,24 @@ def coded_text(values: Any) -> Coded | None:
         return None
     if isinstance(values, pd.api.extensions.ExtensionArray):
         values = _of_pandas(values)
-    elif hasattr(values, "to_arrow") and hasattr(getattr(values, "dtype", None), "base_type"):
-        values = values.to_arrow() if str(values.dtype.base_type()) in _OF_POLARS else None
+    values = of_polars(values)
     if type(values) is np.ndarray and values.dtype.kind == "U":
         return _of_wide_text(values)
     if type(values) in (list, np.ndarray):
         return _of_objects(values)
     return _of_arrow(values) if hasattr(values, "dictionary_encode") else None
+
+
+def of_polars(values: Any) -> Any:
+    """Return text of polars as Arrow has it, None in place of its other columns, all else as it is.
+
+    Not in several threads: older versions lend a column to one at a time.
+    """
+    if not (hasattr(values, "to_arrow") and hasattr(getattr(values, "dtype", None), "base_type")):
+        return values
+    if _arrow() is None or str(values.dtype.base_type()) not in _OF_POLARS:
+        return None
+    return values.to_arrow()
 
 
 def _of_pandas(values: Any) -> Any:
@@ -99,11 +110,14 @@ def _of_arrow(values: Any) -> Coded | None:
     return _occurring(chunks[0].dictionary.to_numpy(zero_copy_only=False), codes)
 
 
-def _of_text(values: Any) -> Coded:
+def _of_text(values: Any) -> Coded | None:
     """Return text of Arrow by its distinct values: through numbers, where it is short enough."""
     chunks = [one for one in getattr(values, "chunks", [values]) if len(one)]
     if str(values.type) not in _BOUNDS:  # views, which not every version can tell apart or sort
-        chunks = [one.cast("large_string") for one in chunks]
+        try:
+            chunks = [one.cast("large_string") for one in chunks]
+        except _arrow().ArrowNotImplementedError:
+            return None
     parts = [*map(_bytes_of, chunks)]
     if words := _as_words(parts):
         distinct, codes = _encoded(words)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.text.plain import ABSENT, UnusualError, count_of, read_ids
+from recsys_ndcg.input.text.plain import ABSENT, UnusualError, count_of, line_at, read_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,10 @@ def pandas_columns(
     UnusualError, or what pandas raises
         The careful reader has to look at the text.
     """
-    if plain.quoted or plain.decimal != ".":
+    line, _ = line_at(plain.data, plain.start)
+    # of as many columns as its first line, pandas makes a table
+    wide = line.count(plain.separator) != len(plain.names) - 1
+    if plain.quoted or plain.decimal != "." or wide:
         raise UnusualError
     stream = io.BytesIO(plain.data)
     stream.seek(plain.start)

@@ -74,7 +74,7 @@ def plain_text(content: Content, how: TextFormat) -> PlainText | None:
     if b"\0" in data or data.startswith(codecs.BOM_UTF8, start):
         return None
     length = _characters(data) - bool(start)
-    line, end = _first_line(data, start)
+    line, end = line_at(data, start)
     if not length > 0 or not line.strip() or line.lstrip().startswith("{"):  # JSON, perhaps
         return None
     separator = how.separator or separator_of(line, how)
@@ -82,7 +82,7 @@ def plain_text(content: Content, how: TextFormat) -> PlainText | None:
         doubles = data.count(b"::")
         data, length = data.replace(b"::", b"\t"), length - doubles
         separator = "\t"
-        line, end = _first_line(data, start)
+        line, end = line_at(data, start)
     quoted = b'"' in data
     names = _names(line, separator, heading=how.heading)
     lines = count_of(data, b"\n") + count_of(data, b"\r")
@@ -117,8 +117,8 @@ def _characters(data: bytes) -> int:
         return -1
 
 
-def _first_line(data: bytes, start: int) -> tuple[str, int]:
-    """Return the first line, and where the next one begins; "" if it is longer than any heading."""
+def line_at(data: bytes, start: int) -> tuple[str, int]:
+    """Return the line from a place on, and where the next one begins; "" if it is very long."""
     found = _LINE_END.search(data, start, start + _BLOCK)
     if found is None:
         return ("", 0) if len(data) > start + _BLOCK else (_decoded(data[start:]), len(data))
