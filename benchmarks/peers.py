@@ -64,9 +64,7 @@ def main() -> None:
     print(profiled(middle, 5 if chosen.quick else 15))
 
 
-def races(
-    sizes: tuple[int, ...], folder: Path, skipped: dict[str, str], patience: float
-) -> None:
+def races(sizes: tuple[int, ...], folder: Path, skipped: dict[str, str], patience: float) -> None:
     """Print a table for each size; who was too slow at one does not run at those above it."""
     small, out = save(drawn_with_ties(SMALL), folder / "small"), dict(skipped)
     for place, size in enumerate(sizes):

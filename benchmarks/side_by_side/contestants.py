@@ -82,7 +82,12 @@ PEERS = (
         leaves_out=f"{_TIES} (by id), {_HALF}; {_USERS} by another call",
     ),
     Contestant(
-        "ranx", "ranx", "classics", "ranx", whole=True, leaves_out=f"{_TIES}, {_HALF}, ids as numbers"
+        "ranx",
+        "ranx",
+        "classics",
+        "ranx",
+        whole=True,
+        leaves_out=f"{_TIES}, {_HALF}, ids as numbers",
     ),
     Contestant(
         "LensKit", "lenskit", "torch", "lenskit", leaves_out=f"{_TIES}, {_BINARY} unless asked"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from evaluate import METRICS, THRESHOLD, Prediction
-from side_by_side.tables import ratio, seconds, table
 
 import recsys_ndcg as rn
+from side_by_side.tables import ratio, seconds, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ class Forms:
     @property
     def arrow(self) -> Any:
         """Return text in a table of pyarrow."""
-        import pyarrow as pa  # noqa: PLC0415 - may be absent
+        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 - may be absent
 
         return pa.Table.from_pandas(self.text, preserve_index=False)
 
@@ -167,15 +167,27 @@ DOORS = (
     Door("polars, Categorical", lambda forms: _polars_as(forms, "Categorical"), "polars"),
     Door("polars, Enum", lambda forms: _polars_as(forms, "Enum"), "polars"),
     Door("polars, lazy, of 8 columns", _lazy, "polars"),
-    Door("Parquet, integers", lambda forms: _file(forms.frame, forms.folder / "i.parquet"), "pyarrow"),
+    Door(
+        "Parquet, integers", lambda forms: _file(forms.frame, forms.folder / "i.parquet"), "pyarrow"
+    ),
     Door("Parquet, text", lambda forms: _file(forms.text, forms.folder / "t.parquet"), "pyarrow"),
     Door("CSV, integers", lambda forms: _file(forms.frame, forms.folder / "i.csv")),
     Door("CSV, text", lambda forms: _file(forms.text, forms.folder / "t.csv")),
     Door("rows as tuples", lambda forms: _it([*forms.frame.itertuples(index=False, name=None)])),
     Door("Surprise predictions", _predictions),
     Door("from_labels", _labels),
-    Door("1 % repeated, duplicates first", lambda forms: _it(forms.with_repeats()), "", rn.Convention(duplicates="first")),
-    Door("1 % repeated, duplicates mean", lambda forms: _it(forms.with_repeats()), "", rn.Convention(duplicates="mean")),
+    Door(
+        "1 % repeated, duplicates first",
+        lambda forms: _it(forms.with_repeats()),
+        "",
+        rn.Convention(duplicates="first"),
+    ),
+    Door(
+        "1 % repeated, duplicates mean",
+        lambda forms: _it(forms.with_repeats()),
+        "",
+        rn.Convention(duplicates="mean"),
+    ),
     Door("ties item_asc", BASE.make, "", rn.Convention(ties="item_asc")),
     Door("ties text_asc", BASE.make, "", rn.Convention(ties="text_asc")),
 )

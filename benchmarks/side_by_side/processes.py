@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -20,6 +21,7 @@ from tests.peers.build import python_of  # noqa: E402
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from side_by_side.contestants import Contestant
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -74,7 +76,7 @@ class Process:
     """
 
     def __init__(self, one: Contestant) -> None:
-        command = [interpreter(one.environment), WORKER, one.module]
+        command = [str(interpreter(one.environment)), str(WORKER), one.module]
         there = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
         if one.environment:
             there.pop("PYTHONPATH", None)
@@ -115,10 +117,8 @@ class Process:
         """
         if self._process.stdin is None or self._process.stdout is None:
             raise AssertionError
-        try:
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
             print(json.dumps(request), file=self._process.stdin, flush=True)
-        except BrokenPipeError:
-            pass  # it has ended, and gives no answer
         line = self._process.stdout.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"error": "its process ended"}
         if "error" in answer:

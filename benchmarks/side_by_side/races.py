@@ -7,17 +7,18 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evaluate import METRICS, THRESHOLD
+
+import recsys_ndcg as rn
 from side_by_side.contestants import OURS
 from side_by_side.processes import FailedError, Process
 from side_by_side.tables import ratio, seconds, table
-
-import recsys_ndcg as rn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
+
     from side_by_side.contestants import Contestant
 
 HEAD = ["", "seconds", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
@@ -154,7 +155,9 @@ def race(
 def _against(frame: Frame, ours: Process, one: Contestant, theirs: Process) -> Result:
     """Run ours and theirs in turn; the slower they are, the fewer times."""
     first = frame.start(theirs)
-    times = next(n for limit, n in ((1, 7), (3, 5), (10, 3), (float("inf"), 1)) if first["seconds"] < limit)
+    times = next(
+        n for limit, n in ((1, 7), (3, 5), (10, 3), (float("inf"), 1)) if first["seconds"] < limit
+    )
     if times > 1:
         pairs = [Pair(ours.run()["seconds"], theirs.run()["seconds"]) for _ in range(times)]
     else:
@@ -169,5 +172,9 @@ def shown(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
     """Return the table, fastest first; who did not run stands below, with the reason."""
     ran = [one for one in found.values() if isinstance(one, Result)]
     rows = [one.cells(frame.size) for one in sorted(ran, key=lambda one: one.seconds)]
-    rows += [[one.name, *[""] * (len(HEAD) - 1), why] for one, why in found.items() if isinstance(why, str)]
+    rows += [
+        [one.name, *[""] * (len(HEAD) - 1), why]
+        for one, why in found.items()
+        if isinstance(why, str)
+    ]
     return table(HEAD, rows)

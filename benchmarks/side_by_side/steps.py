@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from evaluate import METRICS, THRESHOLD
-from side_by_side.tables import table
 
 import recsys_ndcg as rn
 from recsys_ndcg import evaluation
 from recsys_ndcg.lists import assembly, ranked_lists, repeats
+from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import measure
+from side_by_side.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +30,9 @@ PLACES: list[tuple[Any, str, str]] = [
     (repeats, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
     (evaluation, "facts_for", "facts"),
-    (evaluation.MeasuredAudit, "of", "measuring"),
+    (MeasuredAudit, "of", "measuring"),
     (evaluation, "suspicions", "doubts"),
-    (evaluation.Report, "__init__", "report"),
+    (Report, "__init__", "report"),
 ]
 #: steps that run inside others
 WITHIN = {"repeats": "grouping", "measuring": "ties"}
@@ -71,7 +73,8 @@ def profile(frame: pd.DataFrame) -> tuple[pd.Series[float], dict[str, float]]:
 
     def evaluated() -> pd.Series[float]:
         report = rn.evaluate(frame, metrics=METRICS, threshold=THRESHOLD)
-        return clock.around(_told, "report")(report)
+        means: pd.Series[float] = clock.around(_told, "report")(report)
+        return means
 
     with ExitStack() as patches:
         for place, name, step in PLACES:

@@ -10,38 +10,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DISTRIBUTION = "duckdb"
-MEANS = """
-    SELECT avg(dcg / nullif(ideal, 0)) AS "ndcg@10", avg(hits / 10) AS "precision@10",
-        avg(hits / nullif(relevant, 0)) AS "recall@10"
-    FROM users
-"""
-QUERY = f"""
+USERS = """
     WITH ranked AS (
         SELECT "user", "true",
             row_number() OVER (PARTITION BY "user" ORDER BY estimated DESC) AS rank,
             row_number() OVER (PARTITION BY "user" ORDER BY "true" DESC) AS place
         FROM ratings
-    ), users AS (
-        SELECT
-            sum((2 ** "true" - 1) / log2(rank + 1)) FILTER (rank <= 10) AS dcg,
-            sum((2 ** "true" - 1) / log2(place + 1)) FILTER (place <= 10) AS ideal,
-            count(*) FILTER (rank <= 10 AND "true" >= 4) AS hits,
-            count(*) FILTER ("true" >= 4) AS relevant
-        FROM ranked GROUP BY "user"
     )
-    {MEANS}
+    SELECT
+        sum((2 ** "true" - 1) / log2(rank + 1)) FILTER (rank <= 10) AS dcg,
+        sum((2 ** "true" - 1) / log2(place + 1)) FILTER (place <= 10) AS ideal,
+        count(*) FILTER (rank <= 10 AND "true" >= 4) AS hits,
+        count(*) FILTER ("true" >= 4) AS relevant
+    FROM ranked GROUP BY "user"
+"""
+MEANS = """
+    avg(dcg / nullif(ideal, 0)) AS "ndcg@10", avg(hits / 10) AS "precision@10",
+    avg(hits / nullif(relevant, 0)) AS "recall@10"
 """
 
 
-def answered(query: str, frame: pd.DataFrame) -> dict[str, float]:
-    """Ask a query of a frame, which is read where it lies."""
+def answered(users: str, frame: pd.DataFrame) -> dict[str, float]:
+    """Average over what a query finds for each user of a frame, which is read where it lies."""
     with duckdb.connect() as connection:
         connection.register("ratings", frame)
-        found = connection.execute(query)
-        names = [column[0] for column in found.description]
-        return dict(zip(names, found.fetchone(), strict=True))
+        found = connection.sql(users).aggregate(MEANS)
+        return dict(zip(found.columns, found.fetchone(), strict=True))
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
     """Ask."""
-    return answered(QUERY, frame)
+    return answered(USERS, frame)

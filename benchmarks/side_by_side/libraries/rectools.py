@@ -15,7 +15,7 @@ METRICS = {"ndcg@10": NDCG(K), "precision@10": Precision(K), "recall@10": Recall
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Number the best items, and measure."""
+    """Give the best items numbers, and measure."""
     best = best_ten(frame)
     ranked = best[["user", "item"]].assign(rank=best.groupby("user").cumcount() + 1)
     names = {"user": "user_id", "item": "item_id"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from libraries.best_ten import K, THRESHOLD
+from libraries.best_ten import THRESHOLD, K
 from replay.metrics import NDCG, OfflineMetrics, Precision, Recall
 
 if TYPE_CHECKING:
