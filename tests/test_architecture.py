@@ -55,6 +55,7 @@ OPTIONAL = {
 MAY_USE_OPTIONAL = {
     "input/contents.py",
     "input/arrow/feather.py",
+    "input/arrow/text.py",
     "input/arrow/parquet.py",
     "rendering/plots/charts.py",
     "rendering/terminal.py",

@@ -12,6 +12,8 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import read_results
 from recsys_ndcg.input.labels import check_same_ids
+from recsys_ndcg.input.rows import Rows
+from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.placed_lists import PlacedLists
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics.metric import checked_k
@@ -206,11 +208,11 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
         return lists
     if not isinstance(lists, RankedLists):
         found = read_results(lists, columns)
-        user, item, estimated = found.user, found.item, found.estimated
-    elif lists.items is None:
+        unknown = np.full(len(found.estimated), np.nan)
+        rows = Rows(found.user, found.item, found.estimated, unknown)
+        return group(rows, "raise", RankedLists)
+    if lists.items is None:
         msg = "The lists have no item ids, so nothing can be shared."
         raise InvalidInputError(msg)
-    else:
-        user, item = np.repeat(lists.users, lists.n_items), lists.items
-        estimated = lists.estimated
-    return RankedLists.from_arrays(user, item, estimated, np.full(len(estimated), np.nan))
+    user, estimated = np.repeat(lists.users, lists.n_items), lists.estimated
+    return RankedLists.from_arrays(user, lists.items, estimated, np.full(len(estimated), np.nan))

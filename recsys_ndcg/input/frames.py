@@ -7,15 +7,20 @@ from itertools import combinations
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.input.arrow.columns import ArrowColumns
+from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.column_names import ROLES, is_beside, roles_of, seems_headless
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
+from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.input.ids import Coded
 
 
 class Table:
@@ -35,7 +40,7 @@ class Table:
         self._said = checked_columns(columns)
         self._read: dict[Any, str] = {}
         self._nameless = _has_nameless_index(data)
-        self._data, self.names = _opened(_with_index(data, self._said))
+        self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
     def __contains__(self, column: str) -> bool:
@@ -45,25 +50,64 @@ class Table:
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return objects(self._column(column), self._name(column))
+        return self._objects(self._column(column), self._name(column))
+
+    def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
+        """Return the columns user and item, each by its distinct values if all of it is text.
+
+        Raises
+        ------
+        InvalidInputError
+            Of the first column in which anything is wrong.
+        """
+        found, fault = [], None
+        for column in ("user", "item"):
+            try:
+                found.append((self._column(column), self._name(column)))
+            except InvalidInputError as error:  # what is wrong with an earlier one comes first
+                fault = error
+                break
+        ids = in_threads(lambda one: self._coded(*one), found)
+        if fault:
+            raise fault
+        return ids[0], ids[1]
 
     def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return a column of numbers, NaN where there is none."""
-        return floats(self._column(column), self._name(column))
+        values, name = self._column(column), self._name(column)
+        return floats(self._plain(values, name), name)
+
+    def collect(self, *columns: str) -> None:
+        """Work out these of our columns, as far as a lazy table has them, and no others."""
+        if self._lazy is not None:
+            names = [self._roles[one][0] for one in columns if one in self]
+            self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
 
     def _column(self, column: str) -> Any:
         name = self._name(column)
         if self._read.setdefault(name, column) != column:
             raise InvalidInputError(_both(self._read[name], column, name))
-        values = self._data[name]
-        if isinstance(self._data, Mapping):
-            return values
-        if str(values.dtype) == "Time":  # NumPy has none
-            msg = f"{name}: times of day cannot be read; write them as text."
-            raise InvalidInputError(msg)
-        # nor numbers of 128 bits
-        wide = str(values.dtype) in ("Int128", "UInt128")
-        return values.to_list() if wide else values.to_numpy()
+        if self._lazy is not None:
+            self._data, self._lazy = self._lazy.collect(), None
+        return self._data.column(name) if isinstance(self._data, ArrowColumns) else self._data[name]
+
+    def _coded(self, values: Any, name: Any) -> Ids | Coded:
+        if isinstance(self._data, ArrowColumns):
+            found = self._data.coded(values)
+        elif isinstance(self._data, Mapping | pd.DataFrame):
+            found = coded_text(values)
+        else:
+            found = coded_text(values.to_native())
+        return self._objects(values, name) if found is None else found
+
+    def _objects(self, values: Any, name: Any) -> Ids:
+        return objects(self._plain(values, name), name)
+
+    def _plain(self, values: Any, name: Any) -> Any:
+        """Return a column as an array, if it is one of a table."""
+        if isinstance(self._data, ArrowColumns):
+            return self._data.values_of(values)
+        return values if isinstance(self._data, Mapping) else _array(values, name)
 
     def _name(self, column: str) -> Any:
         """Return what the table calls our column."""
@@ -145,10 +189,12 @@ def _has_nameless_index(data: Any) -> bool:
     return list(getattr(index, "names", ())) == [None] and not hasattr(index, "step")
 
 
-def _opened(data: Any) -> tuple[Any, list[Any]]:
-    """Return a table under one interface, and the names of its columns."""
+def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
+    """Return a table, or one that is still to be worked out, and the names of its columns."""
     if isinstance(data, Mapping):
-        return data, list(data)
+        return data, None, list(data)
+    if type(data) is pd.DataFrame and data.columns.is_unique and data.columns.nlevels == 1:
+        return data, None, list(data.columns)
     import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
 
     try:
@@ -169,15 +215,32 @@ def _opened(data: Any) -> tuple[Any, list[Any]]:
         if hasattr(data, "to_dict"):
             msg += " If it has a list per user, give its .to_dict()."
         raise InvalidInputError(msg) from None
-    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return frame, list(frame.columns)
+    if isinstance(frame, nw.LazyFrame):
+        return None, frame, frame.collect_schema().names()
+    return frame, None, list(frame.columns)
+
+
+def _array(values: Any, name: Any) -> Any:
+    """Return a column of pandas, or one that narwhals knows, as an array of NumPy."""
+    if isinstance(values, pd.Series):
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO":
+            return values.to_numpy()
+        import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
+
+        values = nw.from_native(values, series_only=True)
+    kind = type(values.dtype).__name__  # as text, an Enum has all its values
+    if kind == "Time":  # NumPy has none
+        msg = f"{name}: times of day cannot be read; write them as text."
+        raise InvalidInputError(msg)
+    # nor numbers of 128 bits
+    return values.to_list() if kind in ("Int128", "UInt128") else values.to_numpy()
 
 
 def read_frame(table: Table) -> Rows:
     """Read the columns user, item, estimated and true of a table."""
-    rows = Rows(
-        table.ids("user"), table.ids("item"), table.numbers("estimated"), table.numbers("true")
-    )
+    table.collect("user", "item", "estimated", "true")
+    user, item = table.coded_ids()
+    rows = Rows(user, item, table.numbers("estimated"), table.numbers("true"))
     table.say_names()
     return rows
 

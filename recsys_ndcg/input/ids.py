@@ -16,6 +16,8 @@ from recsys_ndcg.input.written_ids import ascending_order, refuse_alike
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from numpy.typing import NDArray
+
     from recsys_ndcg.arrays import Codes, Flags, Ids
 
 _SIXTEEN_BITS = 1 << 16
@@ -23,10 +25,14 @@ _SIXTEEN_BITS = 1 << 16
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of ids as its distinct ones, in order of appearance, and each row's place there."""
+    """A column of ids as its distinct ones, and each row's place there.
+
+    They stand in order of appearance; or all are text, in ascending order, if `ascending`.
+    """
 
     ids: Ids
     codes: Codes
+    ascending: bool = False
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -36,6 +42,10 @@ class Coded:
     def values(self) -> Ids:
         """The id of every row."""
         return self.ids[self.codes]
+
+    def tolist(self) -> list[Any]:
+        """Return the same as a list."""
+        return list(self.values.tolist())
 
 
 def coded(values: Iterable[Hashable], column: str, size: int) -> Coded:
@@ -86,16 +96,62 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values) + _SIXTEEN_BITS:
             return _encode_narrow(values, low, high)
+    if isinstance(values, Coded) and values.ascending:
+        return values.ids, values.codes
     ids, codes = _distinct(values, column)
     missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
     refuse_alike(ids, column)
-    ascending = ascending_order(ids)
+    return in_order(ids, codes, ascending_order(ids))
+
+
+def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+    """Return the distinct ids of two tables, and the places of the rows of both.
+
+    Raises
+    ------
+    InvalidInputError
+        As for `encode`; rows are counted through both.
+
+    Examples
+    --------
+    >>> one = Coded(np.array(["b", "a"], dtype=object), np.array([0, 1, 0], dtype=np.int32))
+    >>> encode_together(one, np.array(["c"], dtype=object), "user")[1]
+    array([1, 0, 1, 2], dtype=int32)
+    """
+    if not (isinstance(first, Coded) or isinstance(second, Coded)):
+        return encode(together(first, second), column)
+    if all(isinstance(part, Coded) and part.ascending for part in (first, second)):
+        return _merged(first, second)  # type: ignore[arg-type] # both are
+    (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
+    ids, places = _distinct(together(ours, theirs), column)
+    parts = (places[: len(ours)], one), (places[len(ours) :], other)
+    # the last place is that of code -1
+    codes = [np.append(place, np.int32(-1))[codes] for place, codes in parts]
+    return encode(Coded(ids, np.concatenate(codes)), column)
+
+
+def _merged(first: Coded, second: Coded) -> tuple[Ids, Codes]:
+    """Return the same for text in ascending order, without sorting all of it again."""
+    ours, theirs = first.ids.tolist(), second.ids.tolist()
+    if ours == theirs:
+        return first.ids, np.concatenate([first.codes, second.codes])
+    ids = sorted(dict.fromkeys(ours + theirs))
+    place = dict(zip(ids, range(len(ids)), strict=True))
+    codes = [
+        np.fromiter(map(place.__getitem__, text), np.int32, len(text))[part.codes]
+        for text, part in ((ours, first), (theirs, second))
+    ]
+    return np.fromiter(ids, dtype=object, count=len(ids)), np.concatenate(codes)
+
+
+def in_order(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
+    """Return distinct ids in some order, and each row's place there, in memory of its own."""
     place = np.empty(len(ids), dtype=np.int32)
-    place[ascending] = np.arange(len(ids), dtype=np.int32)
-    return ids[ascending], place[codes]
+    place[order] = np.arange(len(ids), dtype=np.int32)
+    return ids[order], place[codes]
 
 
 def column_of(ids: Ids) -> pd.Series[Any]:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input.column_names import is_beside
-from recsys_ndcg.input.ids import refuse_rows, type_names
+from recsys_ndcg.input.ids import Coded, refuse_rows, type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
 from recsys_ndcg.input.written_ids import refuse_alike
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 class Labels:
     """What is known: the true grade of a user for an item, NaN where it is not."""
 
-    user: Ids
-    item: Ids
+    user: Ids | Coded
+    item: Ids | Coded
     true: Floats
 
     def __post_init__(self) -> None:
@@ -41,8 +42,8 @@ class Labels:
 class Results:
     """What was recommended: a score for a user and an item, higher first."""
 
-    user: Ids
-    item: Ids
+    user: Ids | Coded
+    item: Ids | Coded
     estimated: Floats
     column: str = "estimated"
     order_only: bool = False
@@ -63,7 +64,8 @@ def labels_from(table: Table) -> Labels:
     DataWarning
         A column is left that may have been meant.
     """
-    user, item = table.ids("user"), table.ids("item")
+    table.collect("user", "item", "true")
+    user, item = table.coded_ids()
     graded = table.may_have("true")
     true = table.numbers("true") if graded else np.ones(len(user))
     labels = Labels(user, item, true)
@@ -102,11 +104,13 @@ def results_from(table: Table) -> Results:
             f"{table.naming('estimated')}, or rank in its place."
         )
         raise InvalidInputError(msg)
+    table.collect("user", "item", name)
     numbers = table.numbers(name)
     if ranked:
         _check_ranks(numbers)
     scores = -numbers if ranked else numbers
-    results = Results(table.ids("user"), table.ids("item"), scores, name, order_only=ranked)
+    user, item = table.coded_ids()
+    results = Results(user, item, scores, name, order_only=ranked)
     table.say_names()
     return results
 
@@ -147,9 +151,14 @@ def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str
             warn(msg)
 
 
-def in_common(known: Ids, found: Ids, column: str, names: tuple[str, str]) -> int:
+def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
     """Return how many distinct ids two columns share; refuse types that can never meet."""
+    numbers = [one for one in (known, found) if isinstance(one, np.ndarray) and len(one)]
+    if [one.dtype for one in numbers] == [np.int64, np.int64]:
+        return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))
     ours, theirs = _distinct(known), _distinct(found)
+    if all(isinstance(one, Coded) and one.ascending for one in (known, found)):  # text, all of it
+        return len(ours & theirs)
     kinds, other = type_names(ours), type_names(theirs)
     if kinds.isdisjoint(other):
         msg = (
@@ -163,5 +172,9 @@ def in_common(known: Ids, found: Ids, column: str, names: tuple[str, str]) -> in
     return len(ours & theirs)
 
 
-def _distinct(ids: Ids) -> set[Any]:
+def _distinct(ids: Ids | Coded) -> set[Any]:
+    if isinstance(ids, Coded):
+        return set(ids.ids.tolist())
+    if ids.dtype.kind in "iu":
+        ids = pd.unique(ids)
     return set(np.unique(ids).tolist() if ids.dtype != object else ids.tolist())

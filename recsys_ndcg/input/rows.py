@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, refuse_rows
 from recsys_ndcg.input.no_numbers import (
     CONVERT,
@@ -20,6 +22,7 @@ from recsys_ndcg.input.no_numbers import (
 
 #: How many digits of a decimal so few bits keep.
 _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
+_PLAIN = {float, int}
 _TENS = 10.0 ** np.arange(23)
 
 if TYPE_CHECKING:
@@ -81,6 +84,18 @@ def check_finite(values: Floats, column: str, advice: str) -> None:
         refuse_rows(np.isinf(values), column, "an infinite value", advice)
 
 
+def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
+    """Return a column of ids: text by its distinct values, and all else as `objects` has it.
+
+    Raises
+    ------
+    InvalidInputError
+        The values are no column.
+    """
+    found = coded_text(values)
+    return objects(values, column) if found is None else found
+
+
 def objects(values: Iterable[Any], column: str) -> Ids:
     """Return a one-dimensional array of any values, text as Python strings.
 
@@ -98,6 +113,8 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
+    if isinstance(values, pd.Series) and values.dtype == np.int64:
+        return values.to_numpy()
     if hasattr(values, "to_pylist"):  # of pyarrow, whose text would pass for numbers
         values = values.to_pylist()
     if not isinstance(values, np.ndarray):
@@ -152,7 +169,8 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
-    array = objects(values, column)
+    plain = _plain_floats(values)
+    array = objects(values, column) if plain is None else plain
     if array.dtype.newbyteorder("=") in _DIGITS:
         return as_written(array)
     if array.dtype.kind in "fiub":
@@ -174,6 +192,16 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     except (TypeError, ValueError, OverflowError):
         refuse_no_floats(array, column)
         raise
+
+
+def _plain_floats(values: Iterable[Any]) -> Floats | None:
+    """Return a column of pandas, or a list, of which each value is plainly a number."""
+    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
+        return values.to_numpy(dtype=np.float64)
+    if type(values) is list and set(map(type, values)) <= _PLAIN:
+        with suppress(OverflowError):  # which is told of by those who look at each value
+            return np.fromiter(values, dtype=np.float64, count=len(values))
+    return None
 
 
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:

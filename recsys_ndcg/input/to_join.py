@@ -100,7 +100,8 @@ def without_fillers(results: Results) -> Results:
     )
     warn(msg)
     user, item, estimated = (
-        column[~fillers] for column in (results.user, results.item, results.estimated)
+        (column.values if isinstance(column, Coded) else column)[~fillers]
+        for column in (results.user, results.item, results.estimated)
     )
     flags = None if results.impossible is None else results.impossible[~fillers]
     return replace(results, user=user, item=item, estimated=estimated, impossible=flags)
@@ -111,10 +112,9 @@ def _are_predictions(rows: Sequence[Any]) -> bool:
     return bool(rows) and all_rows(rows[:1], 4, 5)
 
 
-def _column(rows: Sequence[Any], place: int, name: str) -> Ids:
-    return coded(map(itemgetter(place), rows), name, len(rows)).values
+def _column(rows: Sequence[Any], place: int, name: str) -> Coded:
+    return coded(map(itemgetter(place), rows), name, len(rows))
 
 
-def _ids_of(rows: Rows) -> tuple[Ids, Ids]:
-    user, item = (ids.values if isinstance(ids, Coded) else ids for ids in (rows.user, rows.item))
-    return np.asarray(user), np.asarray(item)
+def _ids_of(rows: Rows) -> tuple[Ids | Coded, Ids | Coded]:
+    return rows.user, np.asarray(None) if rows.item is None else rows.item

@@ -42,8 +42,16 @@ def text_places(ids: Ids) -> Positions:
     >>> text_places(np.array([9, 10]))
     array([1, 0])
     """
-    text = [*map(written, ids.tolist())]
-    place = np.empty(len(text), dtype=np.int64)
+    place = np.empty(len(ids), dtype=np.int64)
+    if ids.dtype.kind in "iu" and len(ids) and ids.min() >= 0 and ids.max() < 10**8:
+        # eight digits are a number, whose order is that of the text
+        place[np.argsort(ids.astype("S8").view(">u8").astype(np.uint64))] = np.arange(len(ids))
+        return place
+    text = ids.tolist()
+    if ids.dtype.kind in "iu":
+        text = [*map(str, text)]
+    elif set(map(type, text)) != {str}:
+        text = [*map(written, text)]
     place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
     return place
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.input.ids import encode, together
+from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.ids import Coded, encode, encode_together
 from recsys_ndcg.input.labels import Labels, Results, check_same_ids
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import offsets_of
@@ -17,7 +18,7 @@ from recsys_ndcg.lists.repeats import distinct_by_user
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.arrays import Flags, Floats, Ids
     from recsys_ndcg.input.rows import Rows
 
 Lists = TypeVar("Lists", bound=GroupedLists)
@@ -53,10 +54,12 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
 def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -> Lists:
     """Return the lists, of some kind, made from labels and results."""
     rule = Convention(duplicates=duplicates).duplicates
-    ids = {"user": (labels.user, results.user), "item": (labels.item, results.item)}
+    columns = [labels.user, results.user, labels.item, results.item]
+    known_user, found_user, known_item, found_item = in_threads(_by_distinct, columns)
+    ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
     check_same_ids(ids, ("the labels", "the results"))
-    users, user = encode(together(labels.user, results.user), "user")
-    items, item = encode(together(labels.item, results.item), "item")
+    pairs = [(*pair, name) for name, pair in ids.items()]
+    (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs)
     split, sizes = len(labels.user), (len(users), len(items))
     known = Pairs(user[:split], item[:split], {"true": labels.true}, "labels")
     numbers = {"estimated": results.estimated, **_flags(results)}
@@ -82,6 +85,11 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
         repeats=extra_labels + extra_results,
         impossible=_impossible(listed),
     )
+
+
+def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
+    """Return a column of text by its distinct values, and any other as it is."""
+    return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
 def _flags(rows: Rows | Results) -> dict[str, Floats]:

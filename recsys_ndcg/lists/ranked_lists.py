@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import read, read_labels, read_results
 from recsys_ndcg.input.pickles import read_pickle
-from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.rows import Rows, floats, ids_of
 from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 from recsys_ndcg.lists.assembly import group, join
@@ -67,8 +67,8 @@ class RankedLists(GroupedLists):
         2
         """
         rows = Rows(
-            objects(user, "user"),
-            None if item is None else objects(item, "item"),
+            ids_of(user, "user"),
+            None if item is None else ids_of(item, "item"),
             floats(estimated, "estimated"),
             floats(true, "true"),
         )

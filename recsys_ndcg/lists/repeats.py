@@ -13,7 +13,7 @@ from recsys_ndcg.lists.pairs import by_key
 from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.arrays import Codes, Floats, Positions
     from recsys_ndcg.lists.pairs import Pairs
 
 
@@ -42,25 +42,31 @@ def distinct_by_user(
         The rule is ``raise`` and a pair occurs twice.
     """
     listed, offsets = by_user(pairs, n_users)
-    if not _has_repeats(listed, offsets, n_items):
-        return listed, offsets, np.zeros(n_users, dtype=np.int64)
+    nothing = np.zeros(n_users, dtype=np.int64)
+    if listed.item is None:
+        return listed, offsets, nothing
     if rule == "raise":
-        raise InvalidInputError(_named(pairs, n_items))
+        if _has_repeats(listed.user, listed.item, offsets, n_items):
+            raise InvalidInputError(_named(pairs, n_items))
+        return listed, offsets, nothing
     again, several = _repeated(listed, offsets, n_items, keep=rule)
+    if not len(again):
+        return listed, offsets, nothing
     kept = np.ones(len(listed.user), dtype=bool)
     kept[again] = False
-    once = listed.take(np.flatnonzero(kept))
+    rows = np.flatnonzero(kept)
+    once = listed.take(rows)
     if rule in ("max", "mean"):
-        _merge(listed, once, several, n_items, rule)
+        keys = listed.keys(n_items, several)
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        places = np.searchsorted(rows, several[starts])
+        for name, values in listed.numbers.items():
+            once.numbers[name][places] = _of_each(values[several], starts, rule)
     edges = offsets_of(once.user, n_users)
     return once, edges, np.diff(offsets) - np.diff(edges)
 
 
-def _has_repeats(pairs: Pairs, offsets: Positions, n_items: int) -> bool:
-    if pairs.item is None:
-        return False
-    user, item = pairs.user, pairs.item
-
+def _has_repeats(user: Codes, item: Codes, offsets: Positions, n_items: int) -> bool:
     def repeats(users: tuple[int, int]) -> bool:
         rows = slice(offsets[users[0]], offsets[users[1]])
         kind = np.min_scalar_type((users[1] - users[0]) * n_items)  # short ones are sorted faster
@@ -89,7 +95,10 @@ def _named(pairs: Pairs, n_items: int) -> str:
 def _repeated(
     pairs: Pairs, offsets: Positions, n_items: int, *, keep: str
 ) -> tuple[Positions, Positions]:
-    """Return the rows that another one stands for, and all rows of pairs that occur twice."""
+    """Return the rows that another one stands for, and all rows of pairs that occur twice.
+
+    The latter pair by pair, in input order.
+    """
 
     def found(users: tuple[int, int]) -> tuple[Positions, Positions]:
         start, rows = offsets[users[0]], slice(offsets[users[0]], offsets[users[1]])
@@ -103,17 +112,21 @@ def _repeated(
     return np.concatenate(again), np.concatenate(several)
 
 
-def _merge(listed: Pairs, once: Pairs, several: Positions, n_items: int, rule: str) -> None:
-    """Put the mean or the maximum where the first of several rows stood."""
-    keys = listed.keys(n_items, several)
-    mine = np.flatnonzero(np.isin(once.keys(n_items), keys))
-    wanted = once.keys(n_items, mine)
-    for name, values in listed.numbers.items():
-        once.numbers[name][mine] = _of_each(keys, values[several], rule, wanted)
+def _of_each(values: Floats, starts: Positions, rule: str) -> Floats:
+    """Return the mean or the maximum of each run of values, NaN left out.
 
-
-def _of_each(keys: Positions, values: Floats, rule: str, wanted: Positions) -> Floats:
-    """Return the mean or the maximum for each key wanted, added up in the order of the values."""
-    order = np.argsort(values)
-    merged = pd.Series(values[order]).groupby(keys[order]).agg(rule)
-    return np.asarray(merged.reindex(wanted), dtype=np.float64)
+    Those of a run are added up in ascending order, whichever came first.
+    """
+    highest: Floats = np.fmax.reduceat(values, starts)
+    if rule == "max":
+        return highest
+    run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values)))
+    ascending = np.argsort(values)
+    order, _ = by_key(run[ascending], len(starts))
+    values = values[ascending[order]]
+    there = ~np.isnan(values)
+    total = np.add.reduceat(np.where(there, values, 0.0), starts)
+    count = np.add.reduceat(there.astype(np.float64), starts)
+    mean = np.divide(total, count, where=count > 0, out=np.full(len(starts), np.nan))
+    inside: Floats = np.clip(mean, values[starts], highest)
+    return inside

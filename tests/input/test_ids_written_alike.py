@@ -134,6 +134,24 @@ def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
     rn.evaluate(rows, metrics=["ap@10"], convention="trec_eval", threshold=1)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8", "uint16"])
+@pytest.mark.parametrize("largest", [100, 10**8 - 1, 10**8, 2**63 - 1])
+@pytest.mark.parametrize("least", [0, -3])
+def test_whole_numbers_stand_as_their_text_does(dtype: str, largest: int, least: int) -> None:
+    """Those of eight digits, and longer ones."""
+    known = np.iinfo(dtype)
+    alike = {*range(123456780, 123456790), *range(1234567800, 1234567890)}  # in eight digits
+    drawn = {one for one in alike if one < largest} | {
+        least,
+        largest,
+        *range(0, 30, 3),
+        *range(5, largest, largest // 7 + 1),
+    }
+    ids = np.array([one for one in sorted(drawn) if known.min <= one <= known.max], dtype=dtype)
+    text = [str(one) for one in ids.tolist()]
+    assert text_places(ids).tolist() == [sorted(text).index(one) for one in text]
+
+
 def test_ids_with_half_a_character_are_shown() -> None:
     """As names of files have them; Arrow, in which pandas keeps text, does not."""
     rows = [("a\ud800", "x", 1.0, 2), ("a\ud800", "y\udc80", 2.0, 3)]

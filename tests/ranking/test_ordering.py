@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.lists.grouping import grouped, in_order, offsets_of
-from recsys_ndcg.ranking.ordering import descending
+from recsys_ndcg.ranking.ordering import descending, largest_first
 from recsys_ndcg.ranking.runs import Runs
+
+LENGTHS = st.integers(0, 6) | st.sampled_from([0, 1, 30, 200, 300, 400, 3000])
+DRAWS: dict[str, Any] = {
+    "any numbers": lambda draw, n: draw.normal(size=n) * 10.0 ** draw.integers(-300, 300, n),
+    "few numbers": lambda draw, n: draw.integers(0, 3, n) / 2,
+    "nothing above -inf": lambda draw, n: np.where(draw.random(n) < 0.5, -np.inf, draw.random(n)),
+    "both zeros": lambda draw, n: np.where(draw.random(n) < 0.5, 0.0, -0.0),
+}
+
+
+@given(st.lists(LENGTHS, min_size=1, max_size=12), st.sampled_from([*DRAWS]), st.integers(0, 99))
+def test_lists_of_any_lengths_and_values_are_sorted(
+    lengths: list[int], drawn: str, seed: int
+) -> None:
+    """Short ones beside long ones, which stand in tables of their own."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    values = DRAWS[drawn](np.random.default_rng(seed), int(offsets[-1]))
+    order = descending(values, offsets)
+    expected = [
+        row
+        for first, end in pairwise(offsets.tolist())
+        for row in sorted(range(first, end), key=lambda row: -values[row])
+    ]
+    assert sorted(order.tolist()) == list(range(len(values)))
+    assert values[order].tolist() == values[expected].tolist()
+    np.testing.assert_array_equal(largest_first(values, offsets), values[expected])
+    for first, end in pairwise(offsets.tolist()):
+        assert ((order[first:end] >= first) & (order[first:end] < end)).all()
 
 
 @pytest.mark.parametrize("size", [1, 3, 200, 60_000, 65_536, 65_537, 300_000, 5_000_000])

@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.bounds import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.input.ids import Coded
 
 Result = TypeVar("Result")
 
@@ -39,11 +41,8 @@ class ArrowColumns(Mapping[str, Any]):
         self._types: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Ids:
-        """Read a column."""
-        kind = self._types[name]
-        if _is_nested(kind):
-            self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
-        return self._read(lambda: _array(self._column(name)))
+        """Read a column as an array."""
+        return self.values_of(self.column(name))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names."""
@@ -52,6 +51,21 @@ class ArrowColumns(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return how many columns there are."""
         return len(self._types)
+
+    def column(self, name: str) -> Any:
+        """Read a column as a chunked array of pyarrow."""
+        kind = self._types[name]
+        if _is_nested(kind):
+            self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
+        return self._read(lambda: self._column(name))
+
+    def values_of(self, column: Any) -> Ids:
+        """Return the value of each row of a column."""
+        return self._read(lambda: _array(column))
+
+    def coded(self, column: Any) -> Coded | None:
+        """Return a column by its distinct values, if all of it is text."""
+        return self._read(lambda: coded_text(column))
 
     @abstractmethod
     def _column(self, name: str) -> Any:

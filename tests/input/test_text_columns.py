@@ -1,0 +1,340 @@
+"""Text comes by its distinct values from every column that has them, as if it were read by row."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import ExitStack
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import feather
+
+import recsys_ndcg as rn
+from recsys_ndcg.input import read, read_results
+from recsys_ndcg.input.arrow import text
+from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.ids import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: What is raised for values without a hash, and by pyarrow for dictionaries of nulls.
+OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
+USES = [
+    f"recsys_ndcg.{one}.coded_text"
+    for one in ("input.frames", "input.rows", "input.arrow.columns", "lists.assembly")
+]
+
+
+class Loud(str):
+    """Text that is equal to others whatever their case."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare without case."""
+        return isinstance(other, str) and self.lower() == other.lower()
+
+    def __hash__(self) -> int:
+        """Agree with that."""
+        return hash(self.lower())
+
+
+SHORT = st.sampled_from(["a", "b", "c", "d"])
+WORDS = st.sampled_from(
+    [
+        "",
+        "a",
+        "b",
+        "ab",
+        "abcdefgh",
+        "abcdefgi",
+        "abcdefghi",
+        "7",
+        "None",
+        "nan",
+        "é",
+        "日本",
+        "1.0",
+    ]
+)
+EVEN = st.sampled_from(["user0001", "user0002", "iser0001", "user000é"[:7] + "x"])
+ODD = st.sampled_from(
+    ["a\nb", "a", "b", "\n", "a\0", "\0", "\ud800", np.str_("a"), Loud("A"), Loud("a"), None]
+)
+MIXED = st.sampled_from(
+    ["a", "7", 7, 7.0, True, 1, 1.0, None, float("nan"), pd.NA, b"a", Decimal(7), (1, 2)]
+)
+NUMBERS = st.integers(-3, 3)
+VALUES = st.one_of(
+    *(st.lists(one, min_size=1, max_size=12) for one in (SHORT, WORDS, EVEN, ODD, MIXED, NUMBERS))
+)
+
+
+def objects_of(values: list[Any]) -> Any:
+    """Return an array of them."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def categorical(values: list[Any], *, ordered: bool) -> pd.Series[Any]:
+    """Return categories in descending order of first appearance, one of which nobody has."""
+    there = list(dict.fromkeys(one for one in values if not pd.isna(one)))[::-1]
+    more = [*there, "nobody"] if there and isinstance(there[0], str) else there
+    return pd.Series(pd.Categorical(values, categories=more, ordered=ordered))
+
+
+def dictionaries(values: list[Any]) -> Any:
+    """Return chunks with a dictionary each, the second one with values twice."""
+    half = len(values) // 2
+    first = pa.array(values[:half], pa.string()).dictionary_encode()
+    places, rest = pa.array(range(len(values) - half), pa.int32()), pa.array(values[half:])
+    return pa.chunked_array([first, pa.DictionaryArray.from_arrays(places, rest.cast("string"))])
+
+
+def chunked(values: list[Any]) -> Any:
+    """Return text in chunks, the first of which is cut out of more, and one empty."""
+    half = len(values) // 2
+    first = pa.array([values[-1], *values], pa.string()).slice(1, half)
+    return pa.chunked_array([first, pa.array([], pa.string()), pa.array(values[half:], "string")])
+
+
+COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "objects": objects_of,
+    "every second object": lambda values: objects_of([x for one in values for x in (one, 0)])[::2],
+    "wide text": np.array,
+    "wide text, every second": lambda values: np.repeat(np.array(values), 2)[::2],
+    "pandas, objects": lambda values: pd.Series(objects_of(values), dtype=object),
+    "pandas, as it likes": pd.Series,
+    "pandas, text of Python": lambda values: pd.Series(values, dtype="string[python]"),
+    "pandas, text of Arrow": lambda values: pd.Series(values, dtype="string[pyarrow]"),
+    "pandas, type of Arrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.string())),
+    "pandas, categories": lambda values: categorical(values, ordered=False),
+    "pandas, ordered categories": lambda values: categorical(values, ordered=True),
+    "polars": lambda values: pl.Series(values, dtype=pl.String),
+    "polars, categories": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "polars, enumeration": lambda values: pl.Series(
+        values, dtype=pl.Enum(sorted({*values, "nobody"}))
+    ),
+    "polars, as it likes": lambda values: pl.Series(values, strict=True),
+    "pyarrow": lambda values: pa.array(values, pa.string()),
+    "pyarrow, large": lambda values: pa.array(values, pa.large_string()),
+    "pyarrow, views": lambda values: pa.array(values, pa.string_view()),
+    "pyarrow, bytes": lambda values: pa.array(values, pa.binary()),
+    "pyarrow, dictionary": lambda values: pa.array(values, pa.string()).dictionary_encode(),
+    "pyarrow, dictionaries": dictionaries,
+    "pyarrow, a value twice": lambda values: pa.DictionaryArray.from_arrays(
+        pa.array(range(len(values)), pa.uint8()), pa.array(values, pa.string())
+    ),
+    "pyarrow, chunks": chunked,
+    "pyarrow, as it likes": pa.array,
+}
+TABLES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "mapping": dict,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": lambda columns: pa.table(dict(columns)),
+}
+
+
+def table_of(columns: dict[str, Any], form: str) -> Any:
+    """Return a table of a library with these columns, as one of them has them if it does."""
+    kinds = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": (pa.Array, pa.ChunkedArray)}
+    for name, kind in kinds.items():
+        if form.endswith("table") and isinstance(columns["user"], kind):  # type: ignore[arg-type]
+            return TABLES[name](columns)
+    return columns
+
+
+def outcome(act: Callable[[], rn.RankedLists]) -> Any:
+    """Return what lists are made, or what is said against it, and of what is warned."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            lists = act()
+        except (rn.InvalidInputError, *OF_LIBRARIES) as error:
+            found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
+        else:
+            names = [*lists.by_user, *lists.by_row, *lists.by_label, "offsets", "item_ids"]
+            arrays = {name: getattr(lists, name) for name in names}
+            found = {
+                name: None if one is None else (one.dtype, [*map(repr, one.tolist())])
+                for name, one in arrays.items()
+            }
+    return found, [str(one.message) for one in told]
+
+
+def by_row(act: Callable[[], rn.RankedLists]) -> Any:
+    """Return the same where each value is looked at."""
+    with ExitStack() as stack:
+        for use in USES:
+            stack.enter_context(mock.patch(use, return_value=None))
+        return outcome(act)
+
+
+def drawn_column(values: list[Any], form: str) -> Any:
+    """Return a column; None where the library has none of these values."""
+    try:
+        return COLUMNS[form](values)
+    except Exception:  # noqa: BLE001 - each library refuses in its own way
+        return None
+
+
+@pytest.mark.parametrize("form", COLUMNS)
+@given(values=VALUES, kind=st.sampled_from(["column", "table"]))
+def test_a_column_is_read_as_if_by_row(form: str, kind: str, values: list[Any]) -> None:
+    """The same lists to the last bit, or the same objection."""
+    column = drawn_column(values, form)
+    # what ends in a zero loses it on the way from polars to NumPy
+    if column is None or (form.startswith("polars") and any("\0" in str(one) for one in values)):
+        return
+    size = len(values)
+    numbers: dict[str, Any] = {"estimated": np.arange(size) / 2, "true": np.ones(size)}
+    data = table_of({"user": column, "item": column, **numbers}, kind)
+
+    def made() -> rn.RankedLists:
+        return rn.RankedLists.from_frame(data, duplicates="first")
+
+    assert outcome(made) == by_row(made)
+
+
+@given(
+    known=VALUES,
+    found=VALUES,
+    forms=st.tuples(st.sampled_from([*COLUMNS]), st.sampled_from([*COLUMNS])),
+)
+def test_two_tables_are_joined_as_if_by_row(
+    known: list[Any], found: list[Any], forms: tuple[str, str]
+) -> None:
+    """Whatever the columns of each are: what never meets, is written alike, or is missing."""
+    first, second = drawn_column(known, forms[0]), drawn_column(found, forms[1])
+    if first is None or second is None:
+        return
+    labels = {"user": first, "item": first, "true": np.ones(len(known))}
+    results = {"user": second, "item": second, "estimated": np.arange(len(found)) / 2}
+
+    def made() -> rn.RankedLists:
+        return rn.RankedLists.from_labels(labels, results, duplicates="first")
+
+    assert outcome(made) == by_row(made)
+
+
+PLAIN = ["bob", "ann", "cy", "ann", "", "Zoë", "a longer one"]
+EIGHT = ["b0000001", "a0000002", "b0000001", "user0002", "user0001", "a0000002"]
+
+
+@pytest.mark.parametrize("values", [PLAIN, EIGHT])
+@pytest.mark.parametrize("form", [one for one in COLUMNS if one not in {"tuple", "pyarrow, bytes"}])
+def test_text_of_every_form_is_known_by_its_distinct_values(form: str, values: list[str]) -> None:
+    """Else a Python string is made for each row."""
+    found = coded_text(COLUMNS[form](values))
+    assert found is not None
+    assert found.tolist() == values
+    assert found.ids.tolist() == sorted({*values})
+    assert found.ascending
+    assert found.codes.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    "form", ["objects", "pandas, text of Python", "pandas, categories", "list"]
+)
+def test_without_pyarrow_text_is_read_all_the_same(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an extra."""
+    column = COLUMNS[form](PLAIN)
+    numbers = {"estimated": range(7), "true": range(7)}
+
+    def made() -> rn.RankedLists:
+        return rn.RankedLists.from_frame(
+            {"user": column, "item": column, **numbers}, duplicates="first"
+        )
+
+    expected = outcome(made)
+    monkeypatch.setattr(text, "_arrow", lambda: None)
+    assert outcome(made) == expected
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_file_in_parts_is_known_by_its_distinct_values(tmp_path: Path, kind: str) -> None:
+    """Each group of rows has a dictionary of its own."""
+    users = ["b", "a", "b", "c", "c", "a", "d", "b"]
+    table = pa.table({"user": users, "item": pa.array(users[::-1]).dictionary_encode()})
+    table = table.append_column("estimated", pa.array(np.arange(8.0)))
+    table = table.append_column("true", pa.array(np.arange(8.0)))
+    path = tmp_path / f"p.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, path, row_group_size=3)
+    else:
+        feather.write_feather(table, path, chunksize=3)
+    rows = read(path)
+    assert isinstance(rows.user, Coded)
+    assert isinstance(rows.item, Coded)
+    assert rows.user.tolist() == users
+    assert rows.item.tolist() == users[::-1]
+    assert rows.user.ids.tolist() == ["a", "b", "c", "d"]
+
+
+def test_a_lazy_table_works_out_what_is_read_alone() -> None:
+    """A column that fails is of no account if nobody asks for it."""
+    rows = pl.DataFrame(
+        {"user": ["a", "a"], "item": ["x", "y"], "estimated": [2.0, 1.0], "true": [1.0, 2.0]}
+    )
+    fails = rows.lazy().with_columns(other=pl.col("item").cast(pl.Int64))
+    assert rn.RankedLists.from_frame(fails).users.tolist() == ["a"]
+    results = fails.with_columns(true=pl.col("item").cast(pl.Int64))
+    labels = fails.with_columns(estimated=pl.col("item").cast(pl.Int64))
+    lists = rn.RankedLists.from_labels(labels, results)
+    assert lists.true.tolist() == [1.0, 2.0]
+    ranked = results.with_columns(rank=pl.Series([1, 2]), estimated=pl.col("item").cast(pl.Int64))
+    assert read_results(ranked).estimated.tolist() == [-1.0, -2.0]
+    with pytest.raises(nw.exceptions.InvalidOperationError):
+        rn.RankedLists.from_frame(labels)
+
+
+def test_a_lazy_table_without_a_column_says_so() -> None:
+    """As any other."""
+    with pytest.raises(rn.InvalidInputError, match="no column 'item'; it has user, other"):
+        rn.evaluate(pl.LazyFrame({"user": ["a"], "other": [1]}))
+
+
+@pytest.mark.parametrize(
+    "form", ["pandas, categories", "objects", "wide text", "pyarrow, dictionary"]
+)
+def test_lists_share_no_memory_with_a_column(form: str) -> None:
+    """Where the rows are in order already, too: what happens to the data later is nothing to us."""
+    column = COLUMNS[form](["a", "b", "b", "c"])
+    numbers = np.arange(4.0)
+    lists = rn.RankedLists.from_frame(
+        {"user": column, "item": column, "estimated": numbers, "true": numbers}, duplicates="last"
+    )
+    codes = column.cat.codes.to_numpy() if form == "pandas, categories" else numbers
+    codes = column.indices.to_numpy() if form == "pyarrow, dictionary" else codes
+    for one in (lists.item_codes, lists.estimated, lists.true, lists.offsets):
+        assert not np.shares_memory(np.asarray(one), codes)
+        assert not np.shares_memory(np.asarray(one), numbers)
+
+
+def test_many_rows_are_read_in_blocks() -> None:
+    """A line too many in one of them does not move the others."""
+    values = [f"u{place % 70_000}" for place in range(140_000)]
+    found = coded_text(values)
+    assert found is not None
+    assert found.tolist() == values
+    assert coded_text([*values, "a\nb"]) is None
+    even = coded_text([f"{place % 70_000:08d}" for place in range(140_000)])
+    assert even is not None
+    assert len(even.ids) == 70_000

@@ -1,0 +1,101 @@
+"""Repeated rows and joined tables, against plain Python."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg import parallel
+from recsys_ndcg.lists.pairs import by_key
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+NUMBERS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 4.0, 1e16])
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 3), NUMBERS, NUMBERS | st.none()),
+    min_size=1,
+    max_size=40,
+)
+
+
+def textbook(rule: str, column: list[float | None]) -> float:
+    """Return what becomes of the numbers of one pair, in input order; NaN is left out."""
+    if rule in ("first", "last"):
+        one = column[0 if rule == "first" else -1]
+        return math.nan if one is None else one
+    known = [one for one in column if one is not None]
+    return (max if rule == "max" else fmean)(known) if known else math.nan
+
+
+@given(ROWS, st.sampled_from(["first", "last", "max", "mean"]), st.sampled_from([3, 10, 1000]))
+def test_each_pair_is_left_once(rows: list[Any], rule: str, block: int) -> None:
+    """At the place of the first one, or of the last one under ``last``, in blocks of any size."""
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for place, (user, item, *_) in enumerate(rows):
+        pairs.setdefault((user, item), []).append(place)
+    kept = {places[-1 if rule == "last" else 0]: places for places in pairs.values()}
+    expected = [
+        (*rows[place][:2], *(textbook(rule, [rows[one][n] for one in kept[place]]) for n in (2, 3)))
+        for place in sorted(kept, key=lambda place: (rows[place][0], place))
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_ROWS", block)
+        lists = rn.RankedLists.from_tuples(rows, duplicates=rule)
+    user = np.repeat(lists.users, lists.n_items)
+    found = np.column_stack([user, lists.items, lists.estimated, lists.true])  # type: ignore[list-item]
+    np.testing.assert_allclose(found, expected, rtol=1e-14, equal_nan=True)
+    assert lists.merged == len(rows) - len(pairs)
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=9), st.randoms(use_true_random=False))
+def test_a_mean_depends_on_no_order_and_stays_between_its_numbers(
+    numbers: list[float], random: Any
+) -> None:
+    """To the last bit."""
+    shuffled = random.sample(numbers, len(numbers))
+    one, other = (
+        rn.RankedLists.from_tuples(
+            [("u", "i", number, 1.0) for number in each] + [("u", "j", 1.0, 1.0)],
+            duplicates="mean",
+        ).estimated[0]
+        for each in (numbers, shuffled)
+    )
+    assert one == other
+    assert min(numbers) <= one <= max(numbers)
+
+
+@given(ROWS, ROWS, st.sampled_from([3, 10, 1000]))
+def test_labels_meet_the_results_of_the_same_pair(
+    known: list[Any], found: list[Any], block: int
+) -> None:
+    """And the others stay labels outside the lists; a label of None is none."""
+    true = {(user, item): grade for user, item, _, grade in known if grade is not None}
+    score = {(user, item): number for user, item, number, _ in found}
+    labels = pd.DataFrame([(*pair, grade) for pair, grade in true.items()] or [(9, 9, 1.0)])
+    results = pd.DataFrame([(*pair, number) for pair, number in score.items()])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_ROWS", block)
+        lists = rn.RankedLists.from_labels(
+            labels.set_axis(["user", "item", "true"], axis=1),
+            results.set_axis(["user", "item", "estimated"], axis=1),
+        )
+    true = true or {(9, 9): 1.0}
+    listed = zip(np.repeat(lists.users, lists.n_items).tolist(), lists.items, strict=True)  # type: ignore[arg-type]
+    expected = [true.get((user, int(item)), math.nan) for user, item in listed]
+    np.testing.assert_array_equal(lists.true, expected)
+    assert sorted(lists.unlisted_true) == sorted(true[pair] for pair in true.keys() - score.keys())
+
+
+@pytest.mark.parametrize("bound", [8, 1 << 62])
+def test_keys_of_any_size_are_sorted_stably(bound: int) -> None:
+    """Also where key and place together do not fit a number."""
+    order, same = by_key(np.array([7, 3, 7, 0, 3]), bound)
+    assert order.tolist() == [3, 1, 4, 0, 2]
+    assert same.tolist() == [False, True, False, True]
