@@ -35,7 +35,8 @@ def answered(users: str, frame: pd.DataFrame) -> dict[str, float]:
     with duckdb.connect() as connection:
         connection.register("ratings", frame)
         found = connection.sql(users).aggregate(MEANS)
-        return dict(zip(found.columns, found.fetchone(), strict=True))
+        (values,) = found.fetchall()
+        return dict(zip(found.columns, values, strict=True))
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
