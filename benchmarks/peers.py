@@ -23,7 +23,7 @@ from evaluate import METRICS, drawn_with_ties, peak_over_input
 from side_by_side.contestants import ABSENT, PEERS
 from side_by_side.doors import compared
 from side_by_side.processes import environments, save
-from side_by_side.races import Frame, Result, race, shown
+from side_by_side.races import LEGEND, Frame, Result, race, shown
 from side_by_side.steps import profiled
 
 import recsys_ndcg as rn
@@ -47,6 +47,7 @@ def main() -> None:
     versions = f"NumPy {np.__version__}, pandas {pd.__version__}"
     print(f"{platform.machine()}, Python {platform.python_version()}, {versions}")
     print(f"{', '.join(METRICS)}; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(LEGEND)
     live = {name for name, one in environments().items() if one["live"]}
     with tempfile.TemporaryDirectory() as folder:
         skipped = {

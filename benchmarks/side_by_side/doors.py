@@ -210,11 +210,11 @@ def _timed(door: Door, data: Callable[[], Any]) -> float:
 def compared(frame: pd.DataFrame, folder: Path, times: int) -> str:
     """Return the table: each door in turn with the base."""
     forms = Forms(frame, folder)
-    base, rows, all_base = BASE.make(forms), [], []
+    base, rows, all_base, absent = BASE.make(forms), [], [], []
     means = through(BASE, base)
     for door in DOORS:
         if door.needs and find_spec(door.needs) is None:
-            rows.append([door.name, "", "", "", f"not run: no {door.needs} here"])
+            absent.append(f"{door.name}: not run: no {door.needs} here")
             continue
         data = door.make(forms)
         found = through(door, data)
@@ -226,4 +226,5 @@ def compared(frame: pd.DataFrame, folder: Path, times: int) -> str:
         took = seconds(median(theirs for _, theirs in pairs))
         rows.append([door.name, took, ratio(median(ratios)), between, off])
     first = [BASE.name, seconds(median(all_base)), "1.00", "", ""]
-    return table(["", "seconds", "ratio", "of pairs", "off by"], [first, *rows])
+    head = ["", "seconds", "ratio", "of pairs", "off by"]
+    return "\n".join([table(head, [first, *rows]), *absent])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
     from side_by_side.contestants import Contestant
 
 HEAD = ["", "seconds", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
+LEGEND = (
+    "ratio: to ours, the median of pairs run in turn, and their range; MiB: the peak above what "
+    "was held\nbefore; means: how many of the three it gives; off by: at most, from ours under its "
+    "convention"
+)
 _MIB = 2**20
+#: how many pairs are run, by the seconds that one run takes at most
+_TIMES = {1.0: 7, 3.0: 5, 10.0: 3, math.inf: 1}
+#: seconds until threads of a library that has just run no longer spin while they wait for work
+_SETTLED = 0.25
 
 
 class Pair(NamedTuple):
@@ -155,13 +166,12 @@ def race(
 def _against(frame: Frame, ours: Process, one: Contestant, theirs: Process) -> Result:
     """Run ours and theirs in turn; the slower they are, the fewer times."""
     first = frame.start(theirs)
-    times = next(
-        n for limit, n in ((1, 7), (3, 5), (10, 3), (float("inf"), 1)) if first["seconds"] < limit
-    )
-    if times > 1:
-        pairs = [Pair(ours.run()["seconds"], theirs.run()["seconds"]) for _ in range(times)]
-    else:
-        pairs = [Pair(ours.run()["seconds"], first["seconds"])]
+    times = next(n for limit, n in _TIMES.items() if first["seconds"] < limit)
+    pairs = []
+    for _ in range(times):
+        time.sleep(_SETTLED)
+        own = ours.run()["seconds"]
+        pairs.append(Pair(own, theirs.run()["seconds"] if times > 1 else first["seconds"]))
     means = {name: first["means"][name] for name in METRICS if name in first["means"]}
     expected = frame.expected(one, [*means])
     off = max(abs(expected[name] - value) for name, value in means.items())
@@ -172,9 +182,5 @@ def shown(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
     """Return the table, fastest first; who did not run stands below, with the reason."""
     ran = [one for one in found.values() if isinstance(one, Result)]
     rows = [one.cells(frame.size) for one in sorted(ran, key=lambda one: one.seconds)]
-    rows += [
-        [one.name, *[""] * (len(HEAD) - 1), why]
-        for one, why in found.items()
-        if isinstance(why, str)
-    ]
-    return table(HEAD, rows)
+    reasons = [f"{one.name}: {why}" for one, why in found.items() if isinstance(why, str)]
+    return "\n".join([table(HEAD, rows), *reasons])

@@ -11,20 +11,15 @@ if TYPE_CHECKING:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows under a heading, each column as wide as it must be.
 
-    The first column starts at the left, as does what follows the last heading; the others end at
-    the right.
+    The first column starts at the left, the others end at the right.
     """
     shown = [head, *rows]
-    widths = [
-        max(len(row[place]) for row in shown if len(row) > place) for place in range(len(head))
-    ]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     lines = []
     for row in shown:
-        first, *others = (
-            cell.ljust(width) if not place else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=False))
-        )
-        lines.append("  ".join([first, *others, *row[len(head) :]]).rstrip())
+        first, *others = zip(row, widths, strict=True)
+        cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+        lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
 

@@ -13,21 +13,24 @@ DISTRIBUTION = "polars"
 K, THRESHOLD = 10, 4.0
 
 
-def _dcg(grades: pl.Expr) -> pl.Expr:
-    """Return the DCG of grades in their order."""
-    return ((pl.lit(2.0).pow(grades) - 1) / pl.int_range(2, grades.len() + 2).log(2)).sum()
-
-
 def query(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the three means."""
+    """Return the three means: the ten best of each user as lists, then a row for each of them."""
     true = pl.col("true")
-    top = true.sort_by("estimated", descending=True).head(K)
-    best = true.top_k(K).sort(descending=True)
-    users = rows.group_by("user").agg(
-        dcg=_dcg(top),
-        ideal=_dcg(best),
-        hits=(top >= THRESHOLD).sum(),
+    lists = rows.group_by("user").agg(
+        top=true.sort_by("estimated", descending=True).head(K),
+        best=true.top_k(K).sort(descending=True),
         relevant=(true >= THRESHOLD).sum(),
+    )
+    ranked = lists.with_columns(place=pl.int_ranges(2, pl.col("top").list.len() + 2))
+    users = (
+        ranked.explode("top", "best", "place")
+        .group_by("user")
+        .agg(
+            dcg=_discounted("top").sum(),
+            ideal=_discounted("best").sum(),
+            hits=(pl.col("top") >= THRESHOLD).sum(),
+            relevant=pl.col("relevant").first(),
+        )
     )
     ideal, hits, relevant = (pl.col(name) for name in ("ideal", "hits", "relevant"))
     return users.select(
@@ -35,6 +38,10 @@ def query(rows: pl.LazyFrame) -> pl.LazyFrame:
         (hits / K).mean().alias("precision@10"),
         (hits / relevant).filter(relevant > 0).mean().alias("recall@10"),
     )
+
+
+def _discounted(grades: str) -> pl.Expr:
+    return (pl.lit(2.0).pow(grades) - 1) / pl.col("place").log(2)
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
