@@ -55,17 +55,20 @@ def main() -> None:
             for one in PEERS
             if chosen.quick and one.environment not in live
         }
-        races(sizes, Path(folder), skipped, chosen.patience)
+        most = 3 if chosen.quick else 7
+        races(sizes, Path(folder), skipped, chosen.patience, most)
         told()
         # the form of the data and the steps at the middle size, 1 million rows
         middle = drawn_with_ties(sizes[min(1, len(sizes) - 1)])
         print(f"\n{len(middle):,} rows by the form in which they come, in turn with integers")
-        print(compared(middle, Path(folder), 3 if chosen.quick else 7), flush=True)
+        print(compared(middle, Path(folder), most), flush=True)
     print(f"\n{len(middle):,} rows by step")
     print(profiled(middle, 5 if chosen.quick else 15))
 
 
-def races(sizes: tuple[int, ...], folder: Path, skipped: dict[str, str], patience: float) -> None:
+def races(
+    sizes: tuple[int, ...], folder: Path, skipped: dict[str, str], patience: float, most: int
+) -> None:
     """Print a table for each size; who was too slow at one does not run at those above it."""
     small, out = save(drawn_with_ties(SMALL), folder / "small"), dict(skipped)
     for place, size in enumerate(sizes):
@@ -77,7 +80,7 @@ def races(sizes: tuple[int, ...], folder: Path, skipped: dict[str, str], patienc
             f"\n{size:,} rows, {users:,} users, {tied:.0%} of them with ties; "
             f"{frame.size / 2**20:,.0f} MiB of columns"
         )
-        found: dict[Contestant, Result | str] = dict(race(frame, PEERS, out))
+        found: dict[Contestant, Result | str] = dict(race(frame, PEERS, out, most))
         print(shown(frame, found))
         print(f"traced peak of ours: {peak_over_input(rows):.1f} x the input columns", flush=True)
         for one, result in found.items():

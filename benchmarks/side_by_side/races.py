@@ -130,7 +130,7 @@ class Frame:
 
 
 def race(
-    frame: Frame, peers: Sequence[Contestant], skipped: Mapping[str, str]
+    frame: Frame, peers: Sequence[Contestant], skipped: Mapping[str, str], most: int
 ) -> Iterator[tuple[Contestant, Result | str]]:
     """Yield what each peer took beside ours, or why it did not run; ours comes last.
 
@@ -142,6 +142,8 @@ def race(
         In this order.
     skipped : mapping
         Names of those that are not to run, to the reason.
+    most : int
+        How many pairs are run at most.
     """
     with Process(OURS) as ours:
         first = frame.start(ours)
@@ -152,7 +154,7 @@ def race(
                 continue
             try:
                 with Process(one) as theirs:
-                    result = _against(frame, ours, one, theirs)
+                    result = _against(frame, ours, one, theirs, most)
             except FailedError as error:
                 yield one, f"failed: {error}"
                 continue
@@ -163,10 +165,12 @@ def race(
         yield OURS, Result(OURS, ours.version, pairs, first["memory"], first["means"], 0.0)
 
 
-def _against(frame: Frame, ours: Process, one: Contestant, theirs: Process) -> Result:
+def _against(
+    frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int
+) -> Result:
     """Run ours and theirs in turn; the slower they are, the fewer times."""
     first = frame.start(theirs)
-    times = next(n for limit, n in _TIMES.items() if first["seconds"] < limit)
+    times = min(most, next(n for limit, n in _TIMES.items() if first["seconds"] < limit))
     pairs = []
     for _ in range(times):
         time.sleep(_SETTLED)

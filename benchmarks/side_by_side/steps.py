@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -51,10 +52,11 @@ class Clock:
         def clocked(*args: Any, **options: Any) -> Any:
             self.given[step] = args
             start = time.perf_counter()
-            try:
-                return work(*args, **options)
-            finally:
-                self.spans.setdefault(step, []).append((start, time.perf_counter()))
+            found = work(*args, **options)
+            if isinstance(found, Iterator):  # which works when it is gone through
+                found = [*found]
+            self.spans.setdefault(step, []).append((start, time.perf_counter()))
+            return found
 
         return clocked
 
