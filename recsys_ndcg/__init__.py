@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg import metrics as _metrics
-from recsys_ndcg.comparison.comparing import compare
-from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.overlap import jaccard_at_k, rbo
-from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import (
-    DataWarning,
-    InvalidInputError,
-    MissingExtraError,
-    RecsysNdcgError,
-    UnknownMetricError,
-)
-from recsys_ndcg.evaluation import evaluate
-from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.metrics import Metric
-from recsys_ndcg.metrics.own import metric
-from recsys_ndcg.one_list import (
-    average_precision_at_k,
-    dcg_at_k,
-    ndcg_at_k,
-    precision_at_k,
-    recall_at_k,
-    reciprocal_rank,
-)
-from recsys_ndcg.reconciliation import reconcile
-from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.significance.power import power
 from recsys_ndcg.version import __version__ as __version__
+
+if TYPE_CHECKING:  # found by `__getattr__` when the program runs
+    from recsys_ndcg.comparison.comparing import compare as compare
+    from recsys_ndcg.comparison.comparison import Comparison as Comparison
+    from recsys_ndcg.comparison.overlap import jaccard_at_k as jaccard_at_k
+    from recsys_ndcg.comparison.overlap import rbo as rbo
+    from recsys_ndcg.convention.convention import Convention as Convention
+    from recsys_ndcg.errors import DataWarning as DataWarning
+    from recsys_ndcg.errors import InvalidInputError as InvalidInputError
+    from recsys_ndcg.errors import MissingExtraError as MissingExtraError
+    from recsys_ndcg.errors import RecsysNdcgError as RecsysNdcgError
+    from recsys_ndcg.errors import UnknownMetricError as UnknownMetricError
+    from recsys_ndcg.evaluation import evaluate as evaluate
+    from recsys_ndcg.input.text.form import TextFormat as TextFormat
+    from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
+    from recsys_ndcg.metrics import Metric as Metric
+    from recsys_ndcg.metrics.ap import AP as AP
+    from recsys_ndcg.metrics.auc import AUC as AUC
+    from recsys_ndcg.metrics.cg import CG as CG
+    from recsys_ndcg.metrics.dcg import DCG as DCG
+    from recsys_ndcg.metrics.f1 import F1 as F1
+    from recsys_ndcg.metrics.hit import Hit as Hit
+    from recsys_ndcg.metrics.judged import Judged as Judged
+    from recsys_ndcg.metrics.mae import MAE as MAE
+    from recsys_ndcg.metrics.mse import MSE as MSE
+    from recsys_ndcg.metrics.ndcg import NDCG as NDCG
+    from recsys_ndcg.metrics.own import metric as metric
+    from recsys_ndcg.metrics.precision import Precision as Precision
+    from recsys_ndcg.metrics.rbp import RBP as RBP
+    from recsys_ndcg.metrics.recall import Recall as Recall
+    from recsys_ndcg.metrics.rmse import RMSE as RMSE
+    from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
+    from recsys_ndcg.metrics.rr import RR as RR
+    from recsys_ndcg.one_list import average_precision_at_k as average_precision_at_k
+    from recsys_ndcg.one_list import dcg_at_k as dcg_at_k
+    from recsys_ndcg.one_list import ndcg_at_k as ndcg_at_k
+    from recsys_ndcg.one_list import precision_at_k as precision_at_k
+    from recsys_ndcg.one_list import recall_at_k as recall_at_k
+    from recsys_ndcg.one_list import reciprocal_rank as reciprocal_rank
+    from recsys_ndcg.reconciliation import reconcile as reconcile
+    from recsys_ndcg.report.report import Report as Report
+    from recsys_ndcg.report.signatures import Signature as Signature
+    from recsys_ndcg.significance.power import power as power
 
 __all__ = [
     "Comparison",
@@ -63,35 +78,69 @@ __all__ = [
     "reconcile",
 ]
 
-if TYPE_CHECKING:  # found by `__getattr__` when the program runs
-    from recsys_ndcg.metrics.ap import AP as AP
-    from recsys_ndcg.metrics.auc import AUC as AUC
-    from recsys_ndcg.metrics.cg import CG as CG
-    from recsys_ndcg.metrics.dcg import DCG as DCG
-    from recsys_ndcg.metrics.f1 import F1 as F1
-    from recsys_ndcg.metrics.hit import Hit as Hit
-    from recsys_ndcg.metrics.judged import Judged as Judged
-    from recsys_ndcg.metrics.mae import MAE as MAE
-    from recsys_ndcg.metrics.mse import MSE as MSE
-    from recsys_ndcg.metrics.ndcg import NDCG as NDCG
-    from recsys_ndcg.metrics.precision import Precision as Precision
-    from recsys_ndcg.metrics.rbp import RBP as RBP
-    from recsys_ndcg.metrics.recall import Recall as Recall
-    from recsys_ndcg.metrics.rmse import RMSE as RMSE
-    from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
-    from recsys_ndcg.metrics.rr import RR as RR
+#: Where each name is: looked up when it is first asked for, as pandas takes long to import.
+_PLACES = {
+    "Comparison": "comparison.comparison",
+    "Convention": "convention.convention",
+    "DataWarning": "errors",
+    "InvalidInputError": "errors",
+    "Metric": "metrics",
+    "MissingExtraError": "errors",
+    "RankedLists": "lists.ranked_lists",
+    "RecsysNdcgError": "errors",
+    "Report": "report.report",
+    "Signature": "report.signatures",
+    "TextFormat": "input.text.form",
+    "UnknownMetricError": "errors",
+    "average_precision_at_k": "one_list",
+    "compare": "comparison.comparing",
+    "dcg_at_k": "one_list",
+    "evaluate": "evaluation",
+    "jaccard_at_k": "comparison.overlap",
+    "metric": "metrics.own",
+    "ndcg_at_k": "one_list",
+    "power": "significance.power",
+    "precision_at_k": "one_list",
+    "rbo": "comparison.overlap",
+    "recall_at_k": "one_list",
+    "reciprocal_rank": "one_list",
+    "reconcile": "reconciliation",
+}
 
-_CLASSES = {kind.__name__: kind for kind in _metrics.METRICS.values()}
 
+def _found(name: str) -> Any:
+    """Return what stands for a name: ours, a metric's class, or a room that ours stand in.
 
-def __getattr__(name: str) -> type[_metrics.Metric]:
-    """Find the metric classes, ``rn.NDCG(10)``, by their names."""
-    if name in _CLASSES:
-        return _CLASSES[name]
+    Raises
+    ------
+    AttributeError
+        Nothing does.
+    """
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    if name in {place.partition(".")[0] for place in _PLACES.values()}:
+        return import_module(f"{__name__}.{name}")
+    if name[:1].isupper() and name in (classes := _classes()):
+        return classes[name]
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
 
 
+def _classes() -> dict[str, Any]:
+    """Return the classes of our own metrics, ``rn.NDCG(10)``, by their names."""
+    ours = f"{__name__}.metrics."
+    kinds = import_module(f"{__name__}.metrics").METRICS.values()
+    return {one.__name__: one for one in kinds if one.__module__.startswith(ours)}
+
+
+if not TYPE_CHECKING:  # or every name would be known to a type checker
+
+    def __getattr__(name: str) -> Any:
+        """Import what a name stands for, and keep it."""
+        value = globals()[name] = _found(name)
+        return value
+
+
 def __dir__() -> list[str]:
-    """List the metric classes with the other names."""
-    return sorted([*globals(), *_CLASSES])
+    """List what is not imported yet with the other names."""
+    return sorted({*globals(), *__all__, *_classes()})

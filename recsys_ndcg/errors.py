@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
@@ -284,6 +283,8 @@ def nearest(word: str, words: Iterable[str]) -> str:
     >>> nearest("x", ["ndcg", "recall"])
     'There are: ndcg, recall.'
     """
+    import difflib  # noqa: PLC0415 - needed where something is wrong
+
     known = sorted(words)
     close = difflib.get_close_matches(word, known, n=1)
     return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."

@@ -57,6 +57,7 @@ MAY_USE_OPTIONAL = {
     "input/arrow/feather.py",
     "input/arrow/text.py",
     "input/arrow/parquet.py",
+    "input/arrow/plain_columns.py",
     "rendering/plots/charts.py",
     "rendering/terminal.py",
     "surprise/printing.py",

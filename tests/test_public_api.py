@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +115,37 @@ def test_the_public_names_are_exactly_these() -> None:
         assert hasattr(rn, name)
 
 
+def test_every_name_stands_where_a_type_checker_finds_it() -> None:
+    """The places that are looked up when the program runs are those that are written down."""
+    tree = ast.parse(Path(rn.__file__).read_text(encoding="utf-8"))
+    places = {
+        alias.asname: f"{node.module}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname and alias.asname != "__version__"
+    }
+    classes = {kind.__name__ for kind in METRICS.values()}
+    assert set(places) == NAMES | classes
+    for name, place in places.items():
+        assert getattr(import_module(place), name) is getattr(rn, name)
+
+
+def test_what_is_not_imported_yet_is_there() -> None:
+    """By its name, as an attribute, with a star, and in the list; the rooms of ours, too."""
+    code = (
+        "import sys, recsys_ndcg as rn\n"
+        "assert not {'numpy', 'pandas'} & set(sys.modules)\n"
+        "assert issubclass(rn.DataWarning, Warning) and rn.errors.DataWarning is rn.DataWarning\n"
+        "assert not {'numpy', 'pandas'} & set(sys.modules)\n"
+        "from recsys_ndcg import NDCG, Convention\n"
+        "from recsys_ndcg import *\n"
+        "assert {*rn.__all__, 'NDCG', '__version__'} <= {*dir(rn)}\n"
+        "assert rn.metrics.METRICS['ndcg'] is NDCG and compare is rn.compare\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own
+
+
 def test_every_metric_of_the_contract_exists_by_name_and_class() -> None:
     """`rn.NDCG(10)` and "ndcg@10" are the same thing."""
     assert set(METRICS) == set(METRIC_NAMES)
@@ -135,7 +169,7 @@ def test_a_metric_reads_back_its_own_name(name: str) -> None:
 def test_an_unknown_attribute_is_an_attribute_error() -> None:
     """Also with the metric classes found by name."""
     with pytest.raises(AttributeError, match="NDGC"):
-        getattr(rn, "NDGC")  # noqa: B009 - mypy would take it for a metric
+        getattr(rn, "NDGC")  # noqa: B009 - mypy knows that it is none
 
 
 def test_report_and_lists_have_what_the_contract_says() -> None:
@@ -164,13 +198,14 @@ def test_everything_after_the_data_is_keyword_only() -> None:
             assert one.name not in {"columns", "duplicates"} or one.kind is one.KEYWORD_ONLY
 
 
-def test_importing_loads_nothing_heavy_and_prints_nothing() -> None:
+@pytest.mark.parametrize(
+    ("statement", "more"),
+    [("import recsys_ndcg", "numpy pandas"), ("from recsys_ndcg import *", "")],
+)
+def test_importing_loads_nothing_heavy_and_prints_nothing(statement: str, more: str) -> None:
     """No optional library, and neither SciPy nor narwhals before they are needed."""
-    code = (
-        "import sys, recsys_ndcg; "
-        "heavy = {'scipy', 'narwhals', 'surprise', 'rich', 'typer', 'polars', 'jinja2'}; "
-        "print(sorted(heavy & set(sys.modules)), end='')"
-    )
+    heavy = {"scipy", "narwhals", "surprise", "rich", "typer", "polars", "jinja2", *more.split()}
+    code = f"import sys; {statement}; print(sorted({heavy} & set(sys.modules)), end='')"
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
@@ -216,6 +251,13 @@ def test_the_plug_in_says_what_to_install() -> None:
     )
     assert "Run: pip install " in done.stdout
     assert "[surprise]'" in done.stdout
+
+
+def test_the_plug_in_imports_no_scipy() -> None:
+    """Every worker of a search imports the plug-in, and has memory of its own."""
+    pytest.importorskip("surprise")
+    code = "import sys, recsys_ndcg.surprise; assert 'scipy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own
 
 
 def test_the_plug_in_imports_where_the_home_directory_cannot_be_written() -> None:

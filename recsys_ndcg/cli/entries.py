@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.source import is_dash, lists_of, same_file
 from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
-from recsys_ndcg.evaluation import measured
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.saved_files import is_saved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recsys_ndcg.cli.parameters import Choices, Source, Written
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
 
 _ENDS = re.compile(
@@ -155,6 +153,8 @@ class Entries:
         InvalidInputError
             A file is not there, or there are too few; or choices come too late.
         """
+        from recsys_ndcg.report.saved_files import is_saved
+
         if len(self.files) < 2:
             only = "".join(f" There is only {name!r}." for name in self.files)
             msg = f"A comparison needs at least two models.{only} 'evaluate' is for one."
@@ -193,6 +193,10 @@ class Entries:
         InvalidInputError
             A file cannot be read, or nothing can be measured of it.
         """
+        from recsys_ndcg.evaluation import measured
+        from recsys_ndcg.report.report import Report
+        from recsys_ndcg.report.saved_files import is_saved
+
         found = {name: Report.load(path) for name, path in self.files.items() if is_saved(path)}
         for name, report in found.items():
             lacking = [str(one) for one in gated if str(one) not in report.metrics]

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import numpy as np
 import typer
 
 from recsys_ndcg.cli import options
 from recsys_ndcg.cli.parameters import METRIC_NAMES, plan_of
 from recsys_ndcg.cli.process import complain
-from recsys_ndcg.comparison.gate import Gate
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.metrics import Metric, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.cli.parameters import Choices
+    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
 
@@ -83,8 +83,10 @@ class Limit(NamedTuple):
 
     def gate(self, mean: float, users: int, of: str = "") -> Gate:
         """Tell whether a mean passes."""
+        from recsys_ndcg.comparison.gate import Gate
+
         name = str(self.metric)
-        if np.isnan(mean):
+        if math.isnan(mean):
             return Gate(passed=False, reason=f"No user has a score in {name}{of}.")
         more = self.metric.greater_is_better
         bad = mean < self.value if more else mean > self.value
@@ -98,7 +100,7 @@ def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
     try:
         value = float(number)
     except ValueError:
-        value = np.nan
+        value = math.nan
     if not (equals and name.strip() and is_number(value)):
         msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
         raise InvalidInputError(msg)
@@ -125,6 +127,8 @@ def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
     InvalidInputError
         It names several.
     """
+    from recsys_ndcg.metrics import parse
+
     found = [one for name in options.names_of([text]) for one in parse(name, k)]
     if len(found) != 1:
         told = f": {', '.join(map(str, found))}" if found else ""

@@ -9,15 +9,13 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention import notation
-from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
-from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import register
-from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.plan import Plan
 
 _OWN = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
@@ -67,11 +65,15 @@ def spread(words: Sequence[str]) -> list[str]:
 
 
 def _is_choice(word: str) -> bool:
+    from recsys_ndcg.convention.convention import Convention
+
     name, equals, _ = word.partition("=")
     return bool(equals) and name in [one.name for one in fields(Convention)]
 
 
 def _is_metric(word: str) -> bool:
+    from recsys_ndcg.metrics import parse
+
     try:
         return all(_OWN.fullmatch(name) or parse(name) for name in _COMMA.split(word))
     except RecsysNdcgError:
@@ -101,6 +103,9 @@ def plan_from(
     >>> [(str(one), one.convention.undefined) for one in plan.measurements]
     [('ndcg@10', 1.0), ('ap@10', 0.0)]
     """
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.plan import Plan
+
     choices = [choice.removeprefix("yours: ") for choice in choices]
     signed = [choice for choice in choices if _is_signature(choice)]
     if len(signed) + (preset is not None) > 1:
@@ -182,6 +187,8 @@ def _imported(text: str) -> str:
     found = _OWN.fullmatch(text)
     if found is None:
         return text
+    from recsys_ndcg.metrics.metric import Metric, register
+
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -202,6 +209,8 @@ def _imported(text: str) -> str:
 
 
 def _value(key: str, text: str) -> Any:
+    from recsys_ndcg.convention import notation
+
     try:
         if key == "gain" and ":" in text:
             entries = (entry.split(":") for entry in text.split("/"))

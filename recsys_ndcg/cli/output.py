@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recsys_ndcg.cli.process import emit
 from recsys_ndcg.cli.source import is_dash, same_file
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering.per_user import form_of, per_user_file
-from recsys_ndcg.rendering.writing import is_stream, write_whole
-from recsys_ndcg.report.report import Report
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report.report import Report
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class Files:
 
     def write(self, report: Report) -> None:
         """Write what is asked for."""
+        from recsys_ndcg.rendering.per_user import per_user_file
+
         if self.per_user is not None:
             _write(self.per_user, per_user_file(report.per_user, _form_for(self.per_user)))
         if self.json is None:
@@ -84,6 +86,9 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
 
 def _form_for(path: Path) -> str:
     """Return the form in which scores of users go to a file; a stream gets CSV."""
+    from recsys_ndcg.rendering.per_user import form_of
+    from recsys_ndcg.rendering.writing import is_stream
+
     if is_dash(path) or is_stream(path):
         return ".csv"
     try:
@@ -94,6 +99,8 @@ def _form_for(path: Path) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
+    from recsys_ndcg.rendering.writing import write_whole
+
     if is_dash(path):
         emit(content.decode())
     else:

@@ -10,18 +10,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli import options
-from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.rendering.formats import FORMATS
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring.plan import Plan
 
+#: The last two for programs: they get every digit, and no words around the table.
+FORMATS = ("text", "markdown", "latex", "csv", "json")
 
-def beginning(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return what a shell completes a word with: those of the names that begin like it."""
-    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what a shell completes a word with: those of the names that begin like it.
+
+    They are looked up when a shell asks, as that takes longer than to show the help.
+    """
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def _metrics() -> Iterable[str]:
+    from recsys_ndcg.metrics import METRICS
+
+    return METRICS
+
+
+def _presets() -> Iterable[str]:
+    from recsys_ndcg.convention.presets import PRESETS
+
+    return PRESETS
+
+
+METRIC_NAMES = beginning(_metrics)
+FORMAT_NAMES = beginning(lambda: FORMATS)
 
 
 @dataclass(frozen=True)
@@ -105,7 +124,7 @@ class Choices:
         typer.Option(
             help="As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
             "presets' lists them.",
-            autocompletion=beginning(PRESETS),
+            autocompletion=beginning(_presets),
         ),
     ] = None
     convention: Annotated[
@@ -123,7 +142,7 @@ class Style:
         typer.Option(
             "--format",
             help=f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
-            autocompletion=beginning(FORMATS),
+            autocompletion=FORMAT_NAMES,
         ),
     ] = "text"
     quiet: Annotated[
@@ -141,9 +160,8 @@ Cutoffs = Annotated[
 
 Format = Annotated[
     str,
-    typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=beginning(FORMATS)),
+    typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=FORMAT_NAMES),
 ]
-METRIC_NAMES = beginning(METRICS)
 
 
 def checked_form(form: str) -> str:

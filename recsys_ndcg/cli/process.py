@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
+_SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
 _NO_WIDTH = 500  # a pipe has none, so nothing is cut there
 
 
@@ -140,7 +142,11 @@ def _silence() -> None:
 
 
 def prepared() -> None:
-    """Make the streams able to take any text, and an end from outside clean up behind itself."""
+    """Make the streams able to take any text, and an end from outside clean up behind itself.
+
+    What can be thrown away is looked for seldom, which the start is faster for.
+    """
+    gc.set_threshold(_SELDOM)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed; and some libraries write there as they are loaded
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115

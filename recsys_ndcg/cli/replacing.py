@@ -11,7 +11,6 @@ from recsys_ndcg.cli.entries import Entries, check_there, read_entry
 from recsys_ndcg.cli.gates import GateMetric, metric_of, need_margin
 from recsys_ndcg.cli.source import check_way, files_of
 from recsys_ndcg.cli.testing import Margin, Users, check_users
-from recsys_ndcg.comparison.comparing import compare
 from recsys_ndcg.errors import InvalidInputError, about, warn_of_some
 from recsys_ndcg.significance.testing import Testing
 
@@ -118,6 +117,8 @@ class Older:
         metric = report.metrics[0] if self.metric is None else str(self.metric)
         options, name = self.options, next(iter(self.entries.files))
         for other, before in others.items():
+            from recsys_ndcg.comparison.comparing import compare
+
             found = compare(
                 {other: before, name: report},
                 metrics=[metric],

@@ -7,14 +7,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.options import pairs_from
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from recsys_ndcg.cli.parameters import Source, Written
+    from recsys_ndcg.lists.ranked_lists import RankedLists
 
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 _ASKED = "Give FILE, or --labels and --results, or --qrels and --run."
@@ -28,6 +27,9 @@ def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
     InvalidInputError
         None is named, or too many are; or one cannot be read.
     """
+    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.lists.ranked_lists import RankedLists
+
     given = files_of(source)
     check_way(given)
     if "FILE" in given and source.n_items is not None:

@@ -11,20 +11,31 @@ import typer
 from recsys_ndcg.cli.entries import check_there
 from recsys_ndcg.cli.gates import checked_margin
 from recsys_ndcg.cli.parameters import beginning
-from recsys_ndcg.comparison.aligning import USERS
-from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.report.segments.built_in import BUILT_IN
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
+
+def _users() -> Iterable[str]:
+    from recsys_ndcg.comparison.aligning import USERS
+
+    return USERS
+
+
+def _segments() -> Iterable[str]:
+    from recsys_ndcg.report.segments.built_in import BUILT_IN
+
+    return BUILT_IN
+
+
+_TEST_NAMES, _CORRECTION_NAMES = beginning(lambda: TESTS), beginning(lambda: CORRECTIONS)
 Users = Annotated[
     str,
     typer.Option(
         help="all: different users are refused; common: those that all models have are compared.",
-        autocompletion=beginning(USERS),
+        autocompletion=beginning(_users),
     ),
 ]
 Margin = Annotated[
@@ -49,7 +60,7 @@ class Statistics:
         typer.Option(
             help="Also for segments of the users: a file of user, segment, or activity, "
             "list_length, relevant, cold.",
-            autocompletion=beginning(BUILT_IN),
+            autocompletion=beginning(_segments),
         ),
     ] = None
     train: Annotated[
@@ -59,13 +70,13 @@ class Statistics:
     users: Users = "all"
     test: Annotated[
         str,
-        typer.Option(help=f"{', '.join(TESTS)}.", autocompletion=beginning(TESTS)),
+        typer.Option(help=f"{', '.join(TESTS)}.", autocompletion=_TEST_NAMES),
     ] = "t"
     correction: Annotated[
         str | None,
         typer.Option(
             help=f"For many pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
-            autocompletion=beginning(CORRECTIONS),
+            autocompletion=_CORRECTION_NAMES,
         ),
     ] = None
     alpha: Alpha = 0.05
@@ -90,6 +101,8 @@ class Statistics:
         InvalidInputError
             An option cannot be used.
         """
+        from recsys_ndcg.comparison.chance import CHANCE
+
         choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
         how = Testing.of(self.test, self.correction or None, **choices)
         check_users(self.users)
@@ -98,7 +111,7 @@ class Statistics:
                 f"--baseline {self.baseline}: none of the models. {nearest(self.baseline, models)}"
             )
             raise InvalidInputError(msg)
-        if self.by is not None and self.by not in BUILT_IN:
+        if self.by is not None and self.by not in _segments():
             check_there(Path(self.by))
         if self.train is not None:
             check_there(self.train)
@@ -120,6 +133,6 @@ def check_users(users: str) -> None:
     InvalidInputError
         There is no such choice.
     """
-    if users not in USERS:
-        msg = f"--users: there is no {users!r}. {nearest(users, USERS)}"
+    if users not in _users():
+        msg = f"--users: there is no {users!r}. {nearest(users, _users())}"
         raise InvalidInputError(msg)

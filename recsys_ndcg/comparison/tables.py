@@ -9,8 +9,8 @@ import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.report.levels import adjusted
-from recsys_ndcg.significance import mean_interval
 from recsys_ndcg.significance.bootstrap import ratio_bootstrap
+from recsys_ndcg.significance.intervals import mean_interval
 from recsys_ndcg.significance.ranks import letters, rank_intervals
 from recsys_ndcg.significance.testing import AGREEING, SIMULTANEOUS
 

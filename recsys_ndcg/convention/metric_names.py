@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 #: Filled by the metrics themselves (`recsys_ndcg.metrics.metric.register`), in `plainly` written
 #: form: presets must know the names, too, and know no metric.
@@ -46,3 +50,10 @@ def ours(metric: str) -> str:
 
 def _typed(metric: str) -> str:
     return re.split(r"[(@]", metric, maxsplit=1)[0]
+
+
+def offered(group: str) -> EntryPoints:
+    """Return the metrics that installed packages offer, none of them loaded."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - reads mails, and rarely needed
+
+    return entry_points(group=group)

@@ -13,6 +13,7 @@ from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.text.tables import TextTable
+from recsys_ndcg.input.text.typed import typed_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,8 +78,28 @@ def read_file(
     if content.suffix in _JSON:
         refuse_options(content.name, how, encoding=how.encoding)
         return JsonLines(content.name, how.text_of(content))
+    typed = typed_table(content, how, columns, order)
+    if typed is not None:
+        return typed
     name, written = content.name, how.text_of(content)
     del content  # its bytes may be many
+    return careful_table(name, written, how, columns, order)
+
+
+def careful_table(
+    name: str,
+    written: str,
+    how: TextFormat,
+    columns: Mapping[str, str] | None = None,
+    order: tuple[str, ...] = ORDER,
+) -> pd.DataFrame | Mapping[str, Any]:
+    """Read text whatever is in it: slower, and with a word for everything that is wrong.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read or parsed; the line is named.
+    """
     if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(name, written)
     table = TextTable(name, written, how)

@@ -14,13 +14,13 @@ from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.arrow.columns import ArrowColumns
 from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.column_names import ROLES, is_beside, roles_of, seems_headless
+from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.input.ids import Coded
 
 
 class Table:
@@ -92,6 +92,8 @@ class Table:
         return self._data.column(name) if isinstance(self._data, ArrowColumns) else self._data[name]
 
     def _coded(self, values: Any, name: Any) -> Ids | Coded:
+        if isinstance(values, Coded):
+            return values
         if isinstance(self._data, ArrowColumns):
             found = self._data.coded(values)
         elif isinstance(self._data, Mapping | pd.DataFrame):
@@ -101,6 +103,8 @@ class Table:
         return self._objects(values, name) if found is None else found
 
     def _objects(self, values: Any, name: Any) -> Ids:
+        if isinstance(values, Coded):
+            return values.ids[values.codes]
         return objects(self._plain(values, name), name)
 
     def _plain(self, values: Any, name: Any) -> Any:

@@ -10,8 +10,11 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.contents import Place, content_of
+from recsys_ndcg.input.ids import Coded, column_of
 from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.plain import plain_text
 from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, number
+from recsys_ndcg.input.text.typed import typed_columns
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.contents import Content
@@ -33,7 +36,11 @@ def read_ratings(path: Place) -> pd.DataFrame:
         The file cannot be read or parsed; the line is named.
     """
     content = content_of(path)
-    table = TextTable(content.name, *_text_of(content))
+    text, how = _text_of(content)
+    plain = _plain_ratings(content, how)
+    if plain is not None:
+        return plain
+    table = TextTable(content.name, text, how)
     count = len(table.frame.columns)
     if count not in (3, 4):
         msg = f"{content.name}: {count} columns; ratings are user, item, rating[, timestamp]."
@@ -44,6 +51,22 @@ def read_ratings(path: Place) -> pd.DataFrame:
     for name in RATINGS[2:count]:
         table.read_numbers(name)
     return table.frame
+
+
+def _plain_ratings(content: Content, how: TextFormat) -> pd.DataFrame | None:
+    """Return the ratings of a text in which nothing is out of the ordinary, None of another."""
+    plain = plain_text(content, how)
+    if plain is None or len(plain.names) not in (3, 4):
+        return None
+    names = plain.names
+    found = typed_columns(plain, names[:2], dict.fromkeys(names[2:], False))
+    if found is None:
+        return None
+    columns = [
+        column_of(one.values) if isinstance(one, Coded) else one
+        for one in map(found.__getitem__, names)
+    ]
+    return pd.DataFrame(dict(zip(RATINGS, columns, strict=False)))
 
 
 def _text_of(content: Content) -> tuple[str, TextFormat]:

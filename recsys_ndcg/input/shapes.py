@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats
 
-_NO_ROWS = (str, bytes, Mapping, AbstractSet)
+#: What has a length and is no row.
+NO_ROWS = (str, bytes, Mapping, AbstractSet)
 #: What to do with items that nothing is known of.
 JOIN = "join results with labels: RankedLists.from_labels(labels, results)"
 
@@ -28,9 +29,7 @@ def is_row(one: Any) -> bool:
     >>> [is_row(one) for one in ((1, 2), [1], "ab", {1, 2}, 3, np.array(3))]
     [True, True, False, False, False, False]
     """
-    return (
-        hasattr(one, "__len__") and not isinstance(one, _NO_ROWS) and getattr(one, "ndim", 1) == 1
-    )
+    return hasattr(one, "__len__") and not isinstance(one, NO_ROWS) and getattr(one, "ndim", 1) == 1
 
 
 def all_rows(rows: Sequence[Any], *widths: int) -> bool:
@@ -47,7 +46,7 @@ def all_rows(rows: Sequence[Any], *widths: int) -> bool:
         fitting = set(map(len, rows)) <= set(widths)
     except TypeError:  # some are single values
         return False
-    return fitting and not any(issubclass(kind, _NO_ROWS) for kind in set(map(type, rows)))
+    return fitting and not any(issubclass(kind, NO_ROWS) for kind in set(map(type, rows)))
 
 
 def check_rows(rows: Sequence[Any], widths: AbstractSet[int], form: str) -> None:

@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import coded
-from recsys_ndcg.input.rows import Rows, floats, listed, objects
+from recsys_ndcg.input.fields import (
+    DetailReader,
+    IdReader,
+    NumberReader,
+    read_fields,
+    read_numbers,
+    read_records,
+)
+from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.rows import Rows, listed, objects
 from recsys_ndcg.input.shapes import (
     JOIN,
     all_rows,
-    check_rows,
     in_order,
     is_row,
     refuse_unranked,
@@ -27,12 +34,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.arrays import Ids
 
-_ROW, _PREDICTION = 4, 5
+_PREDICTION = 5
 _PAIRS = f"give numbers, {{user: [(estimated, true), ...]}}, or where these are items, {JOIN}"
 _ALIKE = "each must be (estimated, true), or all of them grades in ranked order"
-_EXACT = {int, float, bool, np.float64, np.int64}
 
 
 def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
@@ -42,37 +48,28 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     rows = data if isinstance(data, list) else list(data)
     if rows and _is_prediction(rows[0]):
         return read_predictions(rows)
-    check_rows(rows, {_ROW}, f"(user, item, estimated, true), or {JOIN}")
-    user, item, estimated, true = (map(itemgetter(place), rows) for place in range(_ROW))
-    return Rows(
-        coded(user, "user", len(rows)),
-        coded(item, "item", len(rows)),
-        floats(estimated, "estimated"),
-        floats(true, "true"),
-    )
+    size = len(rows)
+    plain = read_records(rows, size, 2, 2)
+    if plain:
+        return Rows(*plain)
+    user, item = IdReader("user", size), IdReader("item", size)
+    estimated, true = NumberReader("estimated", size), NumberReader("true", size)
+    form = f"(user, item, estimated, true), or {JOIN}"
+    read_fields(rows, (user, item, estimated, true), form)
+    return Rows(user.ids, item.ids, estimated.numbers, true.numbers)
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     size = len(rows)
-    check_rows(rows, {_PREDICTION}, "(uid, iid, r_ui, est, details), as Surprise predicts")
-    user = coded(map(itemgetter(0), rows), "uid", size)
-    try:
-        true, estimated = _numbers(rows, 2), _numbers(rows, 3)
-    except (OverflowError, TypeError, ValueError):
-        true = floats(map(itemgetter(2), rows), "true (r_ui)")
-        estimated = floats(map(itemgetter(3), rows), "estimated (est)")
-    item = coded(map(itemgetter(1), rows), "iid", size)
-    return Rows(user, item, estimated, true, impossible=_impossible(rows))
-
-
-def _numbers(rows: Sequence[Any], place: int) -> Floats:
-    """Return a column of numbers; a TypeError tells of what fromiter would convert in its way."""
-    column = [row[place] for row in rows]
-    if not set(map(type, column)) <= _EXACT:
-        raise TypeError
-    return np.fromiter(column, np.float64, len(rows))
+    uid, iid, details = IdReader("uid", size), IdReader("iid", size), DetailReader()
+    true, estimated = NumberReader("true (r_ui)", size), NumberReader("estimated (est)", size)
+    form = "(uid, iid, r_ui, est, details), as Surprise predicts"
+    read_fields(rows, (uid, iid, true, estimated, details), form)
+    user, grades, estimates, item = uid.ids, true.numbers, estimated.numbers, iid.ids
+    impossible = None if details.usual else _impossible(rows)
+    return Rows(user, item, estimates, grades, impossible=impossible)
 
 
 def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
@@ -105,23 +102,29 @@ def _is_prediction(row: Any) -> bool:
 def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
     for user, one in lists.items():
-        refuse_unranked(one, f"User {shown(user)} has", _PAIRS)
-    entries = {user: listed(one) for user, one in lists.items()}
+        if type(one) is not list:
+            refuse_unranked(one, f"User {shown(user)} has", _PAIRS)
+    entries = {user: one if type(one) is list else listed(one) for user, one in lists.items()}
     empty = [user for user, one in entries.items() if not one]
     if empty:
         msg = f"User {empty[0]!r} has an empty list. Leave the user out, or give (estimated, true)."
         raise InvalidInputError(msg)
-    flat = list(chain.from_iterable(entries.values()))
     lengths = [len(one) for one in entries.values()]
-    user = np.repeat(objects(entries, "user"), lengths)
+    places = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    user = Coded(objects(entries, "user"), places)
+    plain = read_records(chain.from_iterable(entries.values()), len(places), 0, 2)
+    if plain:
+        return Rows(user, None, *plain)
+    flat = list(chain.from_iterable(entries.values()))
     if all_rows(flat, 2):
-        estimated, true = ([*map(itemgetter(place), flat)] for place in (0, 1))
-        if any(issubclass(kind, str | bytes) for kind in {*map(type, estimated)}):
-            _refuse_entries(user, flat)
-        return Rows(user, None, floats(estimated, "estimated"), floats(true, "true"))
+        estimated, true = NumberReader("estimated", len(flat)), NumberReader("true", len(flat))
+        read_fields(flat, (estimated, true), _PAIRS)
+        if estimated.has_text:
+            _refuse_entries(user.values, flat)
+        return Rows(user, None, estimated.numbers, true.numbers)
     if any(hasattr(kind, "__len__") for kind in {*map(type, flat)}):
-        _refuse_entries(user, flat)
-    return Rows(user, None, in_order(lengths), floats(flat, "true"), order_only=True)
+        _refuse_entries(user.values, flat)
+    return Rows(user, None, in_order(lengths), read_numbers(flat, "true"), order_only=True)
 
 
 def _refuse_entries(user: Ids, entries: Sequence[Any]) -> None:

@@ -6,14 +6,13 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from importlib.metadata import entry_points
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.metric_names import ALSO_CALLED, bare, plainly
+from recsys_ndcg.convention.metric_names import ALSO_CALLED, bare, offered, plainly
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, as_float, nearest, shown
 
 if TYPE_CHECKING:
@@ -320,7 +319,7 @@ def _known(name: str) -> type[Metric] | None:
     """
     if name in METRICS:
         return METRICS[name]
-    for point in entry_points(group=_ENTRY_POINTS):
+    for point in offered(_ENTRY_POINTS):
         if point.name.lower() == name:
             try:
                 kind = point.load()
@@ -339,4 +338,4 @@ def names_known() -> frozenset[str]:
 
     To look for those takes a while: who has many names to look up asks once.
     """
-    return frozenset({*METRICS, *(one.name.lower() for one in entry_points(group=_ENTRY_POINTS))})
+    return frozenset({*METRICS, *(one.name.lower() for one in offered(_ENTRY_POINTS))})

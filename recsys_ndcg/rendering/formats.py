@@ -12,9 +12,6 @@ from recsys_ndcg.rendering.markdown import markdown_table
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The last two for programs: they get every digit, and no words around the table.
-FORMATS = ("text", "markdown", "latex", "csv", "json")
-
 
 def table_as(form: str, cells: pd.DataFrame, values: pd.DataFrame, left: int = 1) -> str:
     """Return a table in a form other than text.
@@ -22,7 +19,7 @@ def table_as(form: str, cells: pd.DataFrame, values: pd.DataFrame, left: int = 1
     Parameters
     ----------
     form : str
-        One of `FORMATS`.
+        "markdown" or "latex" for people, "csv" or "json" for programs, which get every digit.
     cells : pandas.DataFrame
         What people read, as text.
     values : pandas.DataFrame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,18 +18,21 @@ from recsys_ndcg.input.unpickling.collisions import Collisions
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import checked_k, names_known
 from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report.audit import FROM_LISTS, Audit
 from recsys_ndcg.report.levels import NAMES, Orders
 from recsys_ndcg.report.possible import objection
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.report.storage import FORMAT, LISTS, is_id, least_size
+from recsys_ndcg.report.storage import FORMAT, LISTS, least_size, no_ids
 from recsys_ndcg.report.stored_audit import StoredAudit
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.parts import Part
@@ -65,13 +68,7 @@ def _loaded(stored: Part, n_bytes: int) -> Loaded:
         stored["n_users"].refuse(f"is {size}, which is more than a file of this size holds")
     users = ids(stored["users"], size)
     known = names_known()
-    table = {
-        name: np.column_stack(
-            [stored[kind][name][metric].column(size, _kinds(name)) for metric in names]
-        )
-        for kind, kinds in (("scores", PARTS), ("orders", NAMES))
-        for name in kinds
-    }
+    table = _tables(stored, size, names)
     scores = Scores(
         tuple(measurement(name, stored["metrics"][name], known) for name in names),
         users,
@@ -95,6 +92,20 @@ def _loaded(stored: Part, n_bytes: int) -> Loaded:
     return audit, _baselines(stored["baselines"], names)
 
 
+def _tables(stored: Part, size: int, metrics: list[str]) -> dict[str, NDArray[Any]]:
+    """Return what every user has in every metric, by what it is."""
+    parts = {
+        name: [stored[kind][name][metric] for metric in metrics]
+        for kind, names in (("scores", PARTS), ("orders", NAMES))
+        for name in names
+    }
+
+    def filled(name: str) -> NDArray[Any]:
+        return np.column_stack([one.column(size, _kinds(name)) for one in parts[name]])
+
+    return dict(zip(parts, in_threads(filled, [*parts]), strict=True))
+
+
 def signature(name: str, part: Part) -> Signature:
     """Return the signature of a metric; half a character could be shown nowhere."""
     text = part.value
@@ -115,7 +126,8 @@ def signature(name: str, part: Part) -> Signature:
 
 def counts(lists: Part, size: int) -> ListCounts:
     """Return what there is to count in the lists of so many users."""
-    return ListCounts(**{name: lists[name].column(size, _kinds(name)) for name in LISTS})
+    columns = in_threads(lambda name: lists[name].column(size, _kinds(name)), LISTS)
+    return ListCounts(**dict(zip(LISTS, columns, strict=True)))
 
 
 def _kinds(name: str) -> str:
@@ -133,19 +145,27 @@ def ids(stored: Part, size: int) -> Ids:
     if not isinstance(listed, list):
         users = stored.column(size, "iu")
     else:
-        odd = [one for one in listed if not is_id(one)]
-        if odd:
-            stored.refuse(f"holds {shown(odd[0])}, which is no id")
+        for one in no_ids(listed):
+            stored.refuse(f"holds {shown(one)}, which is no id")
         if len(listed) != size:
             stored.refuse(f"holds {len(listed)} ids, but n_users is {size}")
-        users = as_numbers(objects(listed, "users"))
-    long_numbers = Collisions()
-    longer = [one for one in users.tolist() if isinstance(one, int) and one.bit_length() > 64]
-    if any(map(long_numbers.crowded, longer)):
-        stored.refuse("holds whole numbers that are chosen to have the same hash")
-    if len(set(users.tolist())) != size:
+        users = objects(listed, "users")
+        if set(map(type, listed)) != {str}:
+            users = as_numbers(users)
+            long_numbers = Collisions()
+            longer = [one for one in listed if isinstance(one, int) and one.bit_length() > 64]
+            if any(map(long_numbers.crowded, longer)):
+                stored.refuse("holds whole numbers that are chosen to have the same hash")
+    if _has_repeats(users):
         stored.refuse("holds an id twice")
     return users
+
+
+def _has_repeats(users: Ids) -> bool:
+    if users.dtype.kind == "O":
+        return len(set(users.tolist())) != len(users)
+    in_order = users if (users[1:] > users[:-1]).all() else np.sort(users)
+    return bool((in_order[1:] == in_order[:-1]).any())
 
 
 def measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:

@@ -11,7 +11,6 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.rendering.plots import score_by_cutoff, users_against_chance
 from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.summary import intervals
 
@@ -52,6 +51,11 @@ def plotted(
     MissingExtraError
         Vega-Altair is not installed.
     """
+    from recsys_ndcg.rendering.plots import (  # noqa: PLC0415 - ten files, rarely needed
+        score_by_cutoff,
+        users_against_chance,
+    )
+
     if kind not in KINDS:
         msg = f"kind must be 'k' or 'users', not {shown(kind)}."
         raise InvalidInputError(msg)

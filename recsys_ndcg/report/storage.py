@@ -20,6 +20,7 @@ from recsys_ndcg.scoring.scores import PARTS, ListCounts
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from recsys_ndcg.arrays import Ids
@@ -103,11 +104,26 @@ def write_json(stored: dict[str, Any], path: str | Path, least: int) -> None:
         A value is none that JSON has, or the file cannot be written.
     """
     try:
-        text = json.dumps(stored, indent=1, allow_nan=False)
+        pieces = [piece.encode() for piece in _pieces(stored)]
     except (TypeError, ValueError) as error:
         msg = f"A report with such user ids cannot be saved ({error}); use text or numbers."
         raise InvalidInputError(msg) from None
-    write_whole(path, f"{text.ljust(least)}\n")
+    blanks = b" " * (least - sum(map(len, pieces)))
+    write_whole(path, b"".join([*pieces, blanks, b"\n"]))
+
+
+def _pieces(stored: dict[str, Any]) -> Iterator[str]:
+    """Give the text of a file: line by line, but the ids of all users in one."""
+    in_lines, in_one = (json.JSONEncoder(indent=one, allow_nan=False) for one in (1, None))
+    before = "{"
+    for name, value in stored.items():
+        yield f"{before}\n {json.dumps(name)}: "
+        if isinstance(value, list):
+            yield in_one.encode(value)
+        else:
+            yield from (piece.replace("\n", "\n ") for piece in in_lines.iterencode(value))
+        before = ","
+    yield "\n}"
 
 
 def packed_ids(users: Ids) -> Any:
@@ -115,11 +131,17 @@ def packed_ids(users: Ids) -> Any:
     if users.dtype.kind in "iu":
         return pack(users)
     ids = users.tolist()
-    for user in ids:
-        if not is_id(user):
-            msg = f"A report with the user id {shown(user)} cannot be saved; use text or numbers."
-            raise InvalidInputError(msg)
+    for user in no_ids(ids):
+        msg = f"A report with the user id {shown(user)} cannot be saved; use text or numbers."
+        raise InvalidInputError(msg)
     return ids
+
+
+def no_ids(values: Sequence[object]) -> Iterator[object]:
+    """Return those of the values that `is_id` tells to be none; text is looked at as a whole."""
+    if set(map(type, values)) == {str} and is_id("".join(values)):  # type: ignore[arg-type]
+        return iter(())
+    return (one for one in values if not is_id(one))
 
 
 def is_id(value: object) -> bool:

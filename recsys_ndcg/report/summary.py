@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.scoring.totals import scored
-from recsys_ndcg.significance import mean_interval, ratio_interval
 from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
+from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
 from recsys_ndcg.significance.testing import check_choice, check_level
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
+import pandas as pd
 
 from recsys_ndcg.lazy import lazy
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 
@@ -65,13 +66,17 @@ class Ratings:
 
     def matrix(self, n_others: int) -> csr_array:
         """Return how often each user (or item) rates each of the other side."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - every worker would import it
+
         shape = (len(self.offsets) - 1, n_others)
         return csr_array((np.ones(len(self.codes)), self.codes, self.offsets), shape=shape)
 
     def hold(self, rows: Positions, codes: Positions, n_others: int) -> Flags:
         """Tell which pairs of inner ids are among the ratings; -1 is of nobody and nothing."""
         pairs = self.rows * n_others + self.codes
-        return (rows >= 0) & (codes >= 0) & np.isin(rows * n_others + codes, pairs)
+        asked = pd.Index(rows * n_others + codes)  # whose search is faster than NumPy's
+        found: Flags = (rows >= 0) & (codes >= 0) & asked.isin(pairs)
+        return found
 
     @property
     def sizes(self) -> Positions:

@@ -283,7 +283,7 @@ def test_nothing_is_measured_before_all_is_checked(
     def fail(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("recsys_ndcg.cli.entries.measured", fail)
+    monkeypatch.setattr("recsys_ndcg.evaluation.measured", fail)
     (folder / "broken.json").write_text('{"format": "recsys_ndcg report 4"}')
     for words in (
         ["none.csv"],

@@ -260,8 +260,7 @@ def test_what_is_no_gate_is_refused(
     def fail(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("recsys_ndcg.cli.entries.measured", fail)
-    monkeypatch.setattr("recsys_ndcg.cli.commands.evaluate.measured", fail)
+    monkeypatch.setattr("recsys_ndcg.evaluation.measured", fail)
     message = refusal(*command.split(), *words)
     assert pd.Series([message]).str.contains(match).all(), message
 

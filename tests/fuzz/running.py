@@ -170,6 +170,8 @@ def _work(
     """Run the cases that are asked for, the first few of them unlimited: they import."""
     warnings.simplefilter("ignore")
     module = importlib.import_module(target if "." in target else f"tests.fuzz.{target}")
+    for name in rn.__all__:  # imported here, before there is a limit to what that takes
+        getattr(rn, name)
     for seed in range(20 if target in targets() else 0):
         with suppress(Exception):
             module.run(module.case(_chance(target, -seed)), folder)

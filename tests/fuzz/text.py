@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
+from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.ratings import read_ratings
+from tests.input.tables import check
 
 if TYPE_CHECKING:
     import random
@@ -86,5 +88,6 @@ def run(case: bytes, folder: Path) -> None:
     elif kind == b"run":
         data = rn.RankedLists.from_trec(other, path)
     else:
+        check(content_of(path), rn.TextFormat(), None)
         data = rn.RankedLists.from_frame(path)
     assert str(rn.evaluate(data))

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.files import read_file
 from recsys_ndcg.input.ratings import read_ratings
+from tests.input.tables import table_in
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_a_file_gives_back_every_number_bit_for_bit(
     path = tmp_path_factory.mktemp("numbers") / "p.csv"
     lines = [f"1,{place},{number!r},{number!r}" for place, number in enumerate(numbers)]
     path.write_text("\n".join(["user,item,estimated,true", *lines]))
-    frame = read_file(path)
+    frame = table_in(path)
     assert frame["estimated"].tolist() == numbers
     assert frame["true"].tolist() == numbers
 
@@ -52,7 +52,7 @@ def test_a_long_file_gives_back_every_number(tmp_path: Path) -> None:
     pd.DataFrame({"user": 1, "item": range(20_000), "estimated": numbers, "true": 1}).to_csv(
         path, index=False
     )
-    assert (np.asarray(read_file(path)["estimated"]) == numbers).all()
+    assert (np.asarray(table_in(path)["estimated"]) == numbers).all()
 
 
 @pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "1e", "--1", "nan5"])
@@ -257,7 +257,7 @@ def test_reading_in_threads_leaves_the_filters_of_warnings_as_they_were(tmp_path
     path.write_text("user,item,estimated,true\n" + "".join(f"1,{i},{i},1\n" for i in range(500)))
     before = list(warnings.filters)
     threads = [
-        threading.Thread(target=lambda: [read_file(path) for _ in range(10)]) for _ in range(8)
+        threading.Thread(target=lambda: [table_in(path) for _ in range(10)]) for _ in range(8)
     ]
     for one in threads:
         one.start()

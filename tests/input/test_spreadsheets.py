@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.files import read_file
 from recsys_ndcg.input.spreadsheets import guarded, unguarded
 from recsys_ndcg.rendering.per_user import per_user_csv
+from tests.input.tables import table_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def check(ids: list[str], path: Path) -> None:
     for cell in cells:
         number = cell.startswith("-") and cell[1:2].isdigit() and float(cell) < 0
         assert not cell.startswith(tuple(RUNS)) or number
-    assert [str(one) for one in read_file(path)["user"]] == ids
+    assert [str(one) for one in table_in(path)["user"]] == ids
     read = pd.read_csv(path, dtype={"user": str}, keep_default_na=False)["user"]
     if "\r" not in "".join(ids):
         assert read.str.replace(FOR_PANDAS, "", regex=True).tolist() == ids
@@ -114,7 +114,7 @@ def test_files_of_others_are_not_changed(tmp_path: Path, heading: str) -> None:
     """An apostrophe there belongs to the id, or to the heading."""
     path = tmp_path / "p.csv"
     path.write_text(f"{heading},'=x\n'=1,'=a,1,1,1\n''-b,c,2,2,2\n")
-    frame: Any = read_file(path)
+    frame: Any = table_in(path)
     assert frame.iloc[:, 0].tolist() == ["'=1", "''-b"]
     assert frame.columns[-1] == "'=x"
     path.write_text("user,item,estimated,true\n'=1,a,1,5\n'=1,b,2,3\n")
@@ -127,7 +127,7 @@ def test_lines_end_as_they_may(tmp_path: Path, end: str) -> None:
     path = tmp_path / "p.csv"
     rows = ["user,item,estimated,true", '"a\r\nb",x,1,5', '"a\r\nb",y,2,3', '"c\rd",y,2,3', ""]
     path.write_bytes(end.join(rows).encode())
-    frame: Any = read_file(path)
+    frame: Any = table_in(path)
     assert frame["user"].tolist() == ["a\r\nb", "a\r\nb", "c\rd"]
     assert frame["true"].tolist() == [5, 3, 3]
 

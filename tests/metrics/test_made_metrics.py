@@ -24,7 +24,6 @@ import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
-from recsys_ndcg.metrics import metric as doors
 from recsys_ndcg.scoring import Measurement, measure
 from tests import drawn, made, textbook
 from tests.commands import refusal, run
@@ -1144,7 +1143,7 @@ def test_names_of_ours_ask_no_package(
     def asked(**_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(doors, "entry_points", asked)
+    monkeypatch.setattr("importlib.metadata.entry_points", asked)
     names = [name for name in METRICS if name not in {"rmse", "mse", "mae", "auc"}]
     report = rn.evaluate(ROWS, metrics=names, threshold=4, k=2)
     assert str(report)

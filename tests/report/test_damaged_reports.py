@@ -116,6 +116,7 @@ CHANGES: list[tuple[Callable[[Stored], None], str]] = [
     (_set("users", to=[1, True, 2]), "users holds an id twice"),
     (_set("users", to=_floats(1, 2, 3)), "users is packed as float64"),
     (_set("users", to=_whole(1, 2, 2)), "users holds an id twice"),
+    (_set("users", to=_whole(2, 1, 2)), "users holds an id twice"),
     (_without("lists"), "lists is missing"),
     (_without("lists", "tied"), "lists.tied is missing"),
     (_set("lists", "n_items", to=5), "lists.n_items is no packed column of 3 values"),

@@ -105,6 +105,38 @@ def test_flags_come_back(column: Any) -> None:
     _same(column)
 
 
+_RNG = np.random.default_rng(5)
+#: Longer than what is looked at to choose how they are compressed.
+LONG: dict[str, Any] = {
+    "one number": np.zeros(100_000, dtype=np.int64),
+    "few in no order": _RNG.integers(0, 10, 100_000),
+    "many in no order": _RNG.integers(0, 2_000, 100_000),
+    "many in order": np.sort(_RNG.integers(0, 2_000, 100_000)),
+    "over and over": np.tile(np.arange(100), 1_000),
+    "digests": _RNG.integers(0, 2**32, 100_000, dtype=np.uint32),
+    "few floats": _RNG.integers(0, 10, 100_000) / 7,
+    "many floats": np.repeat(_RNG.normal(size=20_000), 5),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_columns_come_back_however_they_are_compressed(name: str) -> None:
+    """And take hardly more room than by looking for what stood there before."""
+    _same(LONG[name])
+    packed = pack(LONG[name])
+    for one in (packed, *(packed[part] for part in ("codes", "values", "steps") if part in packed)):
+        if "data" in one:
+            bytes_ = base64.b64decode(one["data"])
+            plain = zlib.decompress(bytes_) if one["packed"] else bytes_
+            assert len(bytes_) <= len(zlib.compress(plain, 1)) * 1.05
+
+
+def test_what_cannot_be_compressed_is_not() -> None:
+    """As nothing is gained, and time lost."""
+    assert not pack(LONG["digests"])["packed"]
+    assert pack(LONG["many in no order"])["packed"]
+
+
 def test_few_different_numbers_take_little_room() -> None:
     """A column of five scores, and ids in a row."""
     scores = np.random.default_rng(0).choice([0.0, 0.25, 0.5, np.nan, 1.0], 100_000)
@@ -519,6 +551,15 @@ def test_half_a_character_is_refused_as_an_id(tmp_path: Path) -> None:
     report = rn.evaluate({"\ud800": [(2.0, 1), (1.0, 3)], "b": [(2.0, 1), (1.0, 2)]})
     with refused("user id .* cannot be saved; use text or numbers", whole=False):
         report.save(tmp_path / "r.json")
+
+
+def test_a_file_is_read_however_its_lines_are_broken(path: Path) -> None:
+    """As earlier versions wrote each id on a line of its own."""
+    before, text = rn.Report.load(path), path.read_text(encoding="utf-8")
+    assert '\n "users": ["ann", "bob", "cy"],\n' in text
+    for indent in (None, 1, 3):
+        path.write_text(json.dumps(json.loads(text), indent=indent), encoding="utf-8")
+        assert rn.Report.load(path) == before
 
 
 def test_a_person_can_read_the_file(path: Path) -> None:

@@ -24,11 +24,7 @@ from recsys_ndcg.cli.parameters import (
 )
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.testing import Statistics
-from recsys_ndcg.comparison.comparing import compare as comparison_of
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering import compared, signature_lines, terminal
-from recsys_ndcg.rendering.formats import table_as
-from recsys_ndcg.rendering.table import signature_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +108,8 @@ class Tables:
         InvalidInputError
             It would hold two.
         """
+        from recsys_ndcg.rendering import compared
+
         more = [compared.PAIRS] * self.pairs + [compared.SEGMENTS] * segments
         if form == "csv" and len(more) > 1:
             msg = "--format csv holds one table: the one of --pairs, or that of --by. Leave one."
@@ -135,6 +133,8 @@ def compare(  # noqa: PLR0913 - one parameter per option
 
     Which is better, for whom, and how sure that is.
     """
+    from recsys_ndcg.comparison.comparing import compare as comparison_of
+
     with told(quiet=style.quiet):
         form, ks, names = checked_form(style.form), measured.ks, measured.names
         kinds = tables.kinds(form, segments=statistics.by is not None)
@@ -172,6 +172,9 @@ def _gates(
 
 def _show(found: Comparison, form: str, kinds: list[str], style: Style) -> None:
     """Print a comparison in a form."""
+    from recsys_ndcg.rendering import compared
+    from recsys_ndcg.rendering.formats import table_as
+
     metric = found.metrics[0]
     if form == "text":
         _show_text(found, kinds, style)
@@ -195,6 +198,8 @@ def _show(found: Comparison, form: str, kinds: list[str], style: Style) -> None:
 
 
 def _show_text(found: Comparison, kinds: list[str], style: Style) -> None:
+    from recsys_ndcg.rendering import compared, signature_lines, terminal
+
     first, *others = [compared.table(found, found.metrics[0], kind) for kind in kinds]
     if not style.quiet:
         say(compared.head(found), wrap=True)
@@ -212,6 +217,9 @@ def _show_text(found: Comparison, kinds: list[str], style: Style) -> None:
 
 def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
     """Return the numbers of a table, of all metrics."""
+    from recsys_ndcg.rendering import compared
+    from recsys_ndcg.rendering.table import signature_texts
+
     if kind == compared.PAIRS:
         return found.pairwise
     if kind == compared.SEGMENTS:

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import track
 
-from recsys_ndcg.cli import demo as experiments
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.parameters import Style
 from recsys_ndcg.cli.process import err, say, show, told
-from recsys_ndcg.comparison.comparing import compare
-from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.ratings import read_ratings
-from recsys_ndcg.metrics import parse
-from recsys_ndcg.rendering import compared, terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from recsys_ndcg.lists.ranked_lists import RankedLists
     from recsys_ndcg.report.report import Report
+
+    Run = tuple[str, RankedLists]
 
 
 def demo(
@@ -40,22 +40,18 @@ def demo(
 
     By their rankings, user by user.
     """
+    from recsys_ndcg.cli import demo as experiments
+    from recsys_ndcg.metrics import parse
+
     with told():
         if seed < 0:
             msg = f"--seed must be at least 0, not {seed}."
             raise InvalidInputError(msg)
-        table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
+        table = _ratings(ratings, seed)
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
         names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
-        running = track(
-            experiment.run(),
-            "Training",
-            total=len(experiments.MODELS),
-            console=err,
-            transient=True,
-            disable=not err.is_terminal,
-        )
+        running = _watched(experiment.run(), len(experiments.MODELS))
         reports = experiments.reports(running, names, limit)
         source = "sample ratings" if ratings is None else str(ratings)
         say(
@@ -66,7 +62,26 @@ def demo(
         _show_models(reports, names)
 
 
+def _ratings(path: Path | None, seed: int) -> pd.DataFrame:
+    """Return the ratings of a file, or the sample."""
+    from recsys_ndcg.datasets import sample_ratings
+    from recsys_ndcg.input.ratings import read_ratings
+
+    return sample_ratings(seed=seed) if path is None else read_ratings(path)
+
+
+def _watched(runs: Iterable[Run], total: int) -> Iterable[Run]:
+    """Give one run after the other, with a bar where somebody watches."""
+    from rich.progress import track
+
+    quiet = not err.is_terminal
+    return track(runs, "Training", total=total, console=err, transient=True, disable=quiet)
+
+
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:
+    from recsys_ndcg.comparison.comparing import compare
+    from recsys_ndcg.rendering import compared, terminal
+
     comparison = compare(reports)
     best = comparison.leaderboard.index[0]
     say()

@@ -21,10 +21,6 @@ from recsys_ndcg.cli.parameters import (
 from recsys_ndcg.cli.process import emit, err, out, say, show, told
 from recsys_ndcg.cli.replacing import Replacing
 from recsys_ndcg.cli.source import files_of, lists_of
-from recsys_ndcg.evaluation import measured
-from recsys_ndcg.rendering import cells, latex, markdown, signature_lines, terminal
-from recsys_ndcg.rendering.formats import table_as
-from recsys_ndcg.rendering.table import signature_texts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +47,8 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     style: Style,
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
+    from recsys_ndcg.evaluation import measured
+
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         names, ks = options.names_of(metrics) if metrics else None, options.cutoffs(k or ["10"])
@@ -67,6 +65,10 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 def show_report(report: Report, form: str, style: Style, to: Console = out) -> None:
     """Print a report in a form."""
+    from recsys_ndcg.rendering import cells, latex, markdown, signature_lines, terminal
+    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.rendering.table import signature_texts
+
     if form == "text":
         show(terminal.summary(report), to)
         for line in () if style.quiet else report.remarks:

@@ -10,9 +10,6 @@ import typer
 from recsys_ndcg.cli.parameters import Choices, Source, Style, Written, checked_form, plan_of
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import lists_of
-from recsys_ndcg.evaluation import measured
-from recsys_ndcg.rendering import signature_lines, terminal
-from recsys_ndcg.rendering.formats import table_as
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -28,6 +25,10 @@ def explain(  # noqa: PLR0913 - one parameter per option
     style: Style,
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
+    from recsys_ndcg.evaluation import measured
+    from recsys_ndcg.rendering import signature_lines, terminal
+    from recsys_ndcg.rendering.formats import table_as
+
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         plan = plan_of(choices, [f"ndcg@{k}"], [k])

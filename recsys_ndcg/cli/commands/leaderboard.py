@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,13 +21,20 @@ from recsys_ndcg.cli.parameters import (
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.evaluation import measured
-from recsys_ndcg.rendering import terminal
-from recsys_ndcg.rendering.formats import table_as
-from recsys_ndcg.report.leaderboard import BY
-from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from recsys_ndcg.report.report import Report
+
+
+def _orders() -> Iterable[str]:
+    from recsys_ndcg.report.leaderboard import BY
+
+    return BY
 
 
 def leaderboard(  # noqa: PLR0913 - one parameter per option
@@ -46,7 +53,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         typer.Option(
             help="score; adjusted: how far from chance to the best order of the list; z: how "
             "surely that is no chance.",
-            autocompletion=beginning(BY),
+            autocompletion=beginning(_orders),
         ),
     ] = "score",
     n: Annotated[int, typer.Option("-n", help="How many users.")] = 20,
@@ -63,12 +70,8 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         _check(sort, n)
         report, name = _measured(source, written, choices, metric)
         board = report.leaderboard(name, n, by=sort, ascending=ascending)
-        cells = terminal.written(board.reset_index().set_index("rank")).map(visible)
-        if form != "text":
-            emit(table_as(form, cells, board.reset_index().set_index("rank").reset_index(), left=2))
-            return
-        show(terminal.Grid(cells, f"{name} by {sort}", left=2))
-        if style.quiet:
+        _show(board, form, f"{name} by {sort}")
+        if style.quiet or form != "text":
             return
         if board.attrs["trivial"]:
             say(f"- {board.attrs['trivial']} users for whom every order is the same are left out.")
@@ -76,9 +79,22 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         say(signature.text if style.full_signature else signature.short, "dim")
 
 
+def _show(board: pd.DataFrame, form: str, title: str) -> None:
+    """Print the users in a form."""
+    from recsys_ndcg.rendering import terminal
+    from recsys_ndcg.rendering.formats import table_as
+
+    ranked = board.reset_index().set_index("rank")
+    cells = terminal.written(ranked).map(visible)
+    if form == "text":
+        show(terminal.Grid(cells, title, left=2))
+    else:
+        emit(table_as(form, cells, ranked.reset_index(), left=2))
+
+
 def _check(sort: str, n: int) -> None:
-    if sort not in BY:
-        msg = f"--sort: there is no {sort!r}. {nearest(sort, BY)}"
+    if sort not in _orders():
+        msg = f"--sort: there is no {sort!r}. {nearest(sort, _orders())}"
         raise InvalidInputError(msg)
     if n < 1:
         msg = f"-n must be at least 1, not {n}."
@@ -89,6 +105,10 @@ def _measured(
     source: Source, written: Written, choices: Choices, metric: str | None
 ) -> tuple[Report, str]:
     """Return a report, and the name of the metric in it."""
+    from recsys_ndcg.evaluation import measured
+    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.saved_files import is_saved
+
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
     files = files_of(source)
     for path in files.values():

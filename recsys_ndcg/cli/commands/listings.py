@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import fields
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.parameters import Format, checked_form
 from recsys_ndcg.cli.process import emit, show, told
-from recsys_ndcg.convention.presets import PRESETS
-from recsys_ndcg.metrics import METRICS, Metric
-from recsys_ndcg.rendering import terminal
-from recsys_ndcg.rendering.formats import table_as
+
+if TYPE_CHECKING:
+    from recsys_ndcg.metrics import Metric
 
 
 def presets(*, form: Format = "text") -> None:
     """List the libraries whose numbers --preset reproduces."""
+    from recsys_ndcg.convention.presets import PRESETS
+
     rows = [
         {
             "preset": name,
@@ -25,11 +25,13 @@ def presets(*, form: Format = "text") -> None:
         }
         for name, one in PRESETS.items()
     ]
-    _show(pd.DataFrame(rows), form)
+    _show(rows, form)
 
 
 def metrics(*, form: Format = "text") -> None:
     """List the metrics, and what else they are called."""
+    from recsys_ndcg.metrics import METRICS
+
     rows = [
         {
             "metric": _named(kind),
@@ -38,11 +40,17 @@ def metrics(*, form: Format = "text") -> None:
         }
         for _, kind in sorted(METRICS.items())
     ]
-    _show(pd.DataFrame(rows), form)
+    _show(rows, form)
 
 
-def _show(table: pd.DataFrame, form: str) -> None:
+def _show(rows: list[dict[str, Any]], form: str) -> None:
+    import pandas as pd
+
+    from recsys_ndcg.rendering import terminal
+    from recsys_ndcg.rendering.formats import table_as
+
     with told():
+        table = pd.DataFrame(rows)
         form = checked_form(form)
         if form == "text":
             show(terminal.Listing(table))

@@ -49,7 +49,7 @@ class TextTable:
     def __init__(self, name: str, text: str, how: TextFormat) -> None:
         self._name, self._decimal = name, how.decimal
         self._first_line = 1 + how.heading
-        separator = how.separator or _separator_of(text, how)
+        separator = how.separator or separator_of(text, how)
         if separator == "::":
             separator, text = "\t", text.replace("::", "\t")
         _check_width(name, text, separator)
@@ -75,7 +75,7 @@ class TextTable:
         text = self.frame[name]
         self._refuse(name, text.str.strip() == "", "is missing")
         distinct = text.unique()
-        if all(map(_is_plain_number, distinct)):
+        if all(map(is_plain_number, distinct)):
             self.frame = self.frame.assign(**{name: text.astype(np.int64)})
 
     def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
@@ -193,7 +193,7 @@ def first_line(text: str) -> str:
 
 def first_fields(text: str, how: TextFormat) -> list[str]:
     """Return the fields of the first line."""
-    separator = how.separator or _separator_of(text, how)
+    separator = how.separator or separator_of(text, how)
     line = first_line(text)
     if separator == "::":
         return line.split(separator)
@@ -212,8 +212,14 @@ def _numbers(text: pd.Series[str]) -> Floats:
     return np.where(text.str.contains("_", regex=False), np.nan, values)  # a name, not a number
 
 
-def _is_plain_number(text: str) -> bool:
-    """Tell the usual writing of a whole number that fits 64 bits."""
+def is_plain_number(text: str) -> bool:
+    """Tell the usual writing of a whole number that fits 64 bits.
+
+    Examples
+    --------
+    >>> [is_plain_number(text) for text in ("42", "0", "042", "-1", "1" * 19)]
+    [True, True, False, False, False]
+    """
     short = len(text) < 19 and text.isascii() and text.isdigit()
     return short and str(int(text)) == text
 
@@ -228,7 +234,7 @@ def _check_width(name: str, text: str, separator: str) -> None:
         )
         raise InvalidInputError(msg)
     lines = text.count("\n") + text.count("\r")
-    if lines * width > 1_000_000 + 2 * len(text):  # cells that are not there would fill the memory
+    if lines > most_lines(width, len(text)):
         msg = (
             f"{name}: most lines are blank, or have far fewer columns than the {width} of line 1. "
             "Take out what is not of the table."
@@ -236,7 +242,20 @@ def _check_width(name: str, text: str, separator: str) -> None:
         raise InvalidInputError(msg)
 
 
-def _separator_of(text: str, how: TextFormat) -> str:
+def most_lines(width: int, length: int) -> float:
+    """Return how many lines a text may have: cells that are not there would fill the memory.
+
+    Parameters
+    ----------
+    width : int
+        Of its first line, in fields.
+    length : int
+        Of all of it, in characters.
+    """
+    return (1_000_000 + 2 * length) / width
+
+
+def separator_of(text: str, how: TextFormat) -> str:
     """Return what the first line has most of; a decimal comma is none, where there are others."""
     line = first_line(text)
     others = [one for one in _SEPARATORS if one != how.decimal and one in line]

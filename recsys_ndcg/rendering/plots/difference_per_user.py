@@ -12,7 +12,7 @@ from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
 from recsys_ndcg.rendering.plots.wording import beside, count, label, labels, within
 from recsys_ndcg.rendering.table import number
-from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance.intervals import mean_interval
 
 if TYPE_CHECKING:
     import altair as alt

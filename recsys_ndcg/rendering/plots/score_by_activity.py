@@ -11,7 +11,7 @@ from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.wording import count, label, labels, of_level, with_interval
 from recsys_ndcg.rendering.table import number
-from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance.intervals import mean_interval
 
 if TYPE_CHECKING:
     import altair as alt

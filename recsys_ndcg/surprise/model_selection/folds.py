@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -208,12 +209,12 @@ def run(
 
 
 def _fold(algo: Any, trainset: Any, testset: Any, plan: FoldPlan) -> Fold:
-    sizes = Counter(row[0] for row in testset)
+    sizes = Counter(map(itemgetter(0), testset))
     if plan.rated is not None:
         refuse_single_items(len(sizes), max(sizes.values(), default=0))
     for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
         refuse_beyond(metric.k, trainset)
-    grades = Grades.of(np.array([row[2] for row in testset], dtype=np.float64))
+    grades = Grades.of(np.array(list(map(itemgetter(2), testset)), dtype=np.float64))
     plan = plan.each(lambda one: one.with_threshold(grades))
     start = time.time()
     algo.fit(trainset)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from inspect import getattr_static, isfunction
 from itertools import chain, starmap
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from surprise import Trainset
@@ -105,7 +106,8 @@ def _looked_at(place: int, split: Any) -> tuple[Any, list[Any]]:
         which = "testset" if trainset.n_ratings else "trainset"
         msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
         raise InvalidInputError(msg)
-    for row, given in enumerate(testset):
+    usual = set(map(type, testset)) <= {tuple, list} and set(map(len, testset)) == {3}
+    for row, given in enumerate(() if usual else testset):
         if not isinstance(given, tuple | list) and isinstance(given, Iterable):
             testset[row] = tuple(given)
         if not isinstance(given, Iterable) or len(testset[row]) != 3:
@@ -114,7 +116,7 @@ def _looked_at(place: int, split: Any) -> tuple[Any, list[Any]]:
                 "Make it with data.construct_testset(raw_ratings)."
             )
             raise InvalidInputError(msg)
-    grades = floats([row[2] for row in testset], "rating")
+    grades = floats(list(map(itemgetter(2), testset)), "rating")
     check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset
 
@@ -149,7 +151,8 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
     if _is_known_to_cv(data, cv):
         return None
-    user, item, rating, _ = (list(column) for column in zip(*ratings_of(data), strict=True))
+    ratings = ratings_of(data)
+    user, item, rating = (list(map(itemgetter(place), ratings)) for place in range(3))
     grades = floats(rating, "rating")
     check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
     first = plan.rated or plan.catalogue

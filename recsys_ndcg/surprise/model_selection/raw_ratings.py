@@ -79,7 +79,10 @@ def ratings_of(data: Any) -> Sequence[Any]:
     if not ratings:
         msg = "The dataset has no ratings. Check the file or the filter that they came from."
         raise InvalidInputError(msg)
-    width = [len(row) if isinstance(row, tuple | list) else 0 for row in ratings]
+    if all(issubclass(kind, tuple | list) for kind in set(map(type, ratings))):
+        width = list(map(len, ratings))
+    else:
+        width = [len(row) if isinstance(row, tuple | list) else 0 for row in ratings]
     if set(width) != {4}:
         place = next(place for place, one in enumerate(width) if one != 4)
         msg = (

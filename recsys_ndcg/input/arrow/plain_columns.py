@@ -1,0 +1,102 @@
+"""Columns of plain text, read by pyarrow in all threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.input.text.plain import ABSENT, UnusualError, read_ids
+from recsys_ndcg.parallel import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.input.ids import Coded
+    from recsys_ndcg.input.text.plain import PlainText
+
+_BLOCK = 1 << 21
+_DIGITS = 18  # of a whole number that surely fits 64 bits
+
+
+def arrow_columns(
+    plain: PlainText, ids: Sequence[str], numbers: Mapping[str, bool]
+) -> dict[str, Ids | Coded | Floats]:
+    """Return columns of ids and numbers; `numbers` tells which of them may have empty fields.
+
+    Raises
+    ------
+    UnusualError, or what pyarrow raises
+        The careful reader has to look at the text.
+    ImportError
+        There is no pyarrow.
+    """
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import csv  # noqa: PLC0415
+
+    kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
+    table = csv.read_csv(
+        pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),
+        csv.ReadOptions(column_names=plain.names, block_size=_BLOCK),
+        csv.ParseOptions(
+            delimiter=plain.separator,
+            quote_char='"' if plain.quoted else False,
+            newlines_in_values=plain.quoted,
+        ),
+        csv.ConvertOptions(
+            check_utf8=False,  # it is known
+            include_columns=[*kinds],
+            column_types=kinds,
+            null_values=ABSENT,
+            strings_can_be_null=False,
+            decimal_point=plain.decimal,
+        ),
+    )
+    found = {name: _floats(table[name], numbers[name]) for name in numbers}
+    read = in_threads(lambda name: _ids(table[name]), ids)
+    return found | dict(zip(ids, read, strict=True))
+
+
+def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - private
+    """Return finite numbers, NaN where the text has none."""
+    if column.null_count and not may_be_empty:
+        raise UnusualError
+    values: Floats = column.to_numpy()
+    if np.count_nonzero(~np.isfinite(values)) != column.null_count:
+        raise UnusualError
+    return values
+
+
+def _ids(column: Any) -> Ids | Coded:
+    numbers = _whole_numbers(column)
+    if numbers is not None:
+        return numbers
+    encoded = column.dictionary_encode().unify_dictionaries()
+    codes = [chunk.indices.to_numpy() for chunk in encoded.chunks]
+    return read_ids(encoded.chunk(0).dictionary.to_pylist(), np.concatenate(codes))
+
+
+def _whole_numbers(column: Any) -> Ids | None:
+    """Return whole numbers, None where one is not written plainly.
+
+    No other writing of a number is as short as the plain one, but for hexadecimal digits.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import compute  # noqa: PLC0415
+
+    written = [chunk.buffers()[2].to_pybytes() for chunk in column.chunks]
+    if any(b"x" in one or b"X" in one for one in written):
+        return None
+    try:
+        values: Ids = column.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        return None
+    low, high = int(values.min()), int(values.max())
+    if low < 0 or high >= 10**_DIGITS:
+        return None
+    length = len(values) + sum(
+        int(np.count_nonzero(values >= 10**digits)) for digits in range(1, len(str(high)))
+    )
+    plain = length == compute.sum(compute.binary_length(column)).as_py()
+    return values if plain else None

@@ -1,0 +1,63 @@
+"""The table in a file, as any test can look at it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import RecsysNdcgError
+from recsys_ndcg.input.files import ORDER, careful_table, read_file
+from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.text import typed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.input.text.form import TextFormat
+
+
+def table_in(path: Path) -> pd.DataFrame:
+    """Read a file whichever way it is read; columns that nobody asked for may be empty."""
+    columns = {
+        name: column.ids[column.codes] if isinstance(column, Coded) else column
+        for name, column in dict(read_file(path)).items()
+    }
+    return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
+
+
+def texts(ids: Coded) -> list[str]:
+    """Return the id of every row."""
+    return [ids.ids[code] for code in ids.codes.tolist()]
+
+
+def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
+    """Compare the fast reading with the careful one; tell whether there was one."""
+    try:
+        slow: Any = careful_table(content.name, how.text_of(content), how, columns)
+    except RecsysNdcgError as error:
+        slow = str(error)
+    try:
+        fast = typed.typed_table(content, how, columns, ORDER)
+    except RecsysNdcgError as error:
+        fast = None
+        same = str(error) == slow
+        assert same, slow
+    if fast is None:
+        return False
+    assert not isinstance(slow, str), slow
+    assert list(fast) == list(slow)
+    for name, column in fast.items():
+        if isinstance(column, Coded):
+            found = slow[name].tolist()
+            assert texts(column) == found
+            assert column.ids.tolist() == list(dict.fromkeys(found))
+            assert {*map(type, column.ids)} == {str}
+            assert column.codes.dtype == np.int32
+        elif column is not None:
+            same = np.asarray(slow[name])
+            assert same.dtype == column.dtype
+            assert same.tobytes() == column.tobytes()
+    return True

@@ -1,0 +1,211 @@
+"""The fields of rows are what looking at each of them says, wherever their kind changes."""
+
+from __future__ import annotations
+
+import decimal
+import enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.input import fields
+from recsys_ndcg.input.ids import coded, encode
+from recsys_ndcg.input.rows import floats
+from recsys_ndcg.input.tuples import read_tuples
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Named(enum.StrEnum):
+    """Text, and more than that."""
+
+    ANN = "ann"
+
+
+class Prediction(NamedTuple):
+    """What Surprise returns."""
+
+    uid: Any
+    iid: Any
+    r_ui: Any
+    est: Any
+    details: Any
+
+
+INTEGERS = st.sampled_from([0, 1, -1, 7, 2**31 - 1, -(2**31), 2**31, 2**63, 10**30])
+TEXTS = st.one_of(
+    st.sampled_from(
+        ["", "a", "b", "12345678", "123456789", "1234567890123456", "12345678901234567", "a\nb"]
+    ),
+    st.sampled_from(["a\0", "\0", "\n", "é" * 8, "é" * 9, "\ud800", "🦜🦜", "ann", "1"]),
+    st.text(max_size=18),
+)
+IDS = st.one_of(
+    INTEGERS,
+    TEXTS,
+    st.sampled_from([True, 1.0, 1.5, None, (1, 2), Named.ANN, np.int64(7), np.str_("a"), [1]]),
+)
+NUMBERS = st.one_of(
+    st.floats(),
+    st.sampled_from([0.0, -0.0, 1.5]),
+    INTEGERS,
+    st.sampled_from([True, None, np.float32(0.7), np.float64(0.7), np.int64(3), pd.NA]),
+    st.sampled_from([decimal.Decimal("1.5"), "1.5", b"x", 10**400, [1], 1j, np.ma.masked]),
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_at_a_time() -> Iterator[None]:
+    before = fields._CHUNK  # noqa: SLF001 - or a kind would change every few thousand rows alone
+    fields._CHUNK = 3  # noqa: SLF001
+    yield
+    fields._CHUNK = before  # noqa: SLF001
+
+
+def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) -> Any:
+    """Draw values of one kind, and perhaps some others among them."""
+    alike = st.one_of([st.lists(kind, min_size=1, max_size=9) for kind in kinds])
+    return st.tuples(alike, st.lists(any_, max_size=2), st.integers(0, 9)).map(
+        lambda parts: [*parts[0][: parts[2]], *parts[1], *parts[0][parts[2] :]]
+    )
+
+
+def bits(numbers: Any) -> bytes:
+    """Return numbers with their signs, and one NaN for all that there are."""
+    values = np.asarray(numbers, dtype=float)
+    return np.where(np.isnan(values), np.nan, values).tobytes()
+
+
+def outcome(work: Callable[[], Any]) -> Any:
+    """Return what comes of it: values with their types, or what is said against them."""
+    try:
+        ids, codes = work()
+    except rn.InvalidInputError as error:
+        return str(error)
+    return [(type(one), one) for one in ids.tolist()], codes.tolist()
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(mostly([INTEGERS, TEXTS, st.integers(-5, 5)], IDS))
+def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
+    """Also where whole numbers, or short texts, give way to others."""
+
+    def read() -> Any:
+        reader = fields.IdReader("user", len(values))
+        for start in range(0, len(values), 3):
+            reader.take(values[start : start + 3], start)
+        return encode(reader.ids, "user")
+
+    expected = outcome(lambda: encode(coded(values, "user", len(values)), "user"))
+    assert outcome(read) == expected
+
+
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element:UserWarning")
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(mostly([st.floats(), st.integers(-5, 5), NUMBERS], NUMBERS))
+def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
+    """To the last bit, or refused with the same words."""
+
+    def looked_at(work: Callable[[], Any]) -> Any:
+        try:
+            return bits(work())
+        except rn.InvalidInputError as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001 - of what no column is made of
+            return type(error)
+
+    read = looked_at(lambda: fields.read_numbers(values, "true"))
+    assert read == looked_at(lambda: floats(values, "true"))
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_records_are_tuples_of_these_numbers_and_nothing_else(data: st.DataObject) -> None:
+    """Whatever stands among them; their bytes are never taken for others."""
+    row = st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.floats(), st.integers(0, 5))
+    rows: list[Any] = data.draw(st.lists(row, min_size=1, max_size=8))
+    for odd in data.draw(st.lists(st.tuples(st.integers(0, 7), IDS | NUMBERS), max_size=1)):
+        at = odd[0] % len(rows)
+        cut = data.draw(st.integers(0, 4))
+        rows[at] = data.draw(
+            st.sampled_from([(*rows[at][:cut], odd[1], *rows[at][cut + 1 :]), [*rows[at]], odd[1]])
+        )
+    kinds = [*map(type, rows[0])] if type(rows[0]) is tuple else []
+    fit = len(kinds) == 4 and kinds[:2] == [int, int] and {*kinds} <= {int, float}
+    fit = fit and all(
+        type(one) is tuple
+        and [*map(type, one)] == kinds
+        and all(-(2**31) <= part < 2**31 for part in one if type(part) is int)
+        for one in rows
+    )
+    found = fields.read_records(rows, len(rows), 2, 2)
+    assert (found is not None) == fit
+    if found is not None:
+        expected = [np.array([one[at] for one in rows], dtype=float) for at in range(4)]
+        assert [*map(bits, found)] == [*map(bits, expected)]
+        assert [one.dtype.kind for one in found] == ["i", "i", "f", "f"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(1, 2, 3.0, 4.0), (1, 3, "abcd", 4.0)],  # as many bytes as a float
+        [(1, 2, 3.0, 4.0), (1, 3, 3.0, "abcd")],
+        [("a", "b", 3.0, 4.0), ("a", "c", "abcd", 4.0)],
+    ],
+)
+def test_text_as_long_as_a_number_is_none(rows: Any) -> None:
+    """By its length alone it would be one."""
+    with refused("text such as 'abcd' in row 1", whole=False):
+        read_tuples(rows)
+
+
+@pytest.mark.parametrize("ids", [[1, ""], [(1, "")[at > 2] for at in range(9)]])
+def test_an_empty_text_is_no_whole_number(ids: list[Any]) -> None:
+    """Though it is written in as many bytes."""
+    rows = [(one, at, 1.0, 2.0) for at, one in enumerate(ids)]
+    found: Any = read_tuples(rows).user
+    assert [found.ids[code] for code in found.codes] == ids
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{1, "a", 2.0, 3.0}, {1: 0, "a": 0, 2.0: 0, 3.0: 0}, "abcd", (1, "a", 2.0), (1, "a", 2, 3, 4)],
+)
+@pytest.mark.parametrize("ids", [(1, 2), ("u", "i")])
+def test_no_other_row_is_taken_for_a_tuple(odd: Any, ids: Any) -> None:
+    """Though it has as many entries, or makes up for those of another."""
+    rows = [(*ids, 3.0, float(place)) for place in range(8)]
+    rows.insert(5, odd)
+    with pytest.raises(rn.InvalidInputError, match=r"Row 5 \(counted from 0\) is "):
+        read_tuples(rows)
+
+
+def test_rows_of_all_kinds_are_the_same_rows() -> None:
+    """Tuples, lists and arrays, numbers and text."""
+    rows = [(place % 3, f"item {place}", place / 3, float(place % 5)) for place in range(10)]
+    lists = rn.RankedLists.from_tuples(rows)
+    for other in ([*map(list, rows)], [np.array(row, dtype=object) for row in rows], iter(rows)):
+        same = rn.RankedLists.from_tuples(other)
+        assert same.users.tolist() == lists.users.tolist()
+        assert np.asarray(same.items).tolist() == np.asarray(lists.items).tolist()
+        assert same.estimated.tolist() == lists.estimated.tolist()
+        assert same.true.tolist() == lists.true.tolist()
+
+
+@pytest.mark.parametrize("details", [{"was_impossible": True}, {}, None])
+def test_details_are_looked_at_wherever_they_stand(details: Any) -> None:
+    """One impossible prediction behind many others."""
+    rows = [Prediction(f"u{at}", "i", 4.0, 3.0, {"was_impossible": False}) for at in range(9)]
+    rows[7] = rows[7]._replace(details=details)
+    flags = read_tuples(rows).impossible
+    assert (flags is None) == (not details)
+    if flags is not None:
+        assert flags.tolist() == [at == 7 for at in range(9)]

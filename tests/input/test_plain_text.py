@@ -1,0 +1,276 @@
+"""Fast readers of text see what the careful one sees, to the last bit, or nothing at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.input import ratings
+from recsys_ndcg.input.contents import Content
+from recsys_ndcg.input.files import ORDER
+from recsys_ndcg.input.text import typed
+from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.plain import UnusualError
+from tests.input.tables import check, texts
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HEADINGS = (
+    "user item estimated true", "user item estimated true", "userId movieId rating prediction",
+    "user item est", "user item true rank when", "user n_items n_relevant ndcg",
+    "user uid item est",
+    "item estimated note true user", "user user item", "1 2 3 4",
+    '"user" "item" "estimated" "true"',
+)  # fmt: skip
+USUAL = ("0", "7", "42", "1.5", "-0.25", "3e2", "2.5000000000000004", "ann", "")
+NASTY = (
+    " ", " 7", "7 ", "\t", "007", "+7", "-7", "-0", "0x1F", "0XABCDEF012345", "1_0", "1e5", "1e400",
+    "1e-400", "1e", ".5", "5.", ".", "-", "nan", "NaN",
+    "-nan", "nan(1)", "NA", "n/a", "None", "nULL",
+    "inf", "-Infinity", "1,5", "1.5,0", "999999999999999999", "1000000000000000000", "9" * 19,
+    "18446744073709551616", "9" * 400, "0." + "0" * 400 + "1", "\u0661", "½", "é", "\ufeff", "\x85",
+    "\u2028", "\xa0", "\x1c", "\x0b", "\x0c", "\0", '"', '""', '"7"', '"a b"', '"a""b"', '"a"b',
+    'a"b', '"a,b"', '"a\nb"', '"a\rb"', '"', "a::b", "::", "#", "'=1",
+    "=1", "True", "\\", "\\n", "{",
+    "1;2",
+    "9007199254740993", "0.1000000000000000055511151231257827021181583404541015625", "🦜", "\x1a",
+)  # fmt: skip
+LINE_ENDS = ("\n", "\n", "\n", "\r\n", "\r", "\n\n", " \n")
+
+
+@st.composite
+def files(draw: Callable[[Any], Any]) -> tuple[bytes, TextFormat, dict[str, str] | None]:
+    """Draw a file that is mostly in order, and how somebody says that it is written."""
+    separator = draw(st.sampled_from((",", ",", ",", "\t", ";", "|", " ", "::")))
+    heading = draw(st.sampled_from((True, True, True, False)))
+    names = draw(st.sampled_from(HEADINGS)).split()
+    kinds = [
+        draw(
+            st.sampled_from((("1", "2", "30"), ("u1", "u2", "0042"), ("0.5", "4.25", "-3"), USUAL))
+        )
+        for _ in names
+    ]
+    count = draw(st.integers(1, 6))
+    rows = [[draw(st.sampled_from(kind)) for kind in kinds] for _ in range(count)]
+    for _ in range(draw(st.sampled_from((0, 0, 0, 1, 1, 2)))):
+        row = draw(st.sampled_from(rows))
+        cell = draw(st.one_of(st.sampled_from(NASTY), st.text(max_size=3)))
+        way = draw(st.sampled_from(("change", "change", "change", "add", "remove")))
+        if way == "add":
+            row.append(cell)
+        elif row:
+            row[draw(st.integers(0, len(row) - 1))] = cell
+            if way == "remove":
+                row.pop()
+    if draw(st.sampled_from((False, False, False, True))):
+        column = draw(st.integers(0, len(names) - 1))
+        rows = [
+            [f'"{one}"' if place == column else one for place, one in enumerate(row)]
+            for row in rows
+        ]
+    end = draw(st.sampled_from(LINE_ENDS))
+    lines = [separator.join(row) for row in ([names] if heading else []) + rows]
+    text = draw(st.sampled_from(("", "", "", "\ufeff", "\n"))) + end.join(lines)
+    text += draw(st.sampled_from((end, end, "", "\n\n")))
+    how = TextFormat(
+        separator=draw(st.sampled_from((None, separator))) if separator != "::" else separator,
+        decimal=draw(st.sampled_from((".", ".", ".", ","))),
+        encoding=draw(st.sampled_from((None, None, "utf-8", "latin-1", "utf-16"))),
+        heading=heading,
+    )
+    columns = draw(st.sampled_from((None, None, {"user": "user"}, {"item": "2", "user": "1"})))
+    return text.encode(how.encoding or "utf-8", "replace"), how, columns
+
+
+@pytest.fixture(params=["pyarrow", "pandas"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Read with each library."""
+    if request.param == "pandas":
+        monkeypatch.setattr(typed, "arrow_columns", _no_library)
+    return str(request.param)
+
+
+def _no_library(*_: Any) -> None:
+    raise ImportError
+
+
+@settings(
+    max_examples=300,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(file=files())
+def test_a_fast_reading_is_the_careful_one(reader: str, file: Any) -> None:
+    """Of any text; what is out of the ordinary, the fast readers leave alone."""
+    data, how, columns = file
+    check(Content(reader, ".csv", data), how, columns)
+
+
+PLAIN = "user,item,estimated,true\n1,a,2.5,4\n1,b,-0.5,\n2,a,1e-3,NaN\n"
+ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
+    "commas": (PLAIN, {}),
+    "tabs": (PLAIN.replace(",", "\t"), {}),
+    "semicolons": (PLAIN.replace(",", ";"), {}),
+    "bars": (PLAIN.replace(",", "|"), {}),
+    "colons": (PLAIN.replace(",", "::"), {"separator": "::"}),
+    "said": (PLAIN.replace(",", " "), {"separator": " "}),
+    "ends of Windows": (PLAIN.replace("\n", "\r\n"), {}),
+    "no end": (PLAIN.removesuffix("\n"), {}),
+    "a mark": (f"\ufeff{PLAIN}", {}),
+    "Latin": (PLAIN.replace(",a,", ",ä,"), {"encoding": "latin-1"}),
+    "other letters": (PLAIN.replace(",a,", ",ä,"), {}),
+    "wide": (PLAIN, {"encoding": "utf-16"}),
+    "no heading": (PLAIN.partition("\n")[2], {"heading": False}),
+    "more columns": ("when," + PLAIN.replace("\n", "\nnow,", 3), {}),
+    "unlabelled": (PLAIN.replace("NaN", "None"), {}),
+}
+#: What pyarrow alone reads fast.
+LESS_ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
+    "in quotes": ('"user","item","estimated","true"\n"u","a\n1",2.5,4\n"u","b,c",1,""\n', {}),
+    "decimal comma": ("user;item;estimated;true\n1;a;2,5;4\n1;b;-0,5;\n", {"decimal": ","}),
+    "blank lines": (PLAIN.replace("\n", "\n\n"), {}),
+}
+#: Nothing that is read otherwise by anybody; each is one change of a file that is ordinary.
+ODD = {
+    "missing id": ("1,a,", "1,,"),
+    "blank id": ("1,a,", "1, ,"),
+    "missing estimate": ("2.5", ""),
+    "estimate that is none": ("2.5", "nan"),
+    "infinite estimate": ("2.5", "inf"),
+    "too large": ("2.5", "1e400"),
+    "name": ("2.5", "1_0"),
+    "hexadecimal": ("2.5", "0x1F"),
+    "decimal comma": ("2.5", '"2,5"'),
+    "short": (",2.5,4", ",2.5"),
+    "long": (",2.5,4", ",2.5,4,5"),
+    "negative nothing": ("NaN", "-nan"),
+    "quote in a field": ("a,", 'a"b,'),
+    "open quote": ("a,", '"a,'),
+    "zero byte": ("a,", "\0,"),
+    "twice": ("estimated", "item"),
+    "scores of users": ("user,item,estimated", "user,n_items,n_relevant"),
+}
+
+
+def written(text: str, how: TextFormat) -> Content:
+    """Return a text as a file has it."""
+    return Content("p.csv", ".csv", text.encode(how.encoding or "utf-8"))
+
+
+@pytest.mark.parametrize("kind", ORDINARY)
+def test_what_is_in_order_is_read_fast(reader: str, kind: str) -> None:
+    """By either library, and as the careful reader does."""
+    text, options = ORDINARY[kind]
+    how = TextFormat(**options)
+    assert check(written(text, how), how, None), reader
+
+
+@pytest.mark.parametrize("kind", LESS_ORDINARY)
+def test_pyarrow_reads_more_of_it_fast(kind: str) -> None:
+    """Fields in quotes, such as R writes, and numbers of other countries."""
+    text, options = LESS_ORDINARY[kind]
+    how = TextFormat(**options)
+    assert check(written(text, how), how, None)
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_what_is_not_is_left_to_the_careful_reader(reader: str, kind: str) -> None:
+    """Also where a library would make something of it."""
+    text, how = PLAIN.replace(*ODD[kind]), TextFormat()
+    assert text != PLAIN
+    assert typed.typed_table(written(text, how), how, None, ORDER) is None, reader
+
+
+@pytest.mark.parametrize("last", ["7", "007", "+7", "-7", " 7", "0x1F", "1" * 18, "1" * 19, "x"])
+def test_ids_are_numbers_if_the_last_one_is_written_plainly(reader: str, last: str) -> None:
+    """Of many, in several blocks: one that is not makes text of all."""
+    ids = [*map(str, range(100_000, 300_000)), last]
+    text = "user,item,estimated\n" + "".join(f"{one},{one},1.5\n" for one in ids)
+    table = typed.typed_table(written(text, TextFormat()), TextFormat(), None, ORDER)
+    assert table is not None, reader
+    user: Any = table["user"]
+    if last in ("7", "1" * 18):
+        assert user.dtype == np.int64
+        assert user.tolist() == [*map(int, ids)]
+    else:
+        assert texts(user) == ids
+
+
+def test_hexadecimal_ids_that_are_as_long_as_their_numbers_stay_text() -> None:
+    """One digit less here, one more there: by the length alone they would be plain."""
+    for one in ("0xFFFFFFFF", "0XDE0B6B3A763FFFF"):
+        text, how = f"user,item,estimated\n{one},1,1\n7,1,1\n", TextFormat()
+        table: Any = typed.typed_table(written(text, how), how, None, ORDER)
+        assert texts(table["user"]) == [one, "7"]
+
+
+def test_a_line_end_in_quotes_is_read_wherever_a_block_ends(tmp_path: Path) -> None:
+    """Of a file of several blocks."""
+    rows = [f'"u{place % 9}","a\n{place}",{place}.5,1\n' for place in range(150_000)]
+    path = tmp_path / "p.csv"
+    path.write_text('"user","item","estimated","true"\n' + "".join(rows), newline="")
+    assert path.stat().st_size > 2 * (1 << 20)
+    how = TextFormat()
+    assert check(Content("p.csv", ".csv", path.read_bytes()), how, None)
+    items: Any = rn.RankedLists.from_frame(path).items
+    assert items[:2].tolist() == ["a\n0", "a\n9"]
+
+
+def test_the_line_of_a_fault_is_told_however_late_it_comes(tmp_path: Path) -> None:
+    """Which the careful reader finds."""
+    path = tmp_path / "p.csv"
+    rows = [f"{place},1,0.5,1\n" for place in range(2000)]
+    path.write_text("user,item,estimated,true\n" + "".join(rows) + "2000,1,x,1\n")
+    with refused("p.csv, line 2002: estimated is 'x', which is not a number"):
+        rn.evaluate(path)
+
+
+def test_both_libraries_give_the_same_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the careful reader, too."""
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "user": [f"u{one:03d}" for one in np.repeat(np.arange(50), 20)],
+            "item": np.tile(np.arange(20), 50),
+            "estimated": draw.normal(3, 1, 1000),
+            "true": draw.integers(1, 6, 1000),
+        }
+    )
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    reports = [rn.evaluate(tmp_path / "p.csv", threshold=4)]
+    monkeypatch.setattr(typed, "arrow_columns", _no_library)
+    reports.append(rn.evaluate(tmp_path / "p.csv", threshold=4))
+    monkeypatch.setattr(typed, "pandas_columns", _unusual)
+    reports += [rn.evaluate(tmp_path / "p.csv", threshold=4), rn.evaluate(frame, threshold=4)]
+    assert all(one.to_dict() == reports[0].to_dict() for one in reports)
+
+
+def _unusual(*_: Any) -> None:
+    raise UnusualError
+
+
+@pytest.mark.parametrize("separator", ["::", ",", "\t"])
+@pytest.mark.parametrize("heading", ["", "user,item,rating,when\n"])
+@pytest.mark.parametrize("ids", [("7", "31"), ("ann", "0042")])
+def test_ratings_are_read_alike(
+    tmp_path: Path, separator: str, heading: str, ids: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the fast reader and by the careful one."""
+    lines = [heading, *(f"{one},{at},{at % 5}.5,97830{at}\n" for at in range(5) for one in ids)]
+    path = tmp_path / "r.dat"
+    path.write_text("".join(lines).replace(",", separator))
+    with monkeypatch.context() as patched:
+        patched.setattr(ratings, "TextTable", None)  # nobody calls it
+        fast = ratings.read_ratings(path)
+    monkeypatch.setattr(ratings, "plain_text", lambda *_: None)
+    pd.testing.assert_frame_equal(fast, ratings.read_ratings(path))
