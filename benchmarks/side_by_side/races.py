@@ -165,9 +165,7 @@ def race(
         yield OURS, Result(OURS, ours.version, pairs, first["memory"], first["means"], 0.0)
 
 
-def _against(
-    frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int
-) -> Result:
+def _against(frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int) -> Result:
     """Run ours and theirs in turn; the slower they are, the fewer times."""
     first = frame.start(theirs)
     times = min(most, next(n for limit, n in _TIMES.items() if first["seconds"] < limit))
