@@ -171,13 +171,19 @@ def _against(frame: Frame, ours: Process, one: Contestant, theirs: Process, most
     times = min(most, next(n for limit, n in _TIMES.items() if first["seconds"] < limit))
     pairs = []
     for _ in range(times):
-        time.sleep(_SETTLED)
-        own = ours.run()["seconds"]
-        pairs.append(Pair(own, theirs.run()["seconds"] if times > 1 else first["seconds"]))
+        own = _settled(ours)
+        pairs.append(Pair(own, _settled(theirs) if times > 1 else first["seconds"]))
     means = {name: first["means"][name] for name in METRICS if name in first["means"]}
     expected = frame.expected(one, [*means])
     off = max(abs(expected[name] - value) for name, value in means.items())
     return Result(one, theirs.version, pairs, first["memory"], means, float(off))
+
+
+def _settled(process: Process) -> float:
+    """Return the seconds of a run, both sides beginning at rest."""
+    time.sleep(_SETTLED)
+    took: float = process.run()["seconds"]
+    return took
 
 
 def shown(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
