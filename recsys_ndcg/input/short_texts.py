@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,62 @@ from recsys_ndcg.input.ids import Coded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from recsys_ndcg.arrays import Positions
+
     Words = NDArray[np.uint64]
-    Places = NDArray[np.int64]
 
 _EIGHT = 8
-_ENDS = "\n" * 2 * _EIGHT
 #: What is kept of eight bytes, of which some are of the next text.
 _KEPT = np.array([(1 << 8 * length) - 1 for length in range(_EIGHT + 1)], dtype=np.uint64)
+
+
+class Lines(NamedTuple):
+    """Texts as bytes one after the other, each with the end of a line.
+
+    Parameters
+    ----------
+    data : uint8 array
+        All of them, with eight more ends.
+    starts, lengths : int64 arrays
+        Where each begins, and how long it is without its end.
+    """
+
+    data: NDArray[np.uint8]
+    starts: Positions
+    lengths: Positions
+
+
+def lines_of(texts: list[Any]) -> Lines | None:
+    """Return texts as lines: to join them is the fastest way to the bytes of many.
+
+    None where one is no text, has several lines, or half a character.
+    """
+    try:
+        written = ("\n".join(texts) + "\n" * (_EIGHT + 1)).encode()
+    except (TypeError, UnicodeEncodeError):
+        return None
+    data = np.frombuffer(written, np.uint8)
+    ends = np.flatnonzero(data[:-_EIGHT] == ord("\n"))
+    if len(ends) != len(texts):
+        return None
+    starts = np.append(0, ends[:-1] + 1)
+    return Lines(data, starts, ends - starts)
+
+
+def words_of(data: NDArray[np.uint8], starts: Positions, lengths: Positions) -> Words:
+    """Return bytes from some places on as whole numbers: so many of each, at most eight.
+
+    There must be eight bytes more than the last one.
+
+    Examples
+    --------
+    >>> data = np.frombuffer(b"ba" + bytes(8), np.uint8)
+    >>> words_of(data, np.array([0, 1]), np.array([1, 1]))
+    array([98, 97], dtype=uint64)
+    """
+    from_each: Words = np.ndarray((len(data) - _EIGHT + 1,), "<u8", data.data, strides=(1,))
+    words: Words = (from_each[starts] & _KEPT[lengths]).astype(np.uint64)
+    return words
 
 
 class ShortTexts:
@@ -43,19 +92,18 @@ class ShortTexts:
 
     def take(self, texts: list[Any], start: int) -> bool:
         """Take those from `start` on; tell whether all are short, and text at all."""
-        found = _bytes_of(texts)
-        if found is None:
+        lines = lines_of(texts) if set(map(type, texts)) == {str} else None
+        if lines is None or not lines.data.all():
             return False
-        data, starts, lengths = found
+        data, starts, lengths = lines
         most = int(lengths.max())
         if most > 2 * _EIGHT:
             return False
-        # eight bytes from every place on
-        eights: Words = np.ndarray((len(data) - _EIGHT + 1,), "<u8", data, strides=(1,))
         rows = slice(start, start + len(texts))
-        self._first[rows] = eights[starts] & _KEPT[np.minimum(lengths, _EIGHT)]
+        self._first[rows] = words_of(data, starts, np.minimum(lengths, _EIGHT))
         if most > _EIGHT:
-            self._second[rows] = eights[starts + _EIGHT] & _KEPT[np.maximum(lengths - _EIGHT, 0)]
+            beyond = np.maximum(lengths - _EIGHT, 0)
+            self._second[rows] = words_of(data, starts + np.minimum(lengths, _EIGHT), beyond)
             self._long = True
         return True
 
@@ -64,7 +112,7 @@ class ShortTexts:
         codes, _ = pd.factorize(self._first[:stop])
         if self._long:
             others, other = pd.factorize(self._second[:stop])
-            pairs: Places = codes.astype(np.int64) * len(other) + others
+            pairs: Positions = codes.astype(np.int64) * len(other) + others
             codes, _ = pd.factorize(pairs)
         place = np.empty(int(codes.max()) + 1, dtype=np.int64)
         place[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -72,20 +120,3 @@ class ShortTexts:
         texts = [one.decode() for one in words.view("S16")[:, 0].tolist()]
         ids = np.fromiter(texts, dtype=object, count=len(texts))
         return Coded(ids, codes.astype(np.int32))
-
-
-def _bytes_of(texts: list[Any]) -> tuple[bytes, Places, Places] | None:
-    """Return texts as bytes one after the other, where each begins, and how long it is."""
-    if set(map(type, texts)) != {str}:
-        return None
-    try:
-        data = ("\n".join(texts) + _ENDS).encode()
-    except UnicodeEncodeError:  # half a character
-        return None
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-    if len(ends) != len(texts) + len(_ENDS) - 1 or b"\0" in data:
-        return None
-    starts = np.empty(len(texts), dtype=np.int64)
-    starts[0] = 0
-    starts[1:] = ends[: len(texts) - 1] + 1
-    return data, starts, ends[: len(texts)] - starts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -112,4 +112,4 @@ def inner_ids(places: Mapping[Any, int], raw: Iterable[Any]) -> Positions:
     >>> inner_ids({"ann": 0, "bob": 1}, ["bob", "eve"])
     array([ 1, -1])
     """
-    return np.array([places.get(one, -1) for one in raw], dtype=np.int64)
+    return np.fromiter(map(places.get, raw, repeat(-1)), dtype=np.int64)

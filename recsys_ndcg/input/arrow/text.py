@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.input.ids import Coded, in_order
+from recsys_ndcg.input.short_texts import lines_of, words_of
 from recsys_ndcg.input.written_ids import ascending_order
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 15  # rows whose text fits the processor's cache
 _MOST = np.iinfo(np.int32).max  # bytes of text in one array of Arrow
-#: The bits of so many bytes, up to those of a number.
-_WITHIN = np.array([256**size - 1 for size in range(9)], dtype=np.uint64)
 _TEXT = {"string", "large_string", "string_view"}
 _BOUNDS = {"string": np.int32, "large_string": np.int64}
 _OF_POLARS = {"String", "Categorical", "Enum"}
@@ -143,12 +142,11 @@ def _as_words(parts: list[_Bytes], beside: int = 0) -> list[NDArray[np.uint64]]:
     """
     words = []
     for data, bounds in parts:
-        sizes, used = np.diff(bounds) - beside, data[bounds[0] : bounds[-1]]
-        if sizes.max() > len(_WITHIN) - 1 or not used.all():
+        lengths, used = np.diff(bounds) - beside, data[bounds[0] : bounds[-1]]
+        if lengths.max() > 8 or not used.all():
             return []
-        room = np.append(used, np.zeros(8, dtype=np.uint8))  # eight are read for the last row, too
-        at_each = np.ndarray(len(used) + 1, "<u8", room.data, strides=(1,))
-        words.append((at_each[bounds[:-1] - bounds[0]] & _WITHIN[sizes]).astype(np.uint64))
+        room = np.append(used, np.zeros(8, dtype=np.uint8))
+        words.append(words_of(room, bounds[:-1] - bounds[0], lengths))
     return words
 
 
@@ -232,17 +230,12 @@ def _of_objects(values: list[Any] | Ids) -> Coded | None:
 
 def _lines(part: list[Any]) -> _Bytes | None:
     """Return text, each with the end of a line, and where each starts; None if that cannot be."""
-    try:
-        data = ("\n".join(part) + "\n").encode()
-    except (TypeError, UnicodeEncodeError):  # not all is text, or it has half a character
+    lines = lines_of(part)
+    if lines is None or len(lines.data) > _MOST:
         return None
-    found = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(found == ord("\n"))
-    if len(ends) != len(part) or len(data) > _MOST:  # some has several lines
-        return None
-    bounds = np.zeros(len(part) + 1, dtype=np.int32)
-    np.add(ends, 1, out=bounds[1:], casting="unsafe")
-    return found, bounds
+    return lines.data, np.append(lines.starts, lines.starts[-1] + lines.lengths[-1] + 1).astype(
+        np.int32
+    )
 
 
 def _array_of(part: _Bytes) -> Any:
