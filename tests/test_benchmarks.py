@@ -146,7 +146,7 @@ def _result(one: Any, pairs: list[tuple[float, float]], off: float) -> Any:
     return races.Result(one, "1.0", timed, 3 * 2**20, means, off)
 
 
-def test_results_stand_fastest_first(frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> None:
     """The ratio is the median of those of the pairs; who did not run stands below."""
     races, them = import_module("side_by_side.races"), import_module("side_by_side.contestants")
     slow, quick, absent = them.PEERS[:3]
@@ -162,8 +162,8 @@ def test_results_stand_fastest_first(frame: pd.DataFrame, tmp_path: Path) -> Non
         f"{them.OURS.name} 1.0",
         f"{slow.name} 1.0",
     ]
-    assert shown[1].split()[-7:-3] == ["0.050", "0.10", "one", "3"]
-    assert shown[3].split()[-7:-3] == ["1.500", "15", "5.00-20", "3"]
+    assert shown[1].split()[-8:-3] == ["0.050", "0.500", "0.10", "one", "3"]
+    assert shown[3].split()[-8:-3] == ["1.500", "0.100", "15", "5.00-20", "3"]
     assert shown[3].endswith("2e-03")
     assert shown[4] == f"{absent.name}: not run: tired"
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from side_by_side.contestants import Contestant
 
-HEAD = ["", "seconds", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
+HEAD = ["", "seconds", "ours", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
 LEGEND = (
-    "ratio: to ours, the median of pairs run in turn, and their range; MiB: the peak above what "
-    "was held\nbefore; means: how many of the three it gives; off by: at most, from ours under its "
-    "convention"
+    "ours: in the pairs with it, run in turn; ratio: the median of theirs, and their range; MiB: the "
+    "peak\nabove what was held before; means: how many of the three it gives; off by: at most, from "
+    "ours under\nits convention"
 )
 _MIB = 2**20
 #: how many pairs are run, by the seconds that one run takes at most
@@ -75,6 +75,11 @@ class Result:
         """The median."""
         return median(pair.theirs for pair in self.pairs)
 
+    @property
+    def ratio(self) -> float:
+        """The median of those of the pairs."""
+        return median(pair.theirs / pair.ours for pair in self.pairs)
+
     def cells(self, size: int) -> list[str]:
         """Return its row of the table, `size` being the bytes of the frame."""
         ratios = sorted(pair.theirs / pair.ours for pair in self.pairs)
@@ -83,7 +88,8 @@ class Result:
         return [
             f"{self.one.name} {self.version}",
             seconds(self.seconds),
-            ratio(median(ratios)),
+            "" if ours else seconds(median(pair.ours for pair in self.pairs)),
+            ratio(self.ratio),
             "" if ours else between,
             f"{self.memory / _MIB:,.0f}",
             f"{self.memory / size:.1f}",
@@ -187,8 +193,8 @@ def _settled(process: Process) -> float:
 
 
 def shown(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
-    """Return the table, fastest first; who did not run stands below, with the reason."""
+    """Return the table, the least ratio first; who did not run stands below, with the reason."""
     ran = [one for one in found.values() if isinstance(one, Result)]
-    rows = [one.cells(frame.size) for one in sorted(ran, key=lambda one: one.seconds)]
+    rows = [one.cells(frame.size) for one in sorted(ran, key=lambda one: one.ratio)]
     reasons = [f"{one.name}: {why}" for one, why in found.items() if isinstance(why, str)]
     return "\n".join([table(HEAD, rows), *reasons])
