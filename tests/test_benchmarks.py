@@ -153,7 +153,7 @@ def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> No
     found = {
         slow: _result(slow, [(0.1, 2.0), (0.2, 1.0), (0.1, 1.5)], 2e-3),
         absent: "not run: tired",
-        quick: _result(quick, [(0.5, 0.05)], 0.0),
+        quick: _result(quick, [(5.0, 0.5)], 0.0),
         them.OURS: _result(them.OURS, [(0.1, 0.1)], 0.0),
     }
     shown = races.shown(races.Frame(frame, tmp_path, tmp_path), found).splitlines()
@@ -162,7 +162,7 @@ def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> No
         f"{them.OURS.name} 1.0",
         f"{slow.name} 1.0",
     ]
-    assert shown[1].split()[-8:-3] == ["0.050", "0.500", "0.10", "one", "3"]
+    assert shown[1].split()[-8:-3] == ["0.500", "5.000", "0.10", "one", "3"]
     assert shown[3].split()[-8:-3] == ["1.500", "0.100", "15", "5.00-20", "3"]
     assert shown[3].endswith("2e-03")
     assert shown[4] == f"{absent.name}: not run: tired"

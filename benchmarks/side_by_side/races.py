@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 HEAD = ["", "seconds", "ours", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
 LEGEND = (
-    "ours: in the pairs with it, run in turn; ratio: the median of theirs, and their range; MiB: the "
-    "peak\nabove what was held before; means: how many of the three it gives; off by: at most, from "
-    "ours under\nits convention"
+    "ours: beside it, in turn; ratio: the median of the pairs', and their range; MiB: the peak above\n"
+    "what was held before; means: how many of the three it gives; off by: at most, from ours under\n"
+    "its convention"
 )
 _MIB = 2**20
 #: how many pairs are run, by the seconds that one run takes at most
