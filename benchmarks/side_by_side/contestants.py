@@ -120,6 +120,6 @@ ABSENT = {
     "implicit": "asks a model for its lists, and has no recall",
     "RecBole": "evaluates inside its own pipeline alone",
     "Elliot": "evaluates the files of its own experiments alone",
-    "evidently": "draws a report per metric, and is leaving these metrics behind as legacy",
+    "evidently": "makes a report for each metric, charts included",
     "LightGBM, XGBoost": "evaluate boosters, for NDCG and AP of whole grades",
 }

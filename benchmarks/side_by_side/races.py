@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 HEAD = ["", "seconds", "ours", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
 LEGEND = (
-    "ours: beside it, in turn; ratio: the median of the pairs', and their range; MiB: the peak above\n"
-    "what was held before; means: how many of the three it gives; off by: at most, from ours under\n"
-    "its convention"
+    "ours: beside it, in turn; ratio: the median of the pairs', and their range; MiB: the peak\n"
+    "above what was held before; means: how many of the three it gives; off by: at most, from\n"
+    "ours under its convention"
 )
 _MIB = 2**20
 #: how many pairs are run, by the seconds that one run takes at most
