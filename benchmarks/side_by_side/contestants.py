@@ -97,7 +97,7 @@ PEERS = (
         "torchmetrics",
         "torch",
         "torchmetrics",
-        leaves_out=f"{_TIES}, {_USERS}, double precision",
+        leaves_out=f"{_TIES} but in ndcg, {_USERS}, double precision",
     ),
     Contestant(
         "cornac",
