@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 METRICS = ["ndcg@10", "precision@10", "recall@10"]
 K, THRESHOLD = 10, 4.0
+TIED = 0.00063  # between estimates: of two thirds of the users two of the 150 are alike
 SIXTEEN = [
     f"{name}@{k}"
     for name in ("ndcg", "dcg", "precision", "recall", "f1", "ap", "rr", "hit")
@@ -58,6 +59,13 @@ def drawn(rows: int) -> pd.DataFrame:
     true = draw.integers(1, 11, rows) / 2
     frame = {"user": user, "item": item, "estimated": true + draw.normal(0, 1, rows), "true": true}
     return pd.DataFrame(frame).iloc[draw.permutation(rows)].reset_index(drop=True)
+
+
+def drawn_with_ties(rows: int) -> pd.DataFrame:
+    """Draw the same ratings with estimates rounded so that 66 % of the users have a tie."""
+    frame = drawn(rows)
+    frame["estimated"] = (frame["estimated"] / TIED).round() * TIED
+    return frame
 
 
 def evaluated(frame: pd.DataFrame) -> pd.Series[float]:

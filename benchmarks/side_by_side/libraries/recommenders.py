@@ -1,0 +1,28 @@
+"""recommenders: the functions of its pandas evaluation module, which share what they join."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from libraries.best_ten import K, best_ten, liked
+from recommenders.evaluation import python_evaluation as library
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DISTRIBUTION = "recommenders"
+METRICS = {
+    "ndcg@10": library.ndcg_at_k,
+    "precision@10": library.precision_at_k,
+    "recall@10": library.recall_at_k,
+}
+COLUMNS = {"col_user": "user", "col_item": "item", "col_prediction": "estimated"}
+
+
+def means(frame: pd.DataFrame) -> dict[str, float]:
+    """Give each function the lists and the relevant items."""
+    # it remembers the last join by its data, which would make all runs but the first too fast
+    library.merge_ranking_true_pred.__wrapped__.cache_clear()
+    predicted = best_ten(frame)[["user", "item", "estimated"]]
+    true = liked(frame).rename(columns={"true": "rating"})
+    return {name: one(true, predicted, k=K, **COLUMNS) for name, one in METRICS.items()}

@@ -1,0 +1,126 @@
+"""Libraries in processes of their own, which answer one run at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))  # tests/ is not installed
+
+from tests.peers.build import HERE as PEERS  # noqa: E402
+from tests.peers.build import python_of  # noqa: E402
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from side_by_side.contestants import Contestant
+
+WORKER = Path(__file__).parent / "worker.py"
+
+
+class FailedError(Exception):
+    """A library cannot be had, or did not do what it was asked for."""
+
+
+def environments() -> dict[str, dict[str, Any]]:
+    """Return what tests/peers/environments.toml says."""
+    return tomllib.loads((PEERS / "environments.toml").read_text(encoding="utf-8"))
+
+
+def interpreter(name: str) -> Path:
+    """Return that of an environment, which is built if it is not there.
+
+    Raises
+    ------
+    FailedError
+        It cannot be built.
+    """
+    if not name:
+        return Path(sys.executable)
+    try:
+        return python_of(name, environments()[name]["requirements"])
+    except subprocess.CalledProcessError as error:
+        msg = f"the environment {name} cannot be built"
+        raise FailedError(msg) from error
+
+
+def save(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write the columns of a frame where workers read them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in frame:
+        np.save(folder / f"{name}.npy", frame[name].to_numpy())
+    return folder
+
+
+class Process:
+    """A library at work.
+
+    Parameters
+    ----------
+    one : Contestant
+        Which.
+
+    Raises
+    ------
+    FailedError
+        Its environment cannot be built.
+    """
+
+    def __init__(self, one: Contestant) -> None:
+        command = [str(interpreter(one.environment)), str(WORKER), one.module]
+        there = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
+        if one.environment:
+            there.pop("PYTHONPATH", None)
+        self.version = ""
+        self._process = subprocess.Popen(  # noqa: S603 - our own
+            command,
+            env=there,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process, with all that it holds."""
+        self._process.kill()
+        self._process.communicate()
+
+    def read(self, folder: Path) -> None:
+        """Let it read a frame."""
+        self.version = self._asked(frame=str(folder))["version"]
+
+    def run(self, *, watch: bool = False) -> dict[str, Any]:
+        """Let it run once: seconds, means, and by how many bytes memory rose, if it is to watch."""
+        return self._asked(run=watch)
+
+    def _asked(self, **request: object) -> dict[str, Any]:
+        """Return the answer to a request.
+
+        Raises
+        ------
+        FailedError
+            It failed, or is no more.
+        """
+        if self._process.stdin is None or self._process.stdout is None:
+            raise AssertionError
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        answer: dict[str, Any] = json.loads(line) if line else {"error": "its process ended"}
+        if "error" in answer:
+            raise FailedError(answer["error"].splitlines()[0][:100])
+        return answer

@@ -1,0 +1,83 @@
+"""A process that holds a frame and runs one library on it whenever it is asked.
+
+    python worker.py LIBRARY
+
+LIBRARY is a module of the folder libraries/ with ``DISTRIBUTION`` and ``means(frame)``. Requests
+are lines of JSON on standard input, answers are lines on standard output: ``{"frame": folder}``
+reads the columns, untimed; ``{"run": watch}`` runs once and tells seconds and means, and, if it is
+to watch, by how much memory rose. It needs the standard library, NumPy and pandas alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import sys
+import time
+import warnings
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+COLUMNS = ("user", "item", "estimated", "true")
+_STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def frame_of(folder: str) -> pd.DataFrame:
+    """Read the columns that `side_by_side.frames.save` wrote."""
+    return pd.DataFrame({name: np.load(Path(folder) / f"{name}.npy") for name in COLUMNS})
+
+
+def memory(name: str) -> int:
+    """Return a line of the kernel's about this process, in bytes: VmRSS, or VmHWM, its peak."""
+    (line,) = [one for one in _STATUS.read_text().splitlines() if one.startswith(name)]
+    return int(line.split()[1]) * 1024
+
+
+def run(library: Any, frame: pd.DataFrame, *, watch: bool) -> dict[str, Any]:
+    """Run a library once."""
+    gc.collect()
+    before = 0
+    if watch:
+        ctypes.CDLL(None).malloc_trim(0)  # what is kept for later would hide what is taken
+        _FORGET.write_text("5")  # the peak so far
+        before = memory("VmRSS")
+    start = time.perf_counter()
+    means = library.means(frame)
+    seconds = time.perf_counter() - start
+    rise = max(memory("VmHWM") - before, 0) if watch else None
+    means = {name: float(value) for name, value in means.items()}
+    return {"seconds": seconds, "memory": rise, "means": means}
+
+
+def main() -> None:
+    """Answer until standard input ends."""
+    warnings.simplefilter("ignore")
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library prints is no answer
+    library: Any = None
+    frame = pd.DataFrame()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        answer: dict[str, Any]
+        try:
+            if library is None:
+                library = import_module(f"libraries.{sys.argv[1]}")
+            if "frame" in asked:
+                frame = frame_of(asked["frame"])
+                answer = {"version": version(library.DISTRIBUTION)}
+            else:
+                answer = run(library, frame, watch=asked["run"])
+        except Exception as error:  # noqa: BLE001 - any of theirs, told in the table
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""What benchmarks/peers.py times computes the same as the library, and is printed in order."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from tests.pages import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+BENCHMARKS = ROOT / "benchmarks"
+METRICS = ["ndcg@10", "precision@10", "recall@10"]
+DOORS = [
+    "pandas, text as objects",
+    "pandas, text as str",
+    "pandas, Arrow strings",
+    "pandas, categories",
+    "pyarrow, text",
+    "pyarrow, dictionaries",
+    "polars, text",
+    "polars, Categorical",
+    "polars, Enum",
+    "polars, lazy, of 8 columns",
+    "Parquet, integers",
+    "Parquet, text",
+    "CSV, integers",
+    "CSV, text",
+    "rows as tuples",
+    "Surprise predictions",
+    "from_labels",
+    "1 % repeated, duplicates first",
+    "1 % repeated, duplicates mean",
+    "ties item_asc",
+    "ties text_asc",
+]
+
+
+@pytest.fixture(autouse=True)
+def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Import as the scripts and the workers do."""
+    for place in (BENCHMARKS, BENCHMARKS / "side_by_side"):
+        monkeypatch.syspath_prepend(place)
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Draw lists of 1 to 29 items without ties; the first user likes nothing at all."""
+    draw = np.random.default_rng(4)
+    lengths = np.append(12, draw.integers(1, 30, 60))
+    user = np.repeat(np.arange(len(lengths)), lengths)
+    true = np.where(user == 0, 0.0, draw.integers(1, 11, len(user)) / 2)
+    estimated = true + draw.normal(0, 1, len(user))
+    rows = {"user": user, "item": np.arange(len(user)), "estimated": estimated, "true": true}
+    return pd.DataFrame(rows).sample(frac=1, random_state=0, ignore_index=True)
+
+
+def _ours(frame: pd.DataFrame) -> dict[str, float]:
+    mean = rn.evaluate(frame, metrics=METRICS, threshold=4).mean
+    return {str(metric): float(value) for metric, value in mean.items()}
+
+
+@pytest.mark.parametrize("name", ["ours", "polars_by_hand", "duckdb_by_hand", "duckdb_by_lists"])
+def test_a_query_by_hand_gives_our_means(name: str, frame: pd.DataFrame) -> None:
+    """Without ties, of short lists and of a user without a score too."""
+    if name != "ours":
+        pytest.importorskip(name.partition("_")[0])
+    means = import_module(f"libraries.{name}").means(frame)
+    assert means == pytest.approx(_ours(frame), abs=1e-12)
+
+
+def test_the_steps_are_those_of_a_real_evaluation(frame: pd.DataFrame) -> None:
+    """The means are the same, every function was met, and all the time is told."""
+    steps = import_module("side_by_side.steps")
+    means, found = steps.profile(frame)
+    assert means.to_dict() == _ours(frame)
+    assert min(found.values()) >= 0
+    assert {step for step, took in found.items() if not took} <= {"ties"}
+    assert steps.MeasuredAudit.of.__self__ is steps.MeasuredAudit  # as before
+
+
+def test_a_clock_counts_once_what_threads_do_at_once() -> None:
+    """Spans that overlap are one."""
+    clock = import_module("side_by_side.steps").Clock()
+    clock.spans = {"read": [(5.0, 6.0), (1.0, 3.0), (2.0, 4.0), (1.5, 2.0)]}
+    assert clock.seconds("read") == 4
+    assert clock.seconds("facts") == 0
+
+
+def test_all_doors_are_tested() -> None:
+    """By their names."""
+    assert [one.name for one in import_module("side_by_side.doors").DOORS] == DOORS
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_the_same_ratings_come_through_every_door(
+    name: str, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    """With the same means, unless a convention tells otherwise."""
+    doors = import_module("side_by_side.doors")
+    (door,) = [one for one in doors.DOORS if one.name == name]
+    if door.needs or "Parquet" in name:
+        pytest.importorskip(door.needs or "pyarrow")
+    found = doors.through(door, door.make(doors.Forms(frame, tmp_path)))
+    if door.convention is None or door.convention.duplicates == "raise":
+        assert found.to_dict() == pytest.approx(_ours(frame), abs=1e-15)
+    else:
+        assert found.to_dict() != _ours(frame)
+
+
+def test_a_worker_answers(frame: pd.DataFrame, tmp_path: Path) -> None:
+    """With the means of the frame that it has read, and the reason where it fails."""
+    processes = import_module("side_by_side.processes")
+    ours = import_module("side_by_side.contestants").OURS
+    with processes.Process(ours) as process:
+        process.read(processes.save(frame, tmp_path / "frame"))
+        answer = process.run(watch=True)
+        assert answer["means"] == pytest.approx(_ours(frame), abs=0)
+        assert answer["seconds"] > 0
+        assert answer["memory"] >= 0
+        with pytest.raises(processes.FailedError, match="No such file"):
+            process.read(tmp_path / "nothing")
+
+
+def test_every_contestant_is_there() -> None:
+    """Its module, its environment, and the preset it is held against."""
+    environments = import_module("side_by_side.processes").environments()
+    for one in import_module("side_by_side.contestants").PEERS:
+        assert (BENCHMARKS / "side_by_side" / "libraries" / f"{one.module}.py").exists()
+        assert one.environment in environments
+        assert one.preset is None or rn.Convention.preset(one.preset, "ndcg@10")
+        assert one.leaves_out
+
+
+def _result(one: Any, pairs: list[tuple[float, float]], off: float) -> Any:
+    races = import_module("side_by_side.races")
+    means = {"ndcg@10": 0.5}
+    timed = [races.Pair(*pair) for pair in pairs]
+    return races.Result(one, "1.0", timed, 3 * 2**20, means, off)
+
+
+def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> None:
+    """The ratio is the median of those of the pairs; who did not run stands below."""
+    races, them = import_module("side_by_side.races"), import_module("side_by_side.contestants")
+    slow, quick, absent = them.PEERS[:3]
+    found = {
+        slow: _result(slow, [(0.1, 2.0), (0.2, 1.0), (0.1, 1.5)], 2e-3),
+        absent: "not run: tired",
+        quick: _result(quick, [(5.0, 0.5)], 0.0),
+        them.OURS: _result(them.OURS, [(0.1, 0.1)], 0.0),
+    }
+    shown = races.shown(races.Frame(frame, tmp_path, tmp_path), found).splitlines()
+    assert [line.split("  ")[0] for line in shown[1:-1]] == [
+        f"{quick.name} 1.0",
+        f"{them.OURS.name} 1.0",
+        f"{slow.name} 1.0",
+    ]
+    assert shown[1].split()[-8:-3] == ["0.500", "5.000", "0.10", "one", "3"]
+    assert shown[3].split()[-8:-3] == ["1.500", "0.100", "15", "5.00-20", "3"]
+    assert shown[3].endswith("2e-03")
+    assert shown[4] == f"{absent.name}: not run: tired"
+
+
+def test_columns_are_as_wide_as_they_must_be() -> None:
+    """The first at the left, the others at the right."""
+    table = import_module("side_by_side.tables").table
+    rows = [["a", "1", "22"], ["bbb", "", ""]]
+    assert table(["", "x", "long"], rows) == "     x  long\na    1    22\nbbb"
