@@ -134,7 +134,7 @@ class GroupedLists(Record):
     @property
     def n_unlabelled(self) -> int:
         """How many listed items have no true value."""
-        return int(np.isnan(self.true).sum())
+        return int(np.count_nonzero(np.isnan(self.true)))
 
     @property
     def n_impossible(self) -> int:
