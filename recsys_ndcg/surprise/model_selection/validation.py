@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
+from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.model_selection import summary
 from recsys_ndcg.surprise.model_selection.contenders import contender
 from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
@@ -216,3 +217,6 @@ def _check_folds(name: str, folds: Sequence[Fold]) -> None:
         if fold.diverged:
             raise fold.diverged
     warn_of_random_order(name, [fold.orderless for fold in folds], "folds")
+
+
+complete(__name__, "surprise.model_selection.validation")
