@@ -12,7 +12,8 @@ from surprise.dataset import DatasetUserFolds
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
 from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender
-from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
+from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+from recsys_ndcg.surprise.model_selection.folds import pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
     check_jobs,

@@ -27,7 +27,7 @@ from recsys_ndcg.surprise.traps import warn_of_training
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recsys_ndcg.surprise.model_selection.folds import FoldPlan
+    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 
 
 def iterator_of(cv: Any, data: Any) -> Any:

@@ -15,7 +15,8 @@ from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.model_selection import summary
 from recsys_ndcg.surprise.model_selection.contenders import contender
-from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
+from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+from recsys_ndcg.surprise.model_selection.folds import pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
     check_jobs,
