@@ -224,7 +224,8 @@ def test_a_model_that_diverged_is_refused_wherever_it_is_fitted(measures: list[s
         search = GridSearchCV(surprise.SVD, grid, ["ndcg@5", *measures], cv=TWO, **way)
         with pytest.warns(rn.DataWarning, match="1 of 2 combinations diverged"):
             search.fit(DATA)
-        assert search.best_params["ndcg@5"]["lr_all"] == 0.005
+        chosen: dict[str, Any] = search.best_params
+        assert chosen["ndcg@5"]["lr_all"] == 0.005
         assert math.isnan(search.cv_results["mean_test_ndcg@5"][0])
     assert len(said) == 1
 

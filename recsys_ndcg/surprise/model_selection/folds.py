@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, deque
-from contextlib import closing
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -133,8 +134,19 @@ def run(
     begun: deque[_Begun] = deque()
     results = _results(_dispatched(tasks, plan, begun), parallel)
     # a fold is ranked while others are fitted
-    with closing(results):
+    with _closed(results):
         return list(with_progress((begun.popleft().fold(one) for one in results), total))
+
+
+@contextmanager
+def _closed(results: Generator[Any, None, None]) -> Iterator[None]:
+    """Stop the workers in the end, also where a fold is refused while others are fitted."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():  # joblib's, of what they did in vain
+            warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+            results.close()
 
 
 def _results(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, None, None]:
