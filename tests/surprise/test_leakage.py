@@ -126,9 +126,9 @@ class AllTwice(KFold):  # type: ignore[misc]
 def test_a_rating_that_is_there_twice_is_told_of_folds_that_part_them(cv: Any) -> None:
     """Under ids that a trainset takes for one, too, as it does 1 and 1.0."""
     rows = [(user, item, float(1 + (user + item) % 5)) for user in range(1, 9) for item in range(9)]
-    rows += [(float(user), item, 3.0) for user, item, _ in rows]
+    again: list[Any] = [(float(user), item, 3.0) for user, item, _ in rows]
     data = Dataset.load_from_df(DATA.df, Reader(rating_scale=(1, 5)))
-    data.raw_ratings = [(*row, None) for row in rows]
+    data.raw_ratings = [(*row, None) for row in [*rows, *again]]
     (message,) = said(lambda: cross_validate(svd(), data, ["rmse"], cv))
     assert re.search(r"^\d+ of \d+ test ratings, the first .* are in the trainset", message)
     data.raw_ratings = data.raw_ratings[:72]
