@@ -8,7 +8,7 @@ Cross-validation, searches and `accuracy` are ours; everything else is Surprise'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.surprise.library import library as _library
 
@@ -36,34 +36,20 @@ from surprise import (  # noqa: E402
     get_dataset_dir,
 )
 from surprise import __version__ as __version__  # noqa: E402 - which a script may print
-
-from recsys_ndcg.surprise import accuracy, model_selection  # noqa: E402
-from recsys_ndcg.surprise.accuracy import fcp, mae, mse, rmse  # noqa: E402
-from recsys_ndcg.surprise.catalogue.catalogue import (  # noqa: E402
-    evaluate_catalogue,
-    predict_all,
-    rank_catalogue,
-)
-from recsys_ndcg.surprise.estimates.popularity import MostPopular  # noqa: E402
-from recsys_ndcg.surprise.library import stand_for_library as _stand_for_library  # noqa: E402
-from recsys_ndcg.surprise.model_selection import (  # noqa: E402
-    GridSearchCV,
+from surprise.accuracy import fcp, mae, mse, rmse  # noqa: E402
+from surprise.model_selection import (  # noqa: E402
     KFold,
-    LeaveLastOut,
-    LeaveNOut,
     LeaveOneOut,
     PredefinedKFold,
-    RandomizedSearchCV,
     RepeatedKFold,
     ShuffleSplit,
-    TimeSplit,
-    UserKFold,
-    cross_validate,
-    make_measure,
     train_test_split,
 )
 
-if TYPE_CHECKING:  # put in place by the line below when the program runs
+from recsys_ndcg.surprise.late import found as _found  # noqa: E402
+from recsys_ndcg.surprise.library import stand_for_library as _stand_for_library  # noqa: E402
+
+if TYPE_CHECKING:  # found by `__getattr__` when the program runs, or by the line below
     from surprise import builtin_datasets as builtin_datasets
     from surprise import dataset as dataset
     from surprise import prediction_algorithms as prediction_algorithms
@@ -71,6 +57,24 @@ if TYPE_CHECKING:  # put in place by the line below when the program runs
     from surprise import similarities as similarities
     from surprise import trainset as trainset
     from surprise import utils as utils
+
+    from recsys_ndcg.surprise import accuracy, model_selection
+    from recsys_ndcg.surprise.catalogue.catalogue import (
+        evaluate_catalogue,
+        predict_all,
+        rank_catalogue,
+    )
+    from recsys_ndcg.surprise.estimates.popularity import MostPopular
+    from recsys_ndcg.surprise.model_selection import (
+        GridSearchCV,
+        LeaveLastOut,
+        LeaveNOut,
+        RandomizedSearchCV,
+        TimeSplit,
+        UserKFold,
+        cross_validate,
+        make_measure,
+    )
 
 _stand_for_library(__name__)
 
@@ -119,3 +123,33 @@ __all__ = [
     "rmse",
     "train_test_split",
 ]
+
+#: Where each name of ours is: looked up when it is first asked for, as every worker of a search
+#: imports this package, and pandas takes memory of its own in each.
+_PLACES = {
+    "GridSearchCV": "model_selection.search",
+    "LeaveLastOut": "model_selection.splits",
+    "LeaveNOut": "model_selection.splits",
+    "MostPopular": "estimates.popularity",
+    "RandomizedSearchCV": "model_selection.search",
+    "TimeSplit": "model_selection.splits",
+    "UserKFold": "model_selection.splits",
+    "cross_validate": "model_selection.validation",
+    "evaluate_catalogue": "catalogue.catalogue",
+    "make_measure": "model_selection.measures",
+    "predict_all": "catalogue.catalogue",
+    "rank_catalogue": "catalogue.catalogue",
+}
+
+
+if not TYPE_CHECKING:  # or every name would be known to a type checker
+
+    def __getattr__(name: str) -> Any:
+        """Import what a name stands for, and keep it."""
+        value = globals()[name] = _found(__name__, name, _PLACES)
+        return value
+
+
+def __dir__() -> list[str]:
+    """List what is not imported yet with the other names."""
+    return sorted({*globals(), *__all__})

@@ -11,6 +11,7 @@ from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.printing import say
 from recsys_ndcg.surprise.tolerance import tolerant_plan
 from recsys_ndcg.surprise.traps import rated_lists
@@ -210,3 +211,6 @@ def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
     if verbose:
         say(f"{str(metric).upper()}: {value:1.4f}")
     return value
+
+
+complete(__name__, "surprise.accuracy")

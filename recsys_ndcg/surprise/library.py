@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from recsys_ndcg.errors import needing
@@ -35,7 +36,7 @@ def stand_for_library(package: str) -> None:
 
     ``from recsys_ndcg.surprise.dataset import Dataset`` finds the very module that the library
     has loaded, so that no class exists twice. Modules that the package has itself stay its own,
-    with what they lack of the library's, such as ``fit_and_score``.
+    and are not imported by this.
 
     Parameters
     ----------
@@ -46,14 +47,24 @@ def stand_for_library(package: str) -> None:
         if not name.startswith("surprise."):
             continue
         parent, _, own = f"{package}{name.removeprefix('surprise')}".rpartition(".")
-        ours = sys.modules.setdefault(f"{parent}.{own}", module)
-        for known, value in vars(module).items():
-            if not hasattr(ours, known) and _is_of_surprise(value):
-                setattr(ours, known, value)
-        if not hasattr(sys.modules[parent], own):
-            setattr(sys.modules[parent], own, module)
+        above = import_module(parent)
+        theirs = above is sys.modules[name.rpartition(".")[0]]
+        if theirs or find_spec(f"{parent}.{own}") is None:
+            sys.modules.setdefault(f"{parent}.{own}", module)
+            if own not in vars(above):
+                setattr(above, own, module)
 
 
-def _is_of_surprise(value: Any) -> bool:
-    """Tell what Surprise defines itself from what it imports."""
-    return str(getattr(value, "__module__", "")).startswith("surprise.")
+def complete(module: str, library: str) -> None:
+    """Give a module of ours what that of the library defines and ours lacks, as `fit_and_score`.
+
+    Parameters
+    ----------
+    module, library : str
+        The names of both, imported already.
+    """
+    ours = sys.modules[module]
+    known = {*vars(ours), *getattr(ours, "__all__", ())}
+    for name, value in vars(sys.modules[library]).items():
+        if name not in known and str(getattr(value, "__module__", "")).startswith("surprise."):
+            setattr(ours, name, value)

@@ -1,29 +1,23 @@
 """What Surprise silently gets wrong, said before anybody trusts a number.
 
-Ratings outside the scale, algorithms that truncate them, lists of one item, models that diverged:
-their NaN is hidden, because clipping turns it into the top rating.
+Ratings outside the scale, algorithms that truncate them, lists of one item.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from surprise import AlgoBase, CoClustering, SlopeOne
+from surprise import CoClustering, SlopeOne
 
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.surprise.trainsets import Ratings
 
 _TRUNCATING = (SlopeOne, CoClustering)
-_ENOUGH = 20
 
 
 def warn_of_training(kind: type, ratings: Ratings, scale: tuple[float, float] | None) -> None:
@@ -98,48 +92,3 @@ def refuse_single_items(n_users: int, longest: int) -> None:
             "LeaveNOut(5), or rank all items: 'ndcg@10:catalogue' or evaluate_catalogue()."
         )
         raise InvalidInputError(msg)
-
-
-def refuse_diverged(algo: Any, predictions: Iterable[Any]) -> None:
-    """Refuse a model whose predictions at the top of the scale are no numbers unclipped.
-
-    Raises
-    ------
-    DivergedModelError
-        The first such prediction.
-    """
-    # an algorithm with a predict of its own answers for what it says
-    if getattr(type(algo), "predict", None) is not AlgoBase.predict or "predict" in vars(algo):
-        return
-    top = algo.trainset.rating_scale[1]
-    suspects = [one for one in predictions if one[3] == top][:_ENOUGH]
-    drawn = np.random.get_state()  # noqa: NPY002 - what an algorithm of Surprise draws from
-    try:
-        unclipped = [algo.predict(*one[:2], clip=False).est for one in suspects]
-    finally:
-        np.random.set_state(drawn)  # noqa: NPY002
-    for one, estimate in zip(suspects, unclipped, strict=True):
-        if not math.isfinite(estimate):
-            raise _diverged(type(algo).__name__, one[0])
-
-
-def refuse_infinite(name: str, users: Ids, values: Floats) -> None:
-    """Refuse a table of estimates, a row per user, with NaN or infinity in it.
-
-    Raises
-    ------
-    DivergedModelError
-        The first such user.
-    """
-    if not np.isfinite(values.sum()):
-        bad = ~np.isfinite(values)
-        if bad.any():
-            raise _diverged(name, users[int(bad.any(axis=1).argmax())])
-
-
-def _diverged(name: str, user: Any) -> DivergedModelError:
-    return DivergedModelError(
-        f"{name} estimates NaN or infinity (first for user {shown(user)}): the model diverged, "
-        "which predict() hides, because clipping turns NaN into the top rating. "
-        "Train it with a smaller learning rate or more regularisation."
-    )

@@ -113,6 +113,42 @@ def test_splits_of_distinct_ratings_have_nothing_to_tell(cv: Any) -> None:
     assert not said(lambda: cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv))
 
 
+class AllTwice(KFold):  # type: ignore[misc]
+    """Folds that are called as those of Surprise, and test on the trainset."""
+
+    def split(self, data: Any) -> Any:
+        """Return one."""
+        trainset = data.build_full_trainset()
+        yield trainset, trainset.build_testset()
+
+
+@pytest.mark.parametrize("cv", [KFold(4, random_state=0), None, UserKFold(4, random_state=0)])
+def test_a_rating_that_is_there_twice_is_told_of_folds_that_part_them(cv: Any) -> None:
+    """Under ids that a trainset takes for one, too, as it does 1 and 1.0."""
+    rows = [(user, item, float(1 + (user + item) % 5)) for user in range(1, 9) for item in range(9)]
+    again: list[Any] = [(float(user), item, 3.0) for user, item, _ in rows]
+    data = Dataset.load_from_df(DATA.df, Reader(rating_scale=(1, 5)))
+    data.raw_ratings = [(*row, None) for row in [*rows, *again]]
+    (message,) = said(lambda: cross_validate(svd(), data, ["rmse"], cv))
+    assert re.search(r"^\d+ of \d+ test ratings, the first .* are in the trainset", message)
+    data.raw_ratings = data.raw_ratings[:72]
+    assert not said(lambda: cross_validate(svd(), data, ["rmse"], cv))
+
+
+def test_only_the_folds_of_surprise_itself_are_trusted() -> None:
+    """Not those that are made of them; nor data that make their own trainsets."""
+
+    class Own(type(DATA)):  # type: ignore[misc]
+        def construct_trainset(self, _: Any) -> Any:
+            return DATA.build_full_trainset()
+
+    (message,) = said(lambda: cross_validate(svd(), DATA, ["rmse"], AllTwice()))
+    assert message.startswith(f"All {len(TABLE)} test ratings")
+    own = Own(reader=DATA.reader, df=DATA.df)
+    (message,) = said(lambda: cross_validate(svd(), own, ["rmse"], KFold(2)))
+    assert message.startswith(f"All {len(TABLE)} test ratings")
+
+
 def test_the_same_items_of_other_users_are_no_leak() -> None:
     """Pairs are compared, and strangers are of nobody: neither the last user nor the last item."""
     trainset, _ = leaking(0)

@@ -15,9 +15,9 @@ from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.surprise.divergence import refuse_infinite
 from recsys_ndcg.surprise.estimates.estimates import Estimates
 from recsys_ndcg.surprise.trainsets import Ratings, inner_ids, places_of, raw_items, raw_users
-from recsys_ndcg.surprise.traps import refuse_infinite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,15 +10,16 @@ import pandas as pd
 from surprise.dataset import DatasetUserFolds
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
+from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
 from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender
-from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
+from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+from recsys_ndcg.surprise.model_selection.folds import pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
     check_jobs,
-    checked_splits,
     iterator_of,
     settled_plan,
+    watched_splits,
 )
 from recsys_ndcg.surprise.model_selection.tabulation import tabulated
 from recsys_ndcg.surprise.orderless import warn_of_random_order
@@ -77,7 +78,7 @@ class Fitted:
         plan = settled_plan(plan, data, self.cv)
         # all at once, as Surprise has them: each combination sees the same
         leaks: list[Leak] = []
-        splits = list(watched(checked_splits(iterator, data, self.algo_class), leaks))
+        splits = list(watched_splits(iterator, data, self.algo_class, leaks))
         warn_of_leaks(leaks)
         pairs = product(self.param_combinations, splits)
         total = len(self.param_combinations) * len(splits)

@@ -2,115 +2,42 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
+import warnings
+from collections import Counter, deque
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
-from recsys_ndcg.scoring.plan import checked_convention
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
+from recsys_ndcg.surprise.model_selection.fitting import (
+    Tested,
+    fitted_and_tested,
+    rows_of,
+    sent,
+)
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY
 from recsys_ndcg.surprise.orderless import orderless
 from recsys_ndcg.surprise.printing import with_progress
-from recsys_ndcg.surprise.tolerance import tolerant_plan
-from recsys_ndcg.surprise.traps import rated_lists, refuse_diverged, refuse_single_items
+from recsys_ndcg.surprise.traps import rated_lists, refuse_single_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
-    from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.stored_audit import StoredAudit
     from recsys_ndcg.scoring import Plan
-    from recsys_ndcg.surprise.model_selection.measures import Measure
-
-
-@dataclass(frozen=True)
-class FoldPlan:
-    """What is measured of every fold.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-        In the order they were asked for.
-    rated, catalogue : Plan, optional
-        What ranks the users' test ratings, with their errors beside, and what ranks all items.
-    train : bool
-        Whether measures are taken of the trainset, too.
-    per_user : bool
-        Whether the scores of every user are kept: numerator, denominator and more of each.
-    """
-
-    measures: Sequence[Measure]
-    rated: Plan | None
-    catalogue: Plan | None
-    train: bool = False
-    per_user: bool = True
-
-    @classmethod
-    def of(
-        cls,
-        known: Sequence[Measure],
-        threshold: float | None,
-        convention: Convention | str | None,
-        *,
-        train: bool,
-        per_user: bool = True,
-    ) -> FoldPlan:
-        """Give the conventions of measures the plug-in's tolerance."""
-        checked_convention(convention)
-        rated, catalogue = (
-            tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
-            for metrics in (_ranking(known, "rated"), _ranking(known, "catalogue"))
-        )
-        if rated is not None and rated.measurements[0].convention.impossible != "last":
-            rated = rated.with_metrics(_errors(known))
-        if catalogue is not None:
-            placing(catalogue)  # refuses metrics that would rank differently
-        return cls(known, rated, catalogue, train, per_user)
-
-    @property
-    def catalogue_names(self) -> list[str]:
-        """The names of the measures that rank all items."""
-        return [one.name for one in self.measures if one.metric and one.protocol == "catalogue"]
-
-    def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:
-        """Return the same with what a function makes of each plan that there is."""
-        rated, catalogue = (
-            None if plan is None else change(plan) for plan in (self.rated, self.catalogue)
-        )
-        return replace(self, rated=rated, catalogue=catalogue)
-
-    def names(self, protocol: str) -> dict[str, str]:
-        """Return what the measures of a protocol are called, by the names of their metrics."""
-        return {
-            str(one.metric): one.name
-            for one in self.measures
-            if one.metric and one.protocol == protocol
-        }
-
-
-def _ranking(measures: Sequence[Measure], protocol: str) -> list[Metric]:
-    return [one.metric for one in measures if one.metric and one.protocol == protocol]
-
-
-def _errors(measures: Sequence[Measure]) -> list[Metric]:
-    """Return the metrics that have an error of Surprise's user by user."""
-    wanted = [one.name for one in measures if one == ACCURACY.get(one.name)]
-    return [METRICS[name]() for name in wanted if name in METRICS]
+    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 
 
 class Ranked(NamedTuple):
@@ -200,52 +127,112 @@ def run(
     **parallel
         For joblib.
     """
-    jobs = (delayed(_fold)(*task, plan) for task in tasks)
+    if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
+        # all items are ranked where the model is, which is larger than anything that comes of it
+        jobs = (delayed(_fold)(*task, plan) for task in tasks)
+        return list(with_progress(_results(jobs, parallel), total))
+    begun: deque[_Begun] = deque()
+    results = _results(_dispatched(tasks, plan, begun), parallel)
+    # a fold is ranked while others are fitted
+    with _closed(results):
+        return list(with_progress((begun.popleft().fold(one) for one in results), total))
+
+
+@contextmanager
+def _closed(results: Generator[Any, None, None]) -> Iterator[None]:
+    """Stop the workers in the end, also where a fold is refused while others are fitted."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():  # joblib's, of what they did in vain
+            warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+            results.close()
+
+
+def _results(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, None, None]:
+    """Yield what comes of jobs, in their order."""
     try:
         workers = Parallel(return_as="generator", **parallel)
     except ValueError:  # a backend that gives everything in the end, so that no bar can follow
-        return list(Parallel(**parallel)(jobs))
-    return list(with_progress(workers(jobs), total))
+        workers = Parallel(**parallel)
+    yield from workers(jobs)
+
+
+def _dispatched(
+    tasks: Iterable[tuple[Any, Any, Any]], plan: FoldPlan, begun: deque[_Begun]
+) -> Iterator[Any]:
+    """Yield jobs for workers, and keep of each what its predictions are ranked with."""
+    for algo, trainset, testset in tasks:
+        fold = _Begun.of(trainset, testset, plan)
+        begun.append(fold.without_ratings())
+        yield delayed(sent)(algo, trainset, testset, plan.job)
 
 
 def _fold(algo: Any, trainset: Any, testset: Any, plan: FoldPlan) -> Fold:
-    sizes = Counter(map(itemgetter(0), testset))
-    if plan.rated is not None:
-        refuse_single_items(len(sizes), max(sizes.values(), default=0))
-    for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
-        refuse_beyond(metric.k, trainset)
-    grades = Grades.of(np.array(list(map(itemgetter(2), testset)), dtype=np.float64))
-    plan = plan.each(lambda one: one.with_threshold(grades))
-    start = time.time()
-    algo.fit(trainset)
-    fitted = time.time()
-    predictions = list(algo.test(testset))
-    tested = time.time()
-    train = list(algo.test(trainset.build_testset())) if plan.train else []
-    diverged = None
-    ranked: list[Ranked] = []
-    again: list[Ranked] = []
-    try:
-        refuse_diverged(algo, predictions)
+    begun = _Begun.of(trainset, testset, plan)
+    tested = fitted_and_tested(algo, trainset, testset, plan.job)
+    return begun.fold(tested, algo)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What is known of a fold before anything is fitted, and ranks what comes of it."""
+
+    plan: FoldPlan
+    n_users: int
+    trainset: Any
+    testset: Any
+
+    @classmethod
+    def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> _Begun:
+        """Look at a split, and settle the threshold by its grades."""
+        sizes = Counter(map(itemgetter(0), testset))
         if plan.rated is not None:
-            ranked.append(_rated(predictions, plan, plan.rated))
-            again += [_rated(train, plan, plan.rated)] if train else []
-        if plan.catalogue is not None:
-            ranked.append(_catalogue(algo, trainset, testset, plan, plan.catalogue))
-    except DivergedModelError as error:
-        diverged, ranked, again = error, [], []
-    return Fold(
-        test=_values(predictions, ranked, plan),
-        train=_values(train, again, plan) if train else {},
-        fit_time=fitted - start,
-        test_time=tested - fitted,
-        n_users=len(sizes),
-        ranked=ranked,
-        diverged=diverged,
-    )
+            refuse_single_items(len(sizes), max(sizes.values(), default=0))
+        for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
+            refuse_beyond(metric.k, trainset)
+        if plan.rated is not None or plan.catalogue is not None:
+            grades = Grades.of(np.array(list(map(itemgetter(2), testset)), dtype=np.float64))
+            plan = plan.each(lambda one: one.with_threshold(grades))
+        return cls(plan, len(sizes), trainset, testset)
+
+    def without_ratings(self) -> _Begun:
+        """Leave out the ratings that no row of a prediction is made of: most of the memory."""
+        ranked = self.plan.rated is not None
+        return replace(
+            self,
+            trainset=self.trainset if ranked and self.plan.train else None,
+            testset=self.testset if ranked else None,
+        )
+
+    def fold(self, tested: Tested, algo: Any = None) -> Fold:
+        """Rank what was predicted; all items, if they are asked for, by the fitted algorithm."""
+        plan, diverged = self.plan, tested.diverged
+        ranked: list[Ranked] = []
+        again: list[Ranked] = []
+        try:
+            if plan.rated is not None and diverged is None:
+                ranked.append(_rated(rows_of(tested.test, self.testset), plan, plan.rated))
+                if plan.train:
+                    rows = rows_of(tested.train, self.trainset.build_testset())
+                    again.append(_rated(rows, plan, plan.rated))
+            if plan.catalogue is not None and diverged is None:
+                split = self.trainset, self.testset
+                ranked.append(_catalogue(algo, *split, plan, plan.catalogue))
+        except DivergedModelError as error:
+            diverged, ranked, again = error.with_traceback(None), [], []
+        return Fold(
+            test=_values(tested.test_values, ranked, plan),
+            train=_values(tested.train_values, again, plan) if plan.train else {},
+            fit_time=tested.fit_time,
+            test_time=tested.test_time,
+            n_users=self.n_users,
+            ranked=ranked,
+            diverged=diverged,
+        )
 
 
-def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: FoldPlan) -> dict[str, Any]:
+def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) -> dict[str, Any]:
     """Return the value of every measure, NaN of those that nothing was ranked for."""
     means = {
         name: mean
@@ -253,7 +240,7 @@ def _values(predictions: list[Any], ranked: Sequence[Ranked], plan: FoldPlan) ->
         for name, mean in zip(names, totals.mean.tolist(), strict=True)
     }
     return {
-        one.name: one.of(predictions) if one.metric is None else means.get(one.name, np.nan)
+        one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
         for one in plan.measures
     }
 

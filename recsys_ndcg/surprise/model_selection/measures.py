@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from surprise import accuracy
 
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
@@ -45,21 +43,6 @@ class Measure:
     keywords: dict[str, Any] = field(default_factory=dict)
     metric: Metric | None = None
     protocol: str = "rated"
-
-    def of(self, predictions: list[Any]) -> Any:
-        """Return the function's number of some predictions.
-
-        Raises
-        ------
-        InvalidInputError
-            The function does not return a number.
-        """
-        assert self.function is not None, "ranking metrics are measured together"  # noqa: S101
-        value = self.function(predictions, **self.keywords)
-        if not isinstance(value, Real):
-            msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
-            raise InvalidInputError(msg)
-        return value if isinstance(value, np.floating) else float(value)
 
 
 #: Surprise's own, by its own functions.

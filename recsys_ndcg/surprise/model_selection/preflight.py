@@ -10,9 +10,10 @@ from itertools import chain, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from surprise import Trainset
-from surprise.dataset import DatasetUserFolds
-from surprise.model_selection import KFold
+from surprise.dataset import DatasetAutoFolds, DatasetUserFolds
+from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.input.rows import Rows, check_finite, floats, objects
@@ -20,14 +21,36 @@ from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.scoring import facts_for
+from recsys_ndcg.surprise.leakage import watched
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
-from recsys_ndcg.surprise.trainsets import Ratings
+from recsys_ndcg.surprise.model_selection.splits import (
+    LeaveLastOut,
+    LeaveNOut,
+    TimeSplit,
+    UserKFold,
+)
+from recsys_ndcg.surprise.trainsets import Ratings, inner_ids
 from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recsys_ndcg.surprise.model_selection.folds import FoldPlan
+    from recsys_ndcg.arrays import Positions
+    from recsys_ndcg.surprise.leakage import Leak
+    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+
+#: What gives each rating of a dataset to one part of a split, or to none.
+_PARTING = {
+    KFold,
+    LeaveLastOut,
+    LeaveNOut,
+    LeaveOneOut,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSplit,
+    UserKFold,
+}
+_MOST = 1 << 62
 
 
 def iterator_of(cv: Any, data: Any) -> Any:
@@ -60,6 +83,38 @@ def check_jobs(n_jobs: Any) -> None:
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
         msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
         raise InvalidInputError(msg)
+
+
+def watched_splits(
+    iterator: Any, data: Any, kind: Any, leaks: list[Leak]
+) -> Iterator[tuple[Any, list[Any]]]:
+    """Give checked splits on, and add to `leaks` what each has, if it may have any.
+
+    Parameters
+    ----------
+    iterator, data, kind
+        As for `checked_splits`.
+    leaks : list of Leak
+        Which stays empty where no rating can be in both parts of a split.
+    """
+    splits = checked_splits(iterator, data, kind)
+    return splits if _parted(iterator, data) else watched(splits, leaks)
+
+
+def _parted(iterator: Any, data: Any) -> bool:
+    """Tell splits that part the ratings, where no user rates an item twice."""
+    if type(iterator) not in _PARTING or type(data) is not DatasetAutoFolds:
+        return False
+    (users, n_users), (items, n_items) = (
+        _coded(list(map(itemgetter(side), data.raw_ratings))) for side in (0, 1)
+    )
+    return n_users * n_items < _MOST and pd.Index(users * n_items + items).is_unique
+
+
+def _coded(raw: list[Any]) -> tuple[Positions, int]:
+    """Return whole numbers for ids that are equal where a trainset takes them for one."""
+    places = {one: place for place, one in enumerate(dict.fromkeys(raw))}
+    return inner_ids(places, raw), len(places)
 
 
 def checked_splits(iterator: Any, data: Any, kind: Any) -> Iterator[tuple[Any, list[Any]]]:
@@ -152,12 +207,12 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     if _is_known_to_cv(data, cv):
         return None
     ratings = ratings_of(data)
-    user, item, rating = (list(map(itemgetter(place), ratings)) for place in range(3))
-    grades = floats(rating, "rating")
+    grades = floats(list(map(itemgetter(2), ratings)), "rating")
     check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
     first = plan.rated or plan.catalogue
     if first is None:
         return None
+    user, item = (list(map(itemgetter(place), ratings)) for place in (0, 1))
     columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
     lists = group(columns, first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")

@@ -11,6 +11,7 @@ from surprise import model_selection
 from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.model_selection.fitted import Fitted, refit_by
 from recsys_ndcg.surprise.model_selection.measures import resolved
 
@@ -210,3 +211,6 @@ def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
                 msg = f"{name} is a distribution, which only RandomizedSearchCV draws from."
             raise InvalidInputError(msg)
     return dict(parameters)
+
+
+complete(__name__, "surprise.model_selection.search")

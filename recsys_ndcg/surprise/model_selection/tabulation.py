@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.surprise.model_selection.folds import Fold, FoldPlan
+    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+    from recsys_ndcg.surprise.model_selection.folds import Fold
     from recsys_ndcg.surprise.model_selection.measures import Measure
 
 

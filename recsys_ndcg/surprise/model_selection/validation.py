@@ -11,16 +11,18 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks, watched
+from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
+from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.model_selection import summary
 from recsys_ndcg.surprise.model_selection.contenders import contender
-from recsys_ndcg.surprise.model_selection.folds import FoldPlan, pooled, run
+from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+from recsys_ndcg.surprise.model_selection.folds import pooled, run
 from recsys_ndcg.surprise.model_selection.measures import resolved
 from recsys_ndcg.surprise.model_selection.preflight import (
     check_jobs,
-    checked_splits,
     iterator_of,
     settled_plan,
+    watched_splits,
 )
 from recsys_ndcg.surprise.orderless import warn_of_random_order
 from recsys_ndcg.surprise.printing import aligned, say
@@ -182,7 +184,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
     alone = effective_n_jobs(n_jobs) == 1
     leaks: list[Leak] = []
-    splits = watched(checked_splits(iterator, data, type(algo)), leaks)
+    splits = watched_splits(iterator, data, type(algo), leaks)
     tasks = ((algo if alone else copy.deepcopy(algo), *split) for split in splits)
     total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
     folds = run(
@@ -216,3 +218,6 @@ def _check_folds(name: str, folds: Sequence[Fold]) -> None:
         if fold.diverged:
             raise fold.diverged
     warn_of_random_order(name, [fold.orderless for fold in folds], "folds")
+
+
+complete(__name__, "surprise.model_selection.validation")

@@ -1,0 +1,188 @@
+"""What a worker does of a fold: fit, predict, and call the functions of predictions.
+
+It is all that a worker imports of ours, and needs no more than an algorithm of Surprise does: each
+process has memory of its own for what it imports, and pandas alone takes more than most models.
+What ranks is where the folds are asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from itertools import repeat
+from numbers import Real
+from operator import is_, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
+from recsys_ndcg.surprise.divergence import refuse_diverged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from recsys_ndcg.arrays import Flags, Floats
+
+_EXACT = {float, int, np.float64}  # what is the same number as a float64
+_POSSIBLE, _IMPOSSIBLE = ({"was_impossible": one} for one in (False, True))
+
+
+class Function(NamedTuple):
+    """A measure that is a function of the predictions of a fold.
+
+    Parameters
+    ----------
+    name : str
+        That of the measure.
+    function : callable
+        Takes the predictions, and returns a number.
+    keywords : mapping
+        For the function.
+    """
+
+    name: str
+    function: Callable[..., float]
+    keywords: Mapping[str, Any]
+
+    def of(self, predictions: list[Any]) -> Any:
+        """Return the function's number of some predictions.
+
+        Raises
+        ------
+        InvalidInputError
+            The function does not return a number.
+        """
+        value = self.function(predictions, **self.keywords)
+        if not isinstance(value, Real):
+            msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
+            raise InvalidInputError(msg)
+        return value if isinstance(value, np.floating) else float(value)
+
+
+class Packed(NamedTuple):
+    """Predictions without what is known where they go to: the testset.
+
+    Parameters
+    ----------
+    estimates : float64 array
+        One for each row of the testset.
+    impossible : bool array, optional
+        Which of them the algorithm could not make; None where it made all.
+    """
+
+    estimates: Floats
+    impossible: Flags | None
+
+    @classmethod
+    def of(cls, predictions: Predictions, testset: list[Any]) -> Predictions:
+        """Pack predictions of a testset, and leave those that are not as usual as they are."""
+        if isinstance(predictions, Packed):
+            return predictions
+        if len(predictions) != len(testset) or set(map(len, predictions)) != {5}:
+            return predictions  # of an algorithm with a `test` of its own
+        for field in range(3):
+            each = (map(itemgetter(field), rows) for rows in (predictions, testset))
+            if not all(map(is_, *each)):
+                return predictions
+        estimates = list(map(itemgetter(3), predictions))
+        if not set(map(type, estimates)) <= _EXACT:
+            return predictions
+        try:
+            said = list(map(itemgetter("was_impossible"), map(itemgetter(4), predictions)))
+            packed = np.array(estimates, dtype=np.float64)
+        except (KeyError, TypeError, OverflowError):
+            return predictions
+        return cls(packed, np.array(list(map(bool, said))) if any(said) else None)
+
+    def unpacked(self, testset: Sequence[Any]) -> list[Any]:
+        """Return rows as predictions have them, of the testset that they are of."""
+        details: Any = repeat(_POSSIBLE)
+        if self.impossible is not None:
+            details = map((_POSSIBLE, _IMPOSSIBLE).__getitem__, self.impossible.tolist())
+        columns = (map(itemgetter(field), testset) for field in range(3))
+        return list(zip(*columns, self.estimates.tolist(), details, strict=False))
+
+
+Predictions = list[Any] | Packed
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What came of fitting and predicting.
+
+    Parameters
+    ----------
+    test, train : Predictions
+        Of the testset, and of the trainset; none of what was not asked for.
+    test_values, train_values : mapping
+        What the functions found, by their names.
+    fit_time, test_time : float
+        Seconds.
+    diverged : DivergedModelError, optional
+        What is wrong with a model that estimates NaN.
+    """
+
+    test: Predictions
+    train: Predictions
+    test_values: dict[str, Any]
+    train_values: dict[str, Any]
+    fit_time: float
+    test_time: float
+    diverged: DivergedModelError | None
+
+
+class Job(NamedTuple):
+    """What is to be done with a split, besides to fit and to predict.
+
+    Parameters
+    ----------
+    functions : sequence of Function
+        Called with the predictions.
+    train : bool
+        Whether the trainset is predicted, too.
+    ranked : bool
+        Whether predictions are ranked where they go to; otherwise they need not go there.
+    """
+
+    functions: Sequence[Function]
+    train: bool
+    ranked: bool
+
+
+def fitted_and_tested(algo: Any, trainset: Any, testset: list[Any], job: Job) -> Tested:
+    """Fit an algorithm, let it predict, and measure what takes predictions."""
+    start = time.time()
+    algo.fit(trainset)
+    fitted = time.time()
+    predictions = list(algo.test(testset))
+    tested = time.time()
+    again = list(algo.test(trainset.build_testset())) if job.train else []
+    diverged = None
+    try:
+        refuse_diverged(algo, predictions)
+    except DivergedModelError as error:
+        diverged = error.with_traceback(None)  # which would keep the model
+    return Tested(
+        test=predictions,
+        train=again,
+        test_values={one.name: one.of(predictions) for one in job.functions},
+        train_values={one.name: one.of(again) for one in job.functions if again},
+        fit_time=fitted - start,
+        test_time=tested - fitted,
+        diverged=diverged,
+    )
+
+
+def sent(algo: Any, trainset: Any, testset: list[Any], job: Job) -> Tested:
+    """Do the same in a worker, and return no more than is needed, as small as it can be."""
+    tested = fitted_and_tested(algo, trainset, testset, job)
+    if not job.ranked or tested.diverged is not None:
+        return replace(tested, test=[], train=[])
+    again = Packed.of(tested.train, trainset.build_testset()) if job.train else []
+    return replace(tested, test=Packed.of(tested.test, testset), train=again)
+
+
+def rows_of(predicted: Predictions, testset: Sequence[Any]) -> list[Any]:
+    """Return predictions as rows, whether they came packed or not."""
+    return predicted.unpacked(testset) if isinstance(predicted, Packed) else predicted
