@@ -167,7 +167,9 @@ def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
     estimated, top = lists.estimated, float(np.fmax.reduce(lists.true))
     # scores are 0 where a model knows nothing
     ends = sorted({float(estimated.max()), float(estimated.min() or estimated.max())})
-    bound, n_there = max(((end, np.count_nonzero(estimated == end)) for end in ends), key=itemgetter(1))
+    bound, n_there = max(
+        ((end, np.count_nonzero(estimated == end)) for end in ends), key=itemgetter(1)
+    )
     share = n_there / len(estimated)
     if share == 1 or (share >= _NEARLY and bound >= top):
         so_many = f"All {n_there}" if share == 1 else f"{n_there} of {len(estimated)}"
