@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Positions
 
-_ROWS = 1 << 17
-_CELLS = 1 << 18
+_ROWS = 1 << 19  # of a block at most
+_SHARED = 1 << 17  # rows: fewer take longer to hand out than to work through
+_CELLS = 1 << 19
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -187,14 +188,15 @@ def _keep_memory() -> None:
 
 
 def slices_of(n_rows: int) -> list[slice]:
-    """Return the blocks of as many rows, whosever they are.
+    """Return blocks of rows, whosever they are.
 
     Examples
     --------
     >>> slices_of(3)
     [slice(0, 3, None)]
     """
-    return [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
+    size = min(_ROWS, _SHARED)
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def blocks_of(offsets: Positions, width: Positions | None = None) -> list[tuple[int, int]]:
@@ -212,9 +214,11 @@ def blocks_of(offsets: Positions, width: Positions | None = None) -> list[tuple[
     >>> blocks_of(np.array([0, 2, 3]))
     [(0, 2)]
     """
-    n_users = len(offsets) - 1
-    by_rows = np.searchsorted(offsets, np.arange(0, offsets[-1] + _ROWS, _ROWS))
-    by_users = np.arange(0, n_users + _ROWS, _ROWS)
+    n_users, n_rows = len(offsets) - 1, int(offsets[-1])
+    # a block for each thread: between calls of NumPy they wait for each other
+    size = min(_ROWS, max(-(-n_rows // n_threads()), _SHARED))
+    by_rows = np.searchsorted(offsets, np.arange(0, n_rows + size, size))
+    by_users = np.arange(0, n_users + size, size)
     edges = np.unique(np.concatenate([by_rows, by_users]).clip(max=n_users)).tolist()
     pending = list(itertools.pairwise(edges))
     if width is None:

@@ -178,5 +178,5 @@ def test_blocks_cover_everything_once() -> None:
     """Also of nothing."""
     assert slices_of(0) == []
     assert blocks_of(np.array([0])) == []
-    rows = [slice(0, parallel._ROWS), slice(parallel._ROWS, parallel._ROWS + 1)]  # noqa: SLF001
-    assert slices_of(parallel._ROWS + 1) == rows  # noqa: SLF001
+    size = parallel._SHARED  # noqa: SLF001
+    assert slices_of(size + 1) == [slice(0, size), slice(size, size + 1)]
