@@ -18,13 +18,12 @@ from collections import Counter
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
-from typing import Self
 
 import numpy as np
 from populations import Population, populations
 from samples import ANY, SECTIONS, Sample, promised
 
-from recsys_ndcg import parallel
+from recsys_ndcg.parallel import at_most
 
 SIZES, SAMPLES, MANY = (50, 200, 1000), 2000, 200
 #: too much is found without a correction: else nothing would have been counted
@@ -32,33 +31,13 @@ CONTROL = ANY, "t, none"
 Rates = dict[tuple[int, str], float]  # by section and row
 
 
-class InOrder:
-    """Threads, of which there are none: each process has its core, and they would wait for it."""
-
-    map = staticmethod(map)
-
-    def __init__(self, _: int | None) -> None:
-        """Take what a pool of threads takes."""
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End."""
-
-
-def without_threads() -> None:
-    """Let the package work in order: what it finds does not depend on threads."""
-    parallel.ThreadPoolExecutor = InOrder
-
-
 def counted(population: Population, size: int, numbers: range) -> Counter[tuple[int, str]]:
     """Count in some samples how often each outcome came about."""
     found: Counter[tuple[int, str]] = Counter()
-    for number in numbers:
-        for section, row, happened in Sample(population, size, number).outcomes():
-            found[section, row] += happened
+    with at_most(1):  # each process has its core
+        for number in numbers:
+            for section, row, happened in Sample(population, size, number).outcomes():
+                found[section, row] += happened
     return found
 
 
@@ -123,7 +102,7 @@ def main() -> None:
     print(f"{told}\n{samples:,} samples of n users, from {users}; percent ± its standard error")
     print("! is worse than it should be by more than a point\n")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of the new processes, one for each core
-    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=without_threads) as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         columns = {
             (one.name, size): rates(pool, one, size, samples)
             for one in found[: 1 if small else None]

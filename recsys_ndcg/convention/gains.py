@@ -24,9 +24,11 @@ BY_THRESHOLD = ("binary", "exponential_above")  # what these are worth depends o
 
 def _exponential(grades: Floats) -> Floats:
     """Return 2^t - 1: near 0 the difference would lose what t is."""
-    gain: Floats = np.exp2(grades) - 1
-    small = np.abs(grades) < 0.5
-    gain[small] = np.expm1(grades[small] * np.log(2))
+    gain: Floats = np.exp2(grades)
+    gain -= 1
+    small = (np.abs(grades) < 0.5) & (grades != 0)
+    if small.any():
+        gain[small] = np.expm1(grades[small] * np.log(2))
     return gain
 
 
@@ -73,7 +75,8 @@ def gains(true: Floats, convention: Convention, threshold: float | None) -> Floa
         gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
     else:
         return _called(rule, true)
-    return np.where(np.isnan(true), 0.0, gain)
+    absent = np.isnan(true)
+    return np.where(absent, 0.0, gain) if absent.any() else gain
 
 
 def _called(rule: Callable[[Floats], Floats], true: Floats) -> Floats:

@@ -153,7 +153,8 @@ class GradedLists:
 
 
 def _grades(lists: GroupedLists) -> Floats:
-    return np.where(np.isnan(lists.true), -np.inf, lists.true)
+    absent = np.isnan(lists.true)
+    return np.where(absent, -np.inf, lists.true) if absent.any() else lists.true
 
 
 def gain_key(convention: Convention, threshold: float | None) -> Hashable:

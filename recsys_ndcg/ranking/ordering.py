@@ -91,9 +91,9 @@ def largest_first(values: Floats, offsets: Positions) -> Floats:
     >>> largest_first(np.array([1.0, 3.0, 2.0]), np.array([0, 2, 3]))
     array([3., 1., 2.])
     """
-    ordered, lowest_first = np.empty(len(values)), -values
+    ordered = -values
     for part in padded(offsets):
-        table = part.table(lowest_first)
+        table = part.table(ordered)
         table.sort(axis=1)
         ordered[part.rows] = part.flat(table)
     return np.negative(ordered, out=ordered)

@@ -38,10 +38,10 @@ class Padded:
     inside: Flags | None
 
     def table(self, values: Floats, past_the_end: float = np.inf) -> Floats:
-        """Return the values of these lists in a table of their own."""
+        """Return the values of these lists in a table, which may be a view of them."""
         values = values[self.rows]
         if self.inside is None:
-            return values.reshape(self.shape).copy()
+            return values.reshape(self.shape)
         table = np.full(self.shape, past_the_end)
         table[self.inside] = values
         return table
