@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.lazy import imported as _imported
 from recsys_ndcg.version import __version__ as __version__
 
 if TYPE_CHECKING:  # found by `__getattr__` when the program runs
@@ -106,24 +107,7 @@ _PLACES = {
     "reciprocal_rank": "one_list",
     "reconcile": "reconciliation",
 }
-
-
-def _found(name: str) -> Any:
-    """Return what stands for a name: ours, a metric's class, or a room that ours stand in.
-
-    Raises
-    ------
-    AttributeError
-        Nothing does.
-    """
-    if name in _PLACES:
-        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    if name in {place.partition(".")[0] for place in _PLACES.values()}:
-        return import_module(f"{__name__}.{name}")
-    if name[:1].isupper() and name in (classes := _classes()):
-        return classes[name]
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+_ROOMS = {room: room for room in {place.partition(".")[0] for place in _PLACES.values()}}
 
 
 def _classes() -> dict[str, Any]:
@@ -137,7 +121,9 @@ if not TYPE_CHECKING:  # or every name would be known to a type checker
 
     def __getattr__(name: str) -> Any:
         """Import what a name stands for, and keep it."""
-        value = globals()[name] = _found(name)
+        kinds = _classes() if name[:1].isupper() and name not in _PLACES else {}
+        value = kinds[name] if name in kinds else _imported(__name__, name, _ROOMS | _PLACES)
+        globals()[name] = value
         return value
 
 

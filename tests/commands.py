@@ -12,6 +12,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+COMMANDS = [
+    "evaluate",
+    "compare",
+    "leaderboard",
+    "explain",
+    "reconcile",
+    "demo",
+    "presets",
+    "metrics",
+]
+
+
 class Said(NamedTuple):
     """What a call printed, and how it ended."""
 

@@ -104,7 +104,7 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
     refuse_alike(ids, column)
-    return in_order(ids, codes, ascending_order(ids))
+    return reordered(ids, codes, ascending_order(ids))
 
 
 def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
@@ -147,7 +147,7 @@ def _merged(first: Coded, second: Coded) -> tuple[Ids, Codes]:
     return np.fromiter(ids, dtype=object, count=len(ids)), np.concatenate(codes)
 
 
-def in_order(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
+def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
     """Return distinct ids in some order, and each row's place there, in memory of its own."""
     place = np.empty(len(ids), dtype=np.int32)
     place[order] = np.arange(len(ids), dtype=np.int32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 
 #: No p-value is 0.
 SMALLEST = float(np.finfo(np.float64).tiny)
+
+_PIECES = 4000  # of Simpson's rule, with which its error is that of rounding
+_FARTHEST = 12  # standard deviations, beyond which nothing is left
+_STOP = 1e-15  # below which a step changes nothing
 
 
 def statistic(mean: Floats, error: Floats) -> Floats:
@@ -126,3 +131,38 @@ def _normal_below(shift: float, freedom: int, t: float) -> float:
 
     root = math.sqrt(1 + t * t / (2 * freedom))
     return float(ndtr((t * (1 - 1 / (4 * freedom)) - shift) / root))
+
+
+@lru_cache(maxsize=1024)
+def quantile(level: float, count: int) -> float:
+    """Return the distance from 0 that Student's t keeps within at a level.
+
+    For the intervals of every report, without SciPy: its import takes longer than a small file is
+    measured in. With t = √f tan θ, the density over θ is a constant times cos(θ) to the power of
+    f - 1. Its integral is concave, so that Newton's steps from 0 come from below.
+
+    Examples
+    --------
+    >>> round(quantile(0.95, 3), 4)
+    4.3027
+    """
+    freedom = count - 1
+    whole = _integral(min(math.pi / 2, _FARTHEST / math.sqrt(freedom)), freedom)
+    angle, step = 0.0, math.inf
+    while step > _STOP * angle:
+        slope = float(_density(np.array(angle), freedom))
+        step = (level * whole - _integral(angle, freedom)) / slope
+        angle += step
+    return math.sqrt(freedom) * math.tan(angle)
+
+
+def _integral(end: float, freedom: int) -> float:
+    """Return the area below the density from 0 on, by Simpson's rule."""
+    values = _density(np.linspace(0, end, 2 * _PIECES + 1), freedom)
+    total = values[0] + 4 * values[1::2].sum() + 2 * values[2:-1:2].sum() + values[-1]
+    return float(total) * end / (6 * _PIECES)
+
+
+def _density(angle: Floats, freedom: int) -> Floats:
+    result: Floats = np.exp((1 - freedom) / 2 * np.log1p(np.tan(angle) ** 2))
+    return result

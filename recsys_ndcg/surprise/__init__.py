@@ -8,6 +8,7 @@ Cross-validation, searches and `accuracy` are ours; everything else is Surprise'
 
 from __future__ import annotations
 
+from pkgutil import iter_modules as _iter_modules
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.surprise.library import library as _library
@@ -46,7 +47,7 @@ from surprise.model_selection import (  # noqa: E402
     train_test_split,
 )
 
-from recsys_ndcg.surprise.late import found as _found  # noqa: E402
+from recsys_ndcg.lazy import imported as _imported  # noqa: E402
 from recsys_ndcg.surprise.library import stand_for_library as _stand_for_library  # noqa: E402
 
 if TYPE_CHECKING:  # found by `__getattr__` when the program runs, or by the line below
@@ -140,13 +141,14 @@ _PLACES = {
     "predict_all": "catalogue.catalogue",
     "rank_catalogue": "catalogue.catalogue",
 }
+_ROOMS = {one.name: one.name for one in _iter_modules(__path__)}
 
 
 if not TYPE_CHECKING:  # or every name would be known to a type checker
 
     def __getattr__(name: str) -> Any:
         """Import what a name stands for, and keep it."""
-        value = globals()[name] = _found(__name__, name, _PLACES)
+        value = globals()[name] = _imported(__name__, name, _ROOMS | _PLACES)
         return value
 
 

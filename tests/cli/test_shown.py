@@ -20,23 +20,13 @@ from recsys_ndcg.cli import app
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.rendering import terminal
-from tests.commands import refusal, run
+from tests.commands import COMMANDS, refusal, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,4.5,5\nann,=b|c,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,=b|c,3.5,3\n"
-COMMANDS = [
-    "evaluate",
-    "compare",
-    "leaderboard",
-    "explain",
-    "reconcile",
-    "demo",
-    "presets",
-    "metrics",
-]
 
 
 @pytest.fixture(name="path")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recsys_ndcg.cli import process
+from tests.commands import COMMANDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,20 +38,7 @@ def imported(*words: str | Path) -> set[str]:
     return set(json.loads(done.stderr))
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        "evaluate",
-        "compare",
-        "leaderboard",
-        "explain",
-        "reconcile",
-        "demo",
-        "presets",
-        "metrics",
-    ],
-)
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_is_shown_before_anything_heavy_is_imported(command: str) -> None:
     """Neither what computes nor what is computed."""
     found = imported(*filter(None, [command]), "--help")

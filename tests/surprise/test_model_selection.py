@@ -1311,8 +1311,11 @@ def test_a_cutoff_beyond_the_catalogue_is_refused_before_any_fit() -> None:
         cross_validate(NeverFitted(), DATA, ["ndcg@10000:catalogue"], cv=2)
 
 
-def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of multiprocessing, which joblib refuses to follow."""
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_backend_without_a_generator_gives_the_same(
+    n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of multiprocessing, which joblib refuses to follow: everything comes in the end."""
 
     def refusing(return_as: str = "list", **options: Any) -> Any:
         if return_as != "list":
@@ -1322,7 +1325,7 @@ def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.Monkey
 
     alone = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
     monkeypatch.setattr(folds, "Parallel", refusing)
-    equal(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO), alone)
+    equal(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO, n_jobs=n_jobs), alone)
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")

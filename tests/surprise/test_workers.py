@@ -240,22 +240,6 @@ def test_what_cannot_be_ranked_is_refused_wherever_it_was_predicted() -> None:
     assert len(said) == 1
 
 
-def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of multiprocessing, which joblib refuses to follow: everything comes in the end."""
-
-    def refusing(return_as: str = "list", **options: Any) -> Any:
-        if return_as != "list":
-            message = f"the backend does not support return_as={return_as}"
-            raise ValueError(message)
-        return joblib.Parallel(**options)
-
-    alone = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
-    monkeypatch.setattr(folds, "Parallel", refusing)
-    found = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO, n_jobs=2)
-    for key in ("test_rmse", "test_ndcg@5"):
-        assert np.array_equal(found[key], alone[key])
-
-
 @pytest.mark.parametrize(("measures", "kept"), [(["rmse"], False), (["rmse", "ndcg@5"], True)])
 def test_what_is_kept_of_a_split_is_what_its_predictions_are_ranked_with(
     measures: list[str],

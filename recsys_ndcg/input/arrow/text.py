@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.ids import Coded, in_order
+from recsys_ndcg.input.ids import Coded, reordered
 from recsys_ndcg.input.short_texts import lines_of, words_of
 from recsys_ndcg.input.written_ids import ascending_order
 
@@ -127,7 +127,7 @@ def _of_text(values: Any) -> Coded | None:
     else:
         text, codes = _encoded(chunks)
         order = _order(text)
-    return Coded(*in_order(text.to_numpy(zero_copy_only=False), codes, order), ascending=True)
+    return Coded(*reordered(text.to_numpy(zero_copy_only=False), codes, order), ascending=True)
 
 
 def _bytes_of(chunk: Any) -> _Bytes:
@@ -204,7 +204,7 @@ def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
     if not _is_ascending(ids):
         if len(set(ids.tolist())) < len(ids):  # a dictionary of Arrow may have one twice
             place[there], ids = pd.factorize(ids)
-        ids, place = in_order(ids, place, _order(ids))
+        ids, place = reordered(ids, place, _order(ids))
     return Coded(ids, place[codes], ascending=True)
 
 
@@ -239,7 +239,7 @@ def _of_objects(values: list[Any] | Ids) -> Coded | None:
     if set(map(type, ids.tolist())) != {str}:
         return None
     order = _order_of_words(distinct.to_numpy()) if words else _order(ids)
-    return Coded(*in_order(ids, codes, order), ascending=True)
+    return Coded(*reordered(ids, codes, order), ascending=True)
 
 
 def _lines(part: list[Any]) -> _Bytes | None:
@@ -275,7 +275,7 @@ def _of_wide_text(values: NDArray[np.str_]) -> Coded | None:
     encoded = arrow.FixedSizeBinaryArray.from_buffers(kind, len(values), buffers)
     _, codes = _encoded([encoded])
     ids = values[_first_rows(codes)].astype(object)
-    return Coded(*in_order(ids, codes, _order(ids)), ascending=True)
+    return Coded(*reordered(ids, codes, _order(ids)), ascending=True)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkgutil import iter_modules as _iter_modules
 from typing import TYPE_CHECKING, Any
 
 from surprise.model_selection import (
@@ -13,7 +14,7 @@ from surprise.model_selection import (
     train_test_split,
 )
 
-from recsys_ndcg.surprise.late import found as _found
+from recsys_ndcg.lazy import imported as _imported
 from recsys_ndcg.surprise.library import complete as _complete
 
 if TYPE_CHECKING:  # found by `__getattr__` when the program runs
@@ -55,6 +56,7 @@ _PLACES = {
     "cross_validate": "validation",
     "make_measure": "measures",
 }
+_ROOMS = {one.name: one.name for one in _iter_modules(__path__)}
 
 _complete(__name__, "surprise.model_selection")
 
@@ -63,7 +65,7 @@ if not TYPE_CHECKING:  # or every name would be known to a type checker
 
     def __getattr__(name: str) -> Any:
         """Import what a name stands for, and keep it."""
-        value = globals()[name] = _found(__name__, name, _PLACES)
+        value = globals()[name] = _imported(__name__, name, _ROOMS | _PLACES)
         return value
 
 
