@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.lazy import imported as _imported
+from recsys_ndcg.lazy import imported
 from recsys_ndcg.version import __version__ as __version__
 
 if TYPE_CHECKING:  # found by `__getattr__` when the program runs
@@ -122,7 +122,7 @@ if not TYPE_CHECKING:  # or every name would be known to a type checker
     def __getattr__(name: str) -> Any:
         """Import what a name stands for, and keep it."""
         kinds = _classes() if name[:1].isupper() and name not in _PLACES else {}
-        value = kinds[name] if name in kinds else _imported(__name__, name, _ROOMS | _PLACES)
+        value = kinds[name] if name in kinds else imported(__name__, name, _ROOMS | _PLACES)
         globals()[name] = value
         return value
 
