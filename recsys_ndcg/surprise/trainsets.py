@@ -34,10 +34,6 @@ class Ratings:
     ----------
     offsets : int64 array, shape (n + 1,)
         Where the ratings of each user (or item) start.
-    codes : int32 array
-        The inner id on the other side, of every rating.
-    values : float64 array
-        The ratings.
     """
 
     def __init__(self, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> None:
@@ -46,8 +42,6 @@ class Ratings:
         self.offsets: Positions = np.zeros(n + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=n), out=self.offsets[1:])
         self._pairs = list(chain.from_iterable(rows))
-        # by way of a list, which takes half as long as fromiter
-        self.codes: Codes = np.array(list(map(itemgetter(0), self._pairs)), dtype=np.int32)
 
     @classmethod
     def by_user(cls, trainset: Any) -> Ratings:
@@ -59,9 +53,16 @@ class Ratings:
         """Return who rated each item."""
         return cls(trainset.ir, trainset.n_items)
 
+    # read when asked for, since each stands elsewhere in memory; by way of a list, which takes
+    # half as long as fromiter
+    @lazy
+    def codes(self) -> Codes:
+        """The inner id on the other side, of every rating."""
+        return np.array(list(map(itemgetter(0), self._pairs)), dtype=np.int32)
+
     @lazy
     def values(self) -> Floats:
-        """The ratings: read when asked for, since each stands elsewhere in memory."""
+        """The ratings."""
         return np.array(list(map(itemgetter(1), self._pairs)), dtype=np.float64)
 
     def matrix(self, n_others: int) -> csr_array:

@@ -10,13 +10,16 @@ from itertools import chain, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from surprise import Trainset
 from surprise.dataset import DatasetAutoFolds, DatasetUserFolds
 from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.input.rows import Rows, check_finite, floats, objects
+from recsys_ndcg.input.fields import read_ids, read_numbers
+from recsys_ndcg.input.ids import Coded, encode
+from recsys_ndcg.input.rows import Rows, check_finite
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -29,7 +32,7 @@ from recsys_ndcg.surprise.model_selection.splits import (
     TimeSplit,
     UserKFold,
 )
-from recsys_ndcg.surprise.trainsets import Ratings, inner_ids
+from recsys_ndcg.surprise.trainsets import Ratings
 from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
@@ -113,8 +116,9 @@ def _parted(iterator: Any, data: Any) -> bool:
 
 def _coded(raw: list[Any]) -> tuple[Positions, int]:
     """Return whole numbers for ids that are equal where a trainset takes them for one."""
-    places = {one: place for place, one in enumerate(dict.fromkeys(raw))}
-    return inner_ids(places, raw), len(places)
+    ids = read_ids(raw, "id")
+    distinct, codes = (ids.ids, ids.codes) if isinstance(ids, Coded) else encode(ids, "id")
+    return codes.astype(np.int64), len(distinct)
 
 
 def checked_splits(iterator: Any, data: Any, kind: Any) -> Iterator[tuple[Any, list[Any]]]:
@@ -171,7 +175,7 @@ def _looked_at(place: int, split: Any) -> tuple[Any, list[Any]]:
                 "Make it with data.construct_testset(raw_ratings)."
             )
             raise InvalidInputError(msg)
-    grades = floats(list(map(itemgetter(2), testset)), "rating")
+    grades = read_numbers(list(map(itemgetter(2), testset)), "rating")
     check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset
 
@@ -207,13 +211,16 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     if _is_known_to_cv(data, cv):
         return None
     ratings = ratings_of(data)
-    grades = floats(list(map(itemgetter(2), ratings)), "rating")
+    grades = read_numbers(list(map(itemgetter(2), ratings)), "rating")
     check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
     first = plan.rated or plan.catalogue
     if first is None:
         return None
-    user, item = (list(map(itemgetter(place), ratings)) for place in (0, 1))
-    columns = Rows(objects(user, "user"), objects(item, "item"), grades, grades, table="dataset")
+    user, item = (
+        read_ids(list(map(itemgetter(place), ratings)), column)
+        for place, column in enumerate(("user", "item"))
+    )
+    columns = Rows(user, item, grades, grades, table="dataset")
     lists = group(columns, first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
 
