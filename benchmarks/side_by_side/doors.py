@@ -145,7 +145,13 @@ def _lazy(forms: Forms) -> Callable[[], Any]:
 def _predictions(forms: Forms) -> Callable[[], Any]:
     """Return what ``algo.test`` of Surprise returns."""
     rows = forms.frame.itertuples(index=False, name=None)
-    return _it([Prediction(user, item, true, est, {}) for user, item, est, true in rows])
+    said = ({"was_impossible": False} for _ in forms.frame.index)
+    return _it(
+        [
+            Prediction(u, i, true, est, one)
+            for (u, i, est, true), one in zip(rows, said, strict=True)
+        ]
+    )
 
 
 def _labels(forms: Forms) -> Callable[[], Any]:

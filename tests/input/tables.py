@@ -53,7 +53,8 @@ def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> 
         if isinstance(column, Coded):
             found = slow[name].tolist()
             assert texts(column) == found
-            assert column.ids.tolist() == list(dict.fromkeys(found))
+            distinct = dict.fromkeys(found)
+            assert column.ids.tolist() == (sorted if column.ascending else list)(distinct)
             assert {*map(type, column.ids)} == {str}
             assert column.codes.dtype == np.int32
         elif column is not None:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.input.text.plain import ABSENT, UnusualError, read_ids
+from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.text.plain import ABSENT, UnusualError, plain_ids
+from recsys_ndcg.input.text.tables import is_plain_number
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -73,12 +75,14 @@ def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - privat
 
 
 def _ids(column: Any) -> Ids | Coded:
-    numbers = _whole_numbers(column)
+    first = column[0].as_py() if len(column) else ""
+    numbers = _whole_numbers(column) if is_plain_number(first) else None
     if numbers is not None:
         return numbers
-    encoded = column.dictionary_encode().unify_dictionaries()
-    codes = [chunk.indices.to_numpy() for chunk in encoded.chunks]
-    return read_ids(encoded.chunk(0).dictionary.to_pylist(), np.concatenate(codes))
+    text = coded_text(column)
+    if text is None:
+        raise UnusualError
+    return plain_ids(text)
 
 
 def _whole_numbers(column: Any) -> Ids | None:

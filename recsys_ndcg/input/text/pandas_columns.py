@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.text.plain import ABSENT, UnusualError, count_of, line_at, read_ids
+from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.text.plain import ABSENT, UnusualError, count_of, line_at, plain_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.input.ids import Coded
     from recsys_ndcg.input.text.plain import PlainText
 
 _BEFORE_3_1 = re.match(r"[0-2]\.|3\.0", pd.__version__)
@@ -81,4 +81,4 @@ def _missing(values: Floats, may_be_empty: bool) -> int:  # noqa: FBT001 - priva
 
 def _ids(text: Ids) -> Ids | Coded:
     codes, distinct = pd.factorize(text)
-    return read_ids(distinct.tolist(), codes.astype(np.int32))
+    return plain_ids(Coded(distinct, codes.astype(np.int32)))

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.input.bounds import MOST_COLUMNS
-from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.spreadsheets import HEADING
 from recsys_ndcg.input.text.tables import is_plain_number, most_lines, separator_of
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Codes, Ids
+    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.input.ids import Coded
     from recsys_ndcg.input.text.form import TextFormat
 
 _BLOCK = 1 << 20
@@ -180,8 +180,8 @@ def _quotes_fit(data: bytes, start: int, separator: str) -> bool:
     return not opened
 
 
-def read_ids(distinct: list[str], codes: Codes) -> Ids | Coded:
-    """Return ids by their distinct texts: whole numbers where nothing of their writing is lost.
+def plain_ids(text: Coded) -> Ids | Coded:
+    """Return ids of text: whole numbers where nothing of their writing is lost.
 
     Raises
     ------
@@ -190,11 +190,14 @@ def read_ids(distinct: list[str], codes: Codes) -> Ids | Coded:
 
     Examples
     --------
-    >>> read_ids(["7", "3"], np.array([0, 1, 0], dtype=np.int32))
+    >>> from recsys_ndcg.input.ids import Coded
+    >>> ids = np.array(["7", "3"], dtype=object)
+    >>> plain_ids(Coded(ids, np.array([0, 1, 0], dtype=np.int32)))
     array([7, 3, 7])
     """
+    distinct = text.ids.tolist()
     if not all(map(str.strip, distinct)):
         raise UnusualError
     if all(map(is_plain_number, distinct)):
-        return np.array([*map(int, distinct)], dtype=np.int64)[codes]
-    return Coded(np.fromiter(distinct, dtype=object, count=len(distinct)), codes)
+        return np.array([*map(int, distinct)], dtype=np.int64)[text.codes]
+    return text
