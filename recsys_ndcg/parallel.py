@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ROWS = 1 << 19  # of a block at most
 _SHARED = 1 << 17  # rows: fewer take longer to hand out than to work through
+_FEW = 1 << 15  # of a column, of whatever it is
 _CELLS = 1 << 19
 
 Item = TypeVar("Item")
@@ -35,10 +36,21 @@ Result = TypeVar("Result")
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
 
-def in_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def in_threads(
+    work: Callable[[Item], Result], items: Sequence[Item], n_rows: int | None = None
+) -> list[Result]:
     """Return the results in the order of the items.
 
     Where several items fail, the error of the first is raised.
+
+    Parameters
+    ----------
+    work : callable
+        Takes an item.
+    items : sequence
+        What it is called with.
+    n_rows : int, optional
+        How many rows each item has: few are no work for threads.
 
     Examples
     --------
@@ -47,7 +59,8 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     """
     _keep_memory()
     helpers = min(n_threads(), len(items)) - 1
-    if helpers < 1 or _threads.is_one():
+    few = n_rows is not None and n_rows < _FEW
+    if helpers < 1 or few or _threads.is_one():
         return [work(item) for item in items]
     return _Round(work, items).done(helpers)
 

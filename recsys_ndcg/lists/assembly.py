@@ -28,7 +28,7 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     """Return the lists, of some kind, made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
-    (users, user), *rest = in_threads(lambda column: encode(*column), named)
+    (users, user), *rest = in_threads(lambda column: encode(*column), named, len(rows.user))
     items, item = rest[0] if rest else (None, None)
     numbers = {"estimated": rows.estimated, "true": rows.true, **_flags(rows)}
     pairs = Pairs(user, item, numbers, rows.table)
