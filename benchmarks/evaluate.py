@@ -1,8 +1,9 @@
-"""How fast is it? Every time, and what it is compared with, from one run.
+"""What evaluating takes, against a Python loop; what is beside it; and a row by size.
 
-    python benchmarks/evaluate.py [--rows 1000000] [--rows-large 10000000]
+    python benchmarks/evaluate.py [--rows 1000000] [--sizes 100000 1000000 10000000]
 
-Draws ratings of users with about 150 items each, in random row order, and prints a table.
+Draws ratings of users with about 150 items each, in random row order, and prints tables. Other
+libraries are in peers.py.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import math
 import platform
-import statistics
 import subprocess
 import sys
 import time
@@ -107,35 +107,6 @@ def looped(frame: pd.DataFrame) -> pd.Series[float]:
     return pd.DataFrame(scores, columns=METRICS).mean()
 
 
-def scikit_learn(frame: pd.DataFrame) -> pd.Series[float]:
-    """NDCG alone, one call per user."""
-    from sklearn.metrics import ndcg_score  # noqa: PLC0415 - may be absent
-
-    groups = frame.groupby("user")[["estimated", "true"]]
-    scores = [
-        ndcg_score([2 ** rows["true"].to_numpy() - 1], [rows["estimated"].to_numpy()], k=K)
-        for _, rows in groups
-        if len(rows) > 1
-    ]
-    return pd.Series({"ndcg@10": statistics.fmean(scores)})
-
-
-def pytrec_eval(frame: pd.DataFrame) -> pd.Series[float]:
-    """All three, with linear gains on whole grades, from dicts that it needs."""
-    import pytrec_eval as peer  # noqa: PLC0415 - may be absent
-
-    text = frame.astype({"user": str, "item": str})
-    qrels: dict[str, dict[str, int]] = defaultdict(dict)
-    run: dict[str, dict[str, float]] = defaultdict(dict)
-    for user, item, estimated, true in text.itertuples(index=False):
-        qrels[user][item] = int(2 * true)
-        run[user][item] = estimated
-    names = {"ndcg_cut_10": "ndcg@10", "P_10": "precision@10", "recall_10": "recall@10"}
-    level = int(2 * THRESHOLD)
-    results = peer.RelevanceEvaluator(qrels, set(names), relevance_level=level).evaluate(run)
-    return pd.DataFrame(results).T.mean().rename(names)
-
-
 def fastest(work: Callable[[], Any], times: int) -> float:
     """Return the shortest of several runs, in seconds."""
     taken = []
@@ -169,11 +140,11 @@ def peak_over_input(frame: pd.DataFrame) -> float:
     return float(peak / frame.memory_usage(index=False).sum())
 
 
-def import_time(times: int = 11) -> float:
-    """Return the seconds that importing recsys_ndcg takes after pandas, the least of several."""
+def import_time(statement: str, times: int = 11) -> float:
+    """Return the seconds that an import takes after pandas, the least of several."""
     code = (
         "import time, pandas; start = time.perf_counter(); "
-        "import recsys_ndcg; print(time.perf_counter() - start)"
+        f"{statement}; print(time.perf_counter() - start)"
     )
     command = [sys.executable, "-c", code]
     run = [subprocess.run(command, check=True, capture_output=True) for _ in range(times)]  # noqa: S603
@@ -184,12 +155,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--rows-large", type=int, default=10_000_000)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", rn.DataWarning)
     frame = drawn(chosen.rows)
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    # first, while memory is in order: the peers leave theirs in pieces
+    # first, while memory is in order
     surprise, looks = grouped(frame)
     print(f"{len(frame):,} rows, {frame['user'].nunique():,} users: {', '.join(METRICS)}\n")
 
@@ -202,25 +173,20 @@ def main() -> None:
     loop = fastest(lambda: looped(frame), 2)
     lines.append(("Python loop, a dict of lists", loop))
     difference = float((evaluated(frame) - looped(frame)).abs().max())
-    for name, peer in (
-        ("scikit-learn, ndcg@10 alone", scikit_learn),
-        ("pytrec_eval, with its dicts", pytrec_eval),
-    ):
-        try:
-            lines.append((name, fastest(lambda peer=peer: peer(frame), 1)))  # type: ignore[misc]
-        except ModuleNotFoundError as error:
-            print(f"{name}: {error}")
     for name, seconds in lines:
         print(f"{name:40s}{seconds:9.3f} s {seconds / ours:8.1f} x")
     print(f"largest difference from the loop: {difference:.1e}")
 
     print(f"\n{len(frame):,} Surprise predictions to RankedLists: {surprise:.3f} s")
     print(f"{surprise / looks:.1f} x as long as making lists of their four fields")
-    print(f"import recsys_ndcg, beyond pandas: {1000 * import_time():.0f} ms")
-    print(f"peak memory: {peak_over_input(frame):.1f} x the input columns")
-    large = drawn(chosen.rows_large)
-    seconds = fastest(lambda: evaluated(large), 3)
-    print(f"{len(large):,} rows: {seconds:.2f} s, {peak_over_input(large):.1f} x in memory")
+    for statement in ("import recsys_ndcg", "from recsys_ndcg import evaluate"):
+        print(f"{statement}, after pandas: {1000 * import_time(statement):.0f} ms")
+    print("\nby size, memory over that of the input columns")
+    for size in chosen.sizes:
+        rows = drawn(size)
+        seconds = fastest(lambda rows=rows: evaluated(rows), 5)  # type: ignore[misc]
+        each, memory = 1e9 * seconds / size, peak_over_input(rows)
+        print(f"{size:>12,} rows:{seconds:8.3f} s,{each:5.0f} ns each, {memory:.1f} x in memory")
 
 
 if __name__ == "__main__":
