@@ -68,9 +68,9 @@ def drawn_with_ties(rows: int) -> pd.DataFrame:
     return frame
 
 
-def evaluated(frame: pd.DataFrame) -> pd.Series[float]:
-    """Score per user and on average, ties by expectation."""
-    report = rn.evaluate(frame, metrics=METRICS, threshold=THRESHOLD)
+def evaluated(data: Any, convention: rn.Convention | None = None) -> pd.Series[float]:
+    """Score per user and on average, ties by expectation unless a convention says otherwise."""
+    report = rn.evaluate(data, metrics=METRICS, threshold=THRESHOLD, convention=convention)
     report.per_user  # noqa: B018 - made when first read
     return report.mean
 

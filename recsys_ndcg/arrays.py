@@ -18,6 +18,13 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 
 
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that nobody can write to."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 class Record:
     """A dataclass whose arrays nobody can write to: each is held as a read-only view."""
 
@@ -25,9 +32,7 @@ class Record:
         """Let nobody write to the arrays."""
         for name, values in _fields_of(self).items():
             if isinstance(values, np.ndarray):
-                view = values.view()
-                view.flags.writeable = False
-                object.__setattr__(self, name, view)
+                object.__setattr__(self, name, read_only(values))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Come back from a pickle or a copy in the same way, without what was worked out."""

@@ -9,7 +9,7 @@ import itertools
 import os
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -21,7 +21,6 @@ from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
 
     from recsys_ndcg.arrays import Positions
 
@@ -136,12 +135,23 @@ class _Threads:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(_cores(), "recsys_ndcg", self._set_mark)
             executor = self._executor
-        with suppress(RuntimeError):  # the interpreter is about to end
-            return [executor.submit(work) for _ in range(times)]
-        return []
+        # of our own, as what was handed out may yet be done where no new thread can be started
+        started: list[Future[None]] = [Future() for _ in range(times)]
+        with suppress(RuntimeError):  # none can, or the interpreter is about to end
+            for one in started:
+                executor.submit(_fulfil, one, work)
+        return started
 
     def _set_mark(self) -> None:
         self._mark.set = True
+
+
+def _fulfil(one: Future[None], work: Callable[[], None]) -> None:
+    if one.set_running_or_notify_cancel():
+        try:
+            work()
+        finally:
+            one.set_result(None)
 
 
 _threads = _Threads()

@@ -15,10 +15,12 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.parallel import at_most, blocks_of, in_threads, n_threads, slices_of
+from recsys_ndcg.scoring import Plan
 from tests.refusal import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 CALLERS = 32
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -40,6 +42,7 @@ def frame() -> pd.DataFrame:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Cut so small that there is work for many threads, on as many cores."""
     monkeypatch.setattr(parallel, "_ROWS", 200)
+    monkeypatch.setattr(parallel, "_FEW", 0)
     monkeypatch.setattr(parallel, "_cores", lambda: 4)
     parallel._threads.forget()  # noqa: SLF001 - those kept are as many as there are cores
     yield
@@ -68,6 +71,42 @@ def test_many_callers_at_once_share_the_threads_that_there_are(frame: pd.DataFra
         found = list(callers.map(lambda _: measured(frame), range(CALLERS)))
     assert found == [expected] * CALLERS
     assert 1 <= len(_ours()) <= 4
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_one_thread_is_one_also_for_what_is_asked_later(frame: pd.DataFrame, tmp_path: Path) -> None:
+    """Of the report, of a part of it, of other cutoffs, and of a file of it."""
+    report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
+    later: list[Callable[[], Any]] = [
+        lambda: report.audit,
+        lambda: report.by("activity").summary,
+        lambda: report.audited.measured_by(Plan.of(["ndcg@5"]).measurements).levels,
+        lambda: report.save(tmp_path / "report.json"),
+    ]
+    for ask in later:
+        ask()
+        assert parallel._threads._executor is None  # noqa: SLF001 - none was started
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_where_no_thread_can_be_started_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process may have no more of them, when some work already, or from the first on."""
+    start = threading.Thread.start
+    for most in range(3):
+        parallel._threads.forget()  # noqa: SLF001
+        left = iter(range(most))
+
+        def rarely(thread: threading.Thread, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                msg = "can't start new thread"
+                raise RuntimeError(msg)
+            start(thread)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", rarely)
+            for _ in range(20):
+                found = in_threads(lambda one: time.sleep(0.001) or one, range(30))
+                assert found == [*range(30)]
 
 
 def _ours() -> list[threading.Thread]:

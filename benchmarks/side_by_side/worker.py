@@ -30,7 +30,7 @@ _STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def frame_of(folder: str) -> pd.DataFrame:
-    """Read the columns that `side_by_side.frames.save` wrote."""
+    """Read the columns that `side_by_side.processes.save` wrote."""
     return pd.DataFrame({name: np.load(Path(folder) / f"{name}.npy") for name in COLUMNS})
 
 

@@ -15,27 +15,16 @@ from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
 
-def _users() -> Iterable[str]:
-    from recsys_ndcg.comparison.aligning import USERS
-
-    return USERS
-
-
-def _segments() -> Iterable[str]:
-    from recsys_ndcg.report.segments.built_in import BUILT_IN
-
-    return BUILT_IN
-
-
-_TEST_NAMES, _CORRECTION_NAMES = beginning(lambda: TESTS), beginning(lambda: CORRECTIONS)
+_TEST_NAMES = beginning("significance.testing", "TESTS")
+_CORRECTION_NAMES = beginning("significance.testing", "CORRECTIONS")
 Users = Annotated[
     str,
     typer.Option(
         help="all: different users are refused; common: those that all models have are compared.",
-        autocompletion=beginning(_users),
+        autocompletion=beginning("comparison.aligning", "USERS"),
     ),
 ]
 Margin = Annotated[
@@ -60,7 +49,7 @@ class Statistics:
         typer.Option(
             help="Also for segments of the users: a file of user, segment, or activity, "
             "list_length, relevant, cold.",
-            autocompletion=beginning(_segments),
+            autocompletion=beginning("report.segments.built_in", "BUILT_IN"),
         ),
     ] = None
     train: Annotated[

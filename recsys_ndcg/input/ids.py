@@ -196,7 +196,7 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
 
 
 def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
-    """Return the distinct ids in order of appearance, and each row's place, -1 if missing."""
+    """Return the distinct ids, and each row's place among them, -1 if missing."""
     if isinstance(values, Coded):
         return values.ids, values.codes
     if not values.dtype.isnative:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record, edges, ranges
+from recsys_ndcg.arrays import Record, edges, ranges, read_only
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.input.written_ids import text_places
 from recsys_ndcg.lazy import lazy
@@ -101,7 +101,7 @@ class GroupedLists(Record):
     @lazy
     def n_items(self) -> Positions:
         """How many items each user's list has."""
-        return np.diff(self.offsets)
+        return read_only(np.diff(self.offsets))
 
     @property
     def n_candidates(self) -> Positions:
@@ -116,7 +116,7 @@ class GroupedLists(Record):
     @lazy
     def n_unlisted(self) -> Positions:
         """How many labelled items of each user are not in the list."""
-        return np.diff(self.unlisted_offsets)
+        return read_only(np.diff(self.unlisted_offsets))
 
     @property
     def unlabelled_by_user(self) -> Floats:

@@ -33,7 +33,7 @@ class Pairs:
         """Return some of the rows."""
         codes = [self.user] if self.item is None else [self.user, self.item]
         columns: list[NDArray[Any]] = [*codes, *self.numbers.values()]
-        taken = in_threads(lambda column: column.take(rows), columns)
+        taken = in_threads(lambda column: column.take(rows), columns, len(rows))
         item = None if self.item is None else taken[1]
         numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
         return replace(self, user=taken[0], item=item, numbers=numbers)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.parallel import allowed
 from recsys_ndcg.report.levels import adjusted
 from recsys_ndcg.scoring.totals import Totals
 
@@ -61,6 +62,7 @@ class Audit:
     def __init__(self, scores: Scores, signatures: dict[str, Signature]) -> None:
         self.scores = scores
         self.signatures = signatures
+        self.n_jobs = allowed()  # of what is asked for later, too
 
     @lazy
     def totals(self) -> Totals:

@@ -15,7 +15,7 @@ from recsys_ndcg.lists.candidate_lists import CandidateLists
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
-from recsys_ndcg.parallel import allowed, at_most
+from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
 from recsys_ndcg.report.levels import Levels, Orders
 from recsys_ndcg.report.signatures import signatures
@@ -62,7 +62,6 @@ class MeasuredAudit(Audit):
         self._facts = facts
         self._plan = plan
         self._ties = ties
-        self._n_jobs = allowed()
 
     @classmethod
     def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> MeasuredAudit:
@@ -85,13 +84,14 @@ class MeasuredAudit(Audit):
     @lazy
     def truth(self) -> NDArray[np.uint32]:
         """A digest of what is known of each user."""
-        with at_most(self._n_jobs):
+        with at_most(self.n_jobs):
             return truth_by_user(self._lists)
 
     def take(self, users: Positions) -> MeasuredAudit:
         """Return that of some users: the same as measuring their lists alone."""
-        lists = self._lists.take(users)
-        return self.of(lists, facts_for(lists, self._plan.measurements), self._plan)
+        with at_most(self.n_jobs):
+            lists = self._lists.take(users)
+            return self.of(lists, facts_for(lists, self._plan.measurements), self._plan)
 
     def stored(self) -> StoredAudit:
         """Return what is known of every user without the lists, and nothing that looks at them."""
@@ -101,13 +101,14 @@ class MeasuredAudit(Audit):
 
     def measured_by(self, measurements: tuple[Measurement, ...]) -> MeasuredAudit:
         """Return that of other measurements of the same lists."""
-        facts, plan = facts_for(self._lists, measurements), Plan(measurements)
-        return self.of(self._lists, facts, plan.settled(facts, self._lists))
+        with at_most(self.n_jobs):
+            facts, plan = facts_for(self._lists, measurements), Plan(measurements)
+            return self.of(self._lists, facts, plan.settled(facts, self._lists))
 
     @lazy
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""
-        with at_most(self._n_jobs):
+        with at_most(self.n_jobs):
             return Levels(self.scores, Orders.concat(self._orders()))
 
     @lazy
@@ -116,7 +117,7 @@ class MeasuredAudit(Audit):
         totals = self.totals
         low, high = self.tie_range
         if self._facts.unlabelled:
-            with at_most(self._n_jobs):
+            with at_most(self.n_jobs):
                 labels = self._other_labels()
         else:
             listed = ~self.scores.left_out & (self.scores.counts.n_items > 0)[:, None]

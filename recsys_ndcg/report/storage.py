@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import at_most, in_threads
 from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.levels import NAMES
 from recsys_ndcg.report.packing import pack
@@ -78,7 +78,8 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
             for place, metric in enumerate(scores.names)
         ),
     ]
-    packed = in_threads(lambda one: pack(one[1]), wanted)
+    with at_most(audit.n_jobs):
+        packed = in_threads(lambda one: pack(one[1]), wanted)
     stored: dict[str, Any] = {
         "format": f"recsys_ndcg report {FORMAT}",
         "written_by": __version__,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, Record
+from recsys_ndcg.arrays import Columns, Record, read_only
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lazy import lazy
 
@@ -173,8 +173,7 @@ class Scores(Record):
         for place, one in enumerate(self.measurements):
             values[:, place] = one.metric.score(ratio[:, place])
             values[undefined[:, place], place] = one.undefined
-        values.flags.writeable = False
-        return values
+        return read_only(values)
 
     @property
     def n_scored(self) -> list[int]:

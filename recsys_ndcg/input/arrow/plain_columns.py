@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.arrow.text import coded_text, pyarrow_if_any
 from recsys_ndcg.input.text.plain import ABSENT, UnusualError, plain_ids
 from recsys_ndcg.input.text.tables import is_plain_number
 from recsys_ndcg.parallel import in_threads
@@ -23,6 +23,15 @@ _SAFE = 21  # the first version that is sure of its memory, whatever a line hold
 _DIGITS = 18  # of a whole number that surely fits 64 bits
 
 
+def reads_text() -> bool:
+    """Tell whether there is a pyarrow that a file of text can be given to.
+
+    Older ones end the process over a line of a million fields.
+    """
+    pa = pyarrow_if_any()
+    return pa is not None and int(pa.__version__.partition(".")[0]) >= _SAFE
+
+
 def arrow_columns(
     plain: PlainText, ids: Sequence[str], numbers: Mapping[str, bool]
 ) -> dict[str, Ids | Coded | Floats]:
@@ -30,19 +39,25 @@ def arrow_columns(
 
     Raises
     ------
-    UnusualError, or what pyarrow raises
+    UnusualError
         The careful reader has to look at the text.
-    ImportError
-        There is no pyarrow, or an old one.
     """
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+    try:
+        table = _table(plain, dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64()))
+        found = {name: _floats(table[name], numbers[name]) for name in numbers}
+        read = in_threads(lambda name: _ids(table[name]), ids)
+    except pa.ArrowException as error:
+        raise UnusualError from error
+    return found | dict(zip(ids, read, strict=True))
+
+
+def _table(plain: PlainText, kinds: dict[str, Any]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import csv  # noqa: PLC0415
 
-    if int(pa.__version__.partition(".")[0]) < _SAFE:
-        msg = "over a line of a million fields it ends the process"
-        raise ImportError(msg)
-    kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
-    table = csv.read_csv(
+    return csv.read_csv(
         pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),
         csv.ReadOptions(column_names=plain.names, block_size=_BLOCK),
         csv.ParseOptions(
@@ -59,9 +74,6 @@ def arrow_columns(
             decimal_point=plain.decimal,
         ),
     )
-    found = {name: _floats(table[name], numbers[name]) for name in numbers}
-    read = in_threads(lambda name: _ids(table[name]), ids)
-    return found | dict(zip(ids, read, strict=True))
 
 
 def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - private

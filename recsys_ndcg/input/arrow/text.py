@@ -58,7 +58,7 @@ def coded_text(values: Any) -> Coded | None:
         values = values.array
     if isinstance(values, pd.Categorical):
         return _of_categories(values)
-    if _arrow() is None:
+    if pyarrow_if_any() is None:
         return None
     if isinstance(values, pd.api.extensions.ExtensionArray):
         values = _of_pandas(values)
@@ -77,7 +77,7 @@ def of_polars(values: Any) -> Any:
     """
     if not (hasattr(values, "to_arrow") and hasattr(getattr(values, "dtype", None), "base_type")):
         return values
-    if _arrow() is None or str(values.dtype.base_type()) not in _OF_POLARS:
+    if pyarrow_if_any() is None or str(values.dtype.base_type()) not in _OF_POLARS:
         return None
     return values.to_arrow()
 
@@ -91,7 +91,7 @@ def _of_pandas(values: Any) -> Any:
 
 def _of_categories(values: pd.Categorical) -> Coded | None:
     codes = np.asarray(values.codes)
-    ids = values.categories.to_numpy(dtype=object)
+    ids = values.categories.to_numpy(dtype=object, copy=True)  # which may be the caller's memory
     return None if not len(codes) or codes.min() < 0 else _occurring(ids, codes)
 
 
@@ -116,7 +116,7 @@ def _of_text(values: Any) -> Coded | None:
     if str(values.type) not in _BOUNDS:  # views, which not every version can tell apart or sort
         try:
             chunks = [one.cast("large_string") for one in chunks]
-        except _arrow().ArrowNotImplementedError:
+        except pyarrow_if_any().ArrowNotImplementedError:
             return None
     parts = [*map(_bytes_of, chunks)]
     if words := _as_words(parts):
@@ -178,7 +178,7 @@ def _order_of_words(words: NDArray[np.uint64]) -> Positions:
 
 def _order(text: Any) -> Positions:
     """Return the order of distinct text: by its bytes, as Arrow has it, is as Python has it."""
-    arrow = _arrow()
+    arrow = pyarrow_if_any()
     try:
         found: Positions = arrow.compute.array_sort_indices(arrow.array(text)).to_numpy()
     except (AttributeError, UnicodeEncodeError):  # no pyarrow, or half a character
@@ -188,7 +188,7 @@ def _order(text: Any) -> Positions:
 
 def _encoded(chunks: Sequence[Any]) -> tuple[Any, Codes]:
     """Return the distinct values of arrays, in order of appearance, and each row's place there."""
-    encoded = _arrow().chunked_array(chunks).dictionary_encode().chunks
+    encoded = pyarrow_if_any().chunked_array(chunks).dictionary_encode().chunks
     return encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
 
 
@@ -253,7 +253,7 @@ def _lines(part: list[Any]) -> _Bytes | None:
 
 
 def _array_of(part: _Bytes) -> Any:
-    arrow = _arrow()
+    arrow = pyarrow_if_any()
     data, bounds = part
     buffers = arrow.py_buffer(bounds), arrow.py_buffer(data)
     return arrow.StringArray.from_buffers(len(bounds) - 1, *buffers)
@@ -269,7 +269,7 @@ def _of_wide_text(values: NDArray[np.str_]) -> Coded | None:
     """Return text of NumPy, which has the same width in every row, by its distinct values."""
     if values.ndim != 1 or not values.size or not values.itemsize:
         return None
-    arrow, values = _arrow(), np.ascontiguousarray(values)
+    arrow, values = pyarrow_if_any(), np.ascontiguousarray(values)
     buffers = [None, arrow.py_buffer(values.view(np.uint8))]
     kind = arrow.binary(values.itemsize)
     encoded = arrow.FixedSizeBinaryArray.from_buffers(kind, len(values), buffers)
@@ -279,7 +279,7 @@ def _of_wide_text(values: NDArray[np.str_]) -> Coded | None:
 
 
 @cache
-def _arrow() -> Any:
+def pyarrow_if_any() -> Any:
     """Return pyarrow, which is an extra; None where it is not, or fails."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra

@@ -32,7 +32,7 @@ def pandas_columns(
 
     Raises
     ------
-    UnusualError, or what pandas raises
+    UnusualError
         The careful reader has to look at the text.
     """
     line, _ = line_at(plain.data, plain.start)
@@ -54,7 +54,10 @@ def pandas_columns(
         "skip_blank_lines": False,
         "quoting": csv.QUOTE_NONE,
     }
-    frame = pd.read_csv(stream, **options, **_NEAREST)
+    try:
+        frame = pd.read_csv(stream, **options, **_NEAREST)
+    except ValueError as error:
+        raise UnusualError from error
     _refuse_short(frame, plain)
     columns = {name: frame[place].to_numpy() for name, place in places.items()}
     missing = sum(_missing(columns[name], may_be) for name, may_be in numbers.items())

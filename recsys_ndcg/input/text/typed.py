@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.input.arrow.plain_columns import arrow_columns
+from recsys_ndcg.input.arrow.plain_columns import arrow_columns, reads_text
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.text.pandas_columns import pandas_columns
 from recsys_ndcg.input.text.plain import UnusualError, plain_text
@@ -82,13 +82,8 @@ def typed_columns(
     """
     if not ids:
         return None
+    columns = arrow_columns if reads_text() else pandas_columns
     try:
-        return arrow_columns(plain, ids, numbers)
-    except ImportError:
-        pass
-    except Exception:  # noqa: BLE001 - of whatever pyarrow finds, the careful reader tells the line
-        return None
-    try:
-        return pandas_columns(plain, ids, numbers)
-    except (UnusualError, ValueError):
+        return columns(plain, ids, numbers)
+    except UnusualError:
         return None

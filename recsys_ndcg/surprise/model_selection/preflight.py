@@ -53,7 +53,6 @@ _PARTING = {
     TimeSplit,
     UserKFold,
 }
-_MOST = 1 << 62
 
 
 def iterator_of(cv: Any, data: Any) -> Any:
@@ -108,17 +107,16 @@ def _parted(iterator: Any, data: Any) -> bool:
     """Tell splits that part the ratings, where no user rates an item twice."""
     if type(iterator) not in _PARTING or type(data) is not DatasetAutoFolds:
         return False
-    (users, n_users), (items, n_items) = (
-        _coded(list(map(itemgetter(side), data.raw_ratings))) for side in (0, 1)
-    )
-    return n_users * n_items < _MOST and pd.Index(users * n_items + items).is_unique
+    users, items = (_coded(list(map(itemgetter(side), data.raw_ratings))) for side in (0, 1))
+    pairs = users * (items.max(initial=0) + 1) + items
+    return pd.Index(pairs).is_unique
 
 
-def _coded(raw: list[Any]) -> tuple[Positions, int]:
+def _coded(raw: list[Any]) -> Positions:
     """Return whole numbers for ids that are equal where a trainset takes them for one."""
     ids = read_ids(raw, "id")
-    distinct, codes = (ids.ids, ids.codes) if isinstance(ids, Coded) else encode(ids, "id")
-    return codes.astype(np.int64), len(distinct)
+    codes = ids.codes if isinstance(ids, Coded) else encode(ids, "id")[1]
+    return codes.astype(np.int64)
 
 
 def checked_splits(iterator: Any, data: Any, kind: Any) -> Iterator[tuple[Any, list[Any]]]:
