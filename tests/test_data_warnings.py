@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,16 @@ def test_half_of_the_estimates_at_a_bound_is_not_most(at_bound: int, expected: i
     frame = rows(20, 5)
     frame.loc[frame.index[:at_bound], "estimated"] = -9.0
     assert len(told(frame, metrics="rmse")) == expected
+
+
+def test_where_nothing_is_labelled_no_scale_is_suspected() -> None:
+    """There are no true values to which estimates could be too high."""
+    labels = pd.DataFrame({"user": range(20), "item": "elsewhere", "true": 5.0})
+    results = rows(20, 5).drop(columns="true").astype({"item": str})
+    results.loc[results.index[:60], "estimated"] = 7.0
+    with pytest.warns(rn.DataWarning, match="No item of the results is among the labels"):
+        lists = rn.RankedLists.from_labels(labels, results)
+    assert told(replace(lists, protocol="rated")) == []
 
 
 def test_a_class_that_most_items_get_is_no_bound() -> None:

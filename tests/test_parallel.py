@@ -15,6 +15,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.parallel import at_most, blocks_of, in_threads, n_threads, slices_of
+from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.scoring import Plan
 from tests.refusal import refused
 
@@ -74,13 +75,17 @@ def test_many_callers_at_once_share_the_threads_that_there_are(frame: pd.DataFra
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_one_thread_is_one_also_for_what_is_asked_later(frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_one_thread_is_one_also_for_what_is_asked_later(
+    frame: pd.DataFrame, tmp_path: Path
+) -> None:
     """Of the report, of a part of it, of other cutoffs, and of a file of it."""
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
+    audited = report.audited
+    assert isinstance(audited, MeasuredAudit)
     later: list[Callable[[], Any]] = [
         lambda: report.audit,
         lambda: report.by("activity").summary,
-        lambda: report.audited.measured_by(Plan.of(["ndcg@5"]).measurements).levels,
+        lambda: audited.measured_by(Plan.of(["ndcg@5"]).measurements).levels,
         lambda: report.save(tmp_path / "report.json"),
     ]
     for ask in later:
@@ -92,6 +97,11 @@ def test_one_thread_is_one_also_for_what_is_asked_later(frame: pd.DataFrame, tmp
 def test_where_no_thread_can_be_started_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process may have no more of them, when some work already, or from the first on."""
     start = threading.Thread.start
+
+    def work(item: int) -> int:
+        time.sleep(0.001)
+        return item
+
     for most in range(3):
         parallel._threads.forget()  # noqa: SLF001
         left = iter(range(most))
@@ -105,7 +115,7 @@ def test_where_no_thread_can_be_started_the_work_is_done(monkeypatch: pytest.Mon
         with monkeypatch.context() as patched:
             patched.setattr(threading.Thread, "start", rarely)
             for _ in range(20):
-                found = in_threads(lambda one: time.sleep(0.001) or one, range(30))
+                found = in_threads(work, range(30))
                 assert found == [*range(30)]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,34 +13,34 @@ from recsys_ndcg.cli import options
 from recsys_ndcg.errors import InvalidInputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from recsys_ndcg.scoring.plan import Plan
 
 #: The last two for programs: they get every digit, and no words around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 
 
-def beginning(module: str, names: str) -> Callable[[str], list[str]]:
-    """Return what a shell completes a word with: those of a module's names that begin like it.
+def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what a shell completes a word with: those of the names that begin like it.
 
-    They are imported when a shell asks, as that takes longer than to show the help.
-
-    Examples
-    --------
-    >>> beginning("cli.parameters", "FORMATS")("te")
-    ['text']
+    They are looked up when a shell asks, as that takes longer than to show the help.
     """
-
-    def completed(incomplete: str) -> list[str]:
-        every = getattr(import_module(f"recsys_ndcg.{module}"), names)
-        return [name for name in every if name.startswith(incomplete)]
-
-    return completed
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
-METRIC_NAMES = beginning("metrics", "METRICS")
-FORMAT_NAMES = beginning("cli.parameters", "FORMATS")
+def _metrics() -> Iterable[str]:
+    from recsys_ndcg.metrics import METRICS
+
+    return METRICS
+
+
+def _presets() -> Iterable[str]:
+    from recsys_ndcg.convention.presets import PRESETS
+
+    return PRESETS
+
+
+METRIC_NAMES = beginning(_metrics)
+FORMAT_NAMES = beginning(lambda: FORMATS)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Choices:
         typer.Option(
             help="As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
             "presets' lists them.",
-            autocompletion=beginning("convention.presets", "PRESETS"),
+            autocompletion=beginning(_presets),
         ),
     ] = None
     convention: Annotated[

@@ -116,9 +116,9 @@ class Older:
         """Tell whether it is shown that a report is not worse than the older one."""
         metric = report.metrics[0] if self.metric is None else str(self.metric)
         options, name = self.options, next(iter(self.entries.files))
-        from recsys_ndcg.comparison.comparing import compare
-
         for other, before in others.items():
+            from recsys_ndcg.comparison.comparing import compare
+
             found = compare(
                 {other: before, name: report},
                 metrics=[metric],

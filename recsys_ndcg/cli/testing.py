@@ -15,16 +15,27 @@ from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
 
-_TEST_NAMES = beginning("significance.testing", "TESTS")
-_CORRECTION_NAMES = beginning("significance.testing", "CORRECTIONS")
+def _users() -> Iterable[str]:
+    from recsys_ndcg.comparison.aligning import USERS
+
+    return USERS
+
+
+def _segments() -> Iterable[str]:
+    from recsys_ndcg.report.segments.built_in import BUILT_IN
+
+    return BUILT_IN
+
+
+_TEST_NAMES, _CORRECTION_NAMES = beginning(lambda: TESTS), beginning(lambda: CORRECTIONS)
 Users = Annotated[
     str,
     typer.Option(
         help="all: different users are refused; common: those that all models have are compared.",
-        autocompletion=beginning("comparison.aligning", "USERS"),
+        autocompletion=beginning(_users),
     ),
 ]
 Margin = Annotated[
@@ -49,7 +60,7 @@ class Statistics:
         typer.Option(
             help="Also for segments of the users: a file of user, segment, or activity, "
             "list_length, relevant, cold.",
-            autocompletion=beginning("report.segments.built_in", "BUILT_IN"),
+            autocompletion=beginning(_segments),
         ),
     ] = None
     train: Annotated[

@@ -55,7 +55,9 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
     """Return the lists, of some kind, made from labels and results."""
     rule = Convention(duplicates=duplicates).duplicates
     columns = [labels.user, results.user, labels.item, results.item]
-    known_user, found_user, known_item, found_item = in_threads(_by_distinct, columns, len(labels.user))
+    known_user, found_user, known_item, found_item = in_threads(
+        _by_distinct, columns, len(labels.user)
+    )
     ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
     check_same_ids(ids, ("the labels", "the results"))
     pairs = [(*pair, name) for name, pair in ids.items()]

@@ -181,7 +181,7 @@ def _at_a_bound(lists: GroupedLists) -> Iterator[str]:
             "learning rate or more regularisation. Else it estimates the same for everything"
             f"{scale if top > bound else ''}."
         )
-    elif share > _MOST and not _classes(estimated, lists.true):
+    elif share > _MOST and not (np.isnan(top) or _classes(estimated, lists.true)):
         yield (
             f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
             f"{np.nanmin(lists.true)} to {top}: was the model given the wrong rating_scale? Those "

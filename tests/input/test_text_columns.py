@@ -272,7 +272,7 @@ def test_without_pyarrow_text_is_read_all_the_same(
         )
 
     expected = outcome(made)
-    monkeypatch.setattr(text, "_arrow", lambda: None)
+    monkeypatch.setattr(text, "pyarrow_if_any", lambda: None)
     assert outcome(made) == expected
 
 

@@ -24,9 +24,17 @@ from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
     from recsys_ndcg.report.report import Report
+
+
+def _orders() -> Iterable[str]:
+    from recsys_ndcg.report.leaderboard import BY
+
+    return BY
 
 
 def leaderboard(  # noqa: PLR0913 - one parameter per option
@@ -45,7 +53,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         typer.Option(
             help="score; adjusted: how far from chance to the best order of the list; z: how "
             "surely that is no chance.",
-            autocompletion=beginning("report.leaderboard", "BY"),
+            autocompletion=beginning(_orders),
         ),
     ] = "score",
     n: Annotated[int, typer.Option("-n", help="How many users.")] = 20,

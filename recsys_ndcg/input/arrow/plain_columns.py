@@ -45,7 +45,9 @@ def arrow_columns(
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     try:
-        table = _table(plain, dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64()))
+        table = _table(
+            plain, dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
+        )
         found = {name: _floats(table[name], numbers[name]) for name in numbers}
         read = in_threads(lambda name: _ids(table[name]), ids)
     except pa.ArrowException as error:

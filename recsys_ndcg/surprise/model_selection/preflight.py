@@ -108,8 +108,8 @@ def _parted(iterator: Any, data: Any) -> bool:
     if type(iterator) not in _PARTING or type(data) is not DatasetAutoFolds:
         return False
     users, items = (_coded(list(map(itemgetter(side), data.raw_ratings))) for side in (0, 1))
-    pairs = users * (items.max(initial=0) + 1) + items
-    return pd.Index(pairs).is_unique
+    pairs = pd.Index(users * (items.max(initial=0) + 1) + items)
+    return bool(pairs.is_unique)
 
 
 def _coded(raw: list[Any]) -> Positions:
