@@ -84,11 +84,21 @@ def test_lists_share_no_memory_with_what_they_are_made_of() -> None:
     assert lists.true.max() == 5.0
     own = rn.evaluate(lists, metrics=["ndcg@5"])
     assert str(_shown(own)[2]) == str(before[2])
-    for values in (lists.true, lists.estimated, lists.offsets, lists.item_codes, lists.users):
+    held = [lists.true, lists.estimated, lists.offsets, lists.item_codes, lists.users]
+    for values in (*held, lists.n_items, lists.n_unlisted):
         assert values is not None
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 0
     assert report.counts["users"] == 20
+
+
+def test_lists_have_categories_of_their_own() -> None:
+    """Also where all of them occur, in ascending order."""
+    names = pd.Index(np.array(["a", "b"], dtype=object), dtype=object)
+    user = pd.Categorical.from_codes([0, 0, 1, 1], categories=names)
+    frame = pd.DataFrame({"user": user, "item": [1, 2, 1, 2], "estimated": [4.0, 3.0, 2.0, 1.0]})
+    lists = rn.RankedLists.from_frame(frame.assign(true=[1.0, 0.0, 0.0, 1.0]))
+    assert not np.shares_memory(lists.users, names.to_numpy())
 
 
 def test_what_a_report_hands_out_is_the_readers_own() -> None:
