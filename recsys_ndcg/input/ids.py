@@ -123,28 +123,20 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     """
     if not (isinstance(first, Coded) or isinstance(second, Coded)):
         return encode(together(first, second), column)
-    if all(isinstance(part, Coded) and part.ascending for part in (first, second)):
-        return _merged(first, second)  # type: ignore[arg-type] # both are
+    if (
+        isinstance(first, Coded)
+        and isinstance(second, Coded)
+        and first.ascending
+        and second.ascending
+        and first.ids.tolist() == second.ids.tolist()
+    ):
+        return first.ids, np.concatenate([first.codes, second.codes])
     (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
     ids, places = _distinct(together(ours, theirs), column)
     parts = (places[: len(ours)], one), (places[len(ours) :], other)
     # the last place is that of code -1
     codes = [np.append(place, np.int32(-1))[codes] for place, codes in parts]
     return encode(Coded(ids, np.concatenate(codes)), column)
-
-
-def _merged(first: Coded, second: Coded) -> tuple[Ids, Codes]:
-    """Return the same for text in ascending order, without sorting all of it again."""
-    ours, theirs = first.ids.tolist(), second.ids.tolist()
-    if ours == theirs:
-        return first.ids, np.concatenate([first.codes, second.codes])
-    ids = sorted(dict.fromkeys(ours + theirs))
-    place = dict(zip(ids, range(len(ids)), strict=True))
-    codes = [
-        np.fromiter(map(place.__getitem__, text), np.int32, len(text))[part.codes]
-        for text, part in ((ours, first), (theirs, second))
-    ]
-    return np.fromiter(ids, dtype=object, count=len(ids)), np.concatenate(codes)
 
 
 def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
