@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from typer.testing import CliRunner
 
-from recsys_ndcg.cli import app
+from recsys_ndcg.cli import application
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,9 @@ COMMANDS = [
 ]
 
 
+_APP = application()
+
+
 class Said(NamedTuple):
     """What a call printed, and how it ended."""
 
@@ -34,7 +37,7 @@ class Said(NamedTuple):
 
 def run(*words: str | Path, given: bytes = b"") -> Said:
     """Run the command line on some standard input; an error that is not its own is raised."""
-    result = CliRunner().invoke(app, [str(word) for word in words], input=given)
+    result = CliRunner().invoke(_APP, [str(word) for word in words], input=given)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Said(result.exit_code, result.stdout, result.stderr)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.cli.main import app, main
+from recsys_ndcg.cli.main import application, main
 
-__all__ = ["app", "main"]
+__all__ = ["application", "main"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 from recsys_ndcg.errors import MissingExtraError, needing
@@ -14,66 +15,53 @@ except MissingExtraError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli import options
-from recsys_ndcg.cli.commands.compare import compare
-from recsys_ndcg.cli.commands.demo import demo
-from recsys_ndcg.cli.commands.evaluate import evaluate
-from recsys_ndcg.cli.commands.explain import explain
-from recsys_ndcg.cli.commands.leaderboard import leaderboard
-from recsys_ndcg.cli.commands.listings import metrics, presets
-from recsys_ndcg.cli.commands.reconcile import reconcile
 from recsys_ndcg.cli.grouping import flattened
 from recsys_ndcg.cli.process import ended, prepared, say
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
 _NAME = "recsys-ndcg"
 #: Each with what somebody may type; \b keeps the lines as they are.
-_COMMANDS: dict[Callable[..., None], str] = {
-    evaluate: """
+_COMMANDS = {
+    "evaluate": """
         recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
         recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
         zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
         recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
         recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
     """,
-    compare: """
+    "compare": """
         recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
         recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
         recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
     """,
-    leaderboard: """
+    "leaderboard": """
         recsys-ndcg leaderboard predictions.csv --sort z --ascending -n 5
         recsys-ndcg leaderboard report.json --metric precision@10
     """,
-    explain: """
+    "explain": """
         recsys-ndcg explain predictions.csv --user 42 -k 5
         recsys-ndcg explain --qrels qrels.txt --run run.txt --user 301 --format csv
     """,
-    reconcile: """
+    "reconcile": """
         recsys-ndcg reconcile predictions.csv --metric precision@10 --threshold 4
         recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
     """,
-    demo: """
+    "demo": """
         recsys-ndcg demo --ratings ratings.dat -k 5
     """,
-    presets: """
+    "presets": """
         recsys-ndcg presets --format markdown
     """,
-    metrics: """
+    "metrics": """
         recsys-ndcg metrics --format json
     """,
 }
 
-app = typer.Typer(
-    name=_NAME,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
-    epilog="\b\nExample:\n  recsys-ndcg evaluate predictions.csv --threshold 4",
-)
+#: Where those are that have no module of their own.
+_LISTINGS = ("presets", "metrics")
 
 
 def _print_version(wanted: bool) -> None:
@@ -82,7 +70,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _program(
     version: Annotated[
         bool,
@@ -93,13 +80,37 @@ def _program(
 ) -> None: ...
 
 
-for _command, _examples in _COMMANDS.items():
-    _lines = "".join(f"\n  {line.strip()}" for line in _examples.strip().splitlines())
-    app.command(epilog=f"\b\nExamples:{_lines}")(flattened(_command))
+def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
+    """Return the program with some of its commands, of which no other is imported.
+
+    Examples
+    --------
+    >>> [command.name for command in application(["evaluate"]).registered_commands]
+    ['evaluate']
+    """
+    app = typer.Typer(
+        name=_NAME,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
+        epilog="\b\nExample:\n  recsys-ndcg evaluate predictions.csv --threshold 4",
+    )
+    app.callback()(_program)
+    for name in names:
+        module = import_module(
+            f"{__package__}.commands.{'listings' if name in _LISTINGS else name}"
+        )
+        lines = "".join(f"\n  {line.strip()}" for line in _COMMANDS[name].strip().splitlines())
+        command = flattened(getattr(module, name))
+        app.command(name, epilog=f"\b\nExamples:{lines}")(command)
+    return app
 
 
 def main() -> None:
     """Run the command line."""
     prepared()
     words = sys.argv[1:] or ["--help"]
-    sys.exit(ended(lambda: app(options.spread(words), prog_name=_NAME, standalone_mode=False)))
+    asked = words[:1] if words[0] in _COMMANDS else _COMMANDS
+    how = {"prog_name": _NAME, "standalone_mode": False}
+    sys.exit(ended(lambda: application(asked)(options.spread(words), **how)))

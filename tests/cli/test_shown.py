@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli import app
+from recsys_ndcg.cli import application
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.rendering import terminal
@@ -222,7 +222,7 @@ def test_shells_complete_words(words: str, expected: list[str], shell: str) -> N
 
 def test_completion_can_be_shown_and_installed() -> None:
     """The options of typer are there."""
-    assert app._add_completion  # noqa: SLF001 - nothing else tells
+    assert application()._add_completion  # noqa: SLF001 - nothing else tells
     shown = run("--help").stdout
     assert "--install-completion" in shown
     assert "--show-completion" in shown
