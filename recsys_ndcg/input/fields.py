@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import marshal
-from itertools import chain, islice
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from recsys_ndcg.input import marshalled
 from recsys_ndcg.input.ids import coded
 from recsys_ndcg.input.rows import floats
 from recsys_ndcg.input.shapes import NO_ROWS, check_rows, is_row
 from recsys_ndcg.input.short_texts import ShortTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.ids import Coded
 
-_CHUNK = 1 << 12
 _SAID = itemgetter("was_impossible")
 _EXACT = {int, float, bool, np.float64, np.int64}
-#: How `marshal` writes a value of exactly this type: a letter, and the value.
-_WRITTEN = {int: (ord("i"), "<i4"), float: (ord("g"), "<f8")}
-_LISTS = {kind: np.dtype(f"u1,{number}") for kind, (_, number) in _WRITTEN.items()}
-_VERSION = 2  # with floats as they are in memory, and without references
-_BEGIN = 5  # of a list or a tuple: a letter, and how many entries there are
 
 
 class Reader(Protocol):
@@ -62,7 +56,7 @@ class IdReader:
             self._begin(type(values[0]))
         rows = slice(start, start + len(values))
         if self._numbers is not None:
-            numbers = _all_of(int, values)
+            numbers = marshalled.all_of(int, values)
             if numbers is not None:
                 self._numbers[rows] = numbers
                 return
@@ -128,7 +122,7 @@ class NumberReader:
     def take(self, values: list[Any], start: int) -> None:
         """Read the numbers of the rows from `start` on."""
         if self._others is None:
-            numbers = _all_of(float, values)
+            numbers = marshalled.all_of(float, values)
             if numbers is None and set(map(type, values)) <= _EXACT:
                 numbers = _converted(values)
             if numbers is not None:
@@ -185,8 +179,8 @@ def read_ids(values: list[Any], column: str) -> Ids | Coded:
 
 
 def _read(values: list[Any], reader: Reader) -> None:
-    for start in range(0, len(values), _CHUNK):
-        reader.take(values[start : start + _CHUNK], start)
+    for start in range(0, len(values), marshalled.CHUNK):
+        reader.take(values[start : start + marshalled.CHUNK], start)
 
 
 def read_fields(rows: Sequence[Any], readers: Sequence[Reader], form: str) -> None:
@@ -198,8 +192,8 @@ def read_fields(rows: Sequence[Any], readers: Sequence[Reader], form: str) -> No
         One is no row, or has not a field for each reader; `form` is what it should have been.
     """
     width, checked = len(readers), False
-    for start in range(0, len(rows), _CHUNK):
-        chunk = rows[start : start + _CHUNK]
+    for start in range(0, len(rows), marshalled.CHUNK):
+        chunk = rows[start : start + marshalled.CHUNK]
         tuples = all(map(_is_tuple, set(map(type, chunk)))) and is_row(chunk[0])
         if tuples and set(map(len, chunk)) == {width}:
             flat = list(chain.from_iterable(chunk))
@@ -223,80 +217,8 @@ def _is_tuple(kind: type) -> bool:
     )
 
 
-def _all_of(kind: type, values: list[Any]) -> NDArray[Any] | None:
-    """Return values of exactly one type, int or float, as an array; None where others are among.
-
-    To look at the types, and then to convert the values, takes twice as long.
-    """
-    if type(values[0]) is not kind:
-        return None
-    found = _written(values, _LISTS[kind])
-    return found["f1"] if found is not None and (found["f0"] == _WRITTEN[kind][0]).all() else None
-
-
-def read_records(rows: Iterable[Any], size: int, n_ids: int, n_numbers: int) -> list[Any] | None:
-    """Return the fields of tuples of numbers, None where one of them is anything else.
-
-    Parameters
-    ----------
-    rows : iterable
-        Of any objects.
-    size : int
-        How many there are.
-    n_ids : int
-        How many fields come first that are ids: whole numbers of 32 bits.
-    n_numbers : int
-        How many fields then come that are numbers: each of one type, in all rows.
-
-    Examples
-    --------
-    >>> read_records([(1, 2.5), (2, 3.5)], 2, 1, 1)
-    [array([1, 2]), array([2.5, 3.5])]
-    """
-    rows = iter(rows)
-    chunk = list(islice(rows, _CHUNK))
-    kinds = [*map(type, chunk[0])] if chunk and type(chunk[0]) is tuple else []
-    usual = set(kinds) <= _WRITTEN.keys() and kinds[:n_ids] == [int] * n_ids
-    if not usual or len(kinds) != n_ids + n_numbers:
-        return None
-    letters, numbers = zip(*map(_WRITTEN.__getitem__, kinds), strict=True)
-    record = np.dtype(",".join(["u1,<i4", *(f"u1,{number}" for number in numbers)]))
-    types = [np.int64] * n_ids + [np.float64] * n_numbers
-    found: list[Any] = [np.empty(size, dtype=one) for one in types]
-    start = 0
-    while chunk:
-        written = _written(chunk, record)
-        if written is None or not _begin(written, (ord("("), len(kinds)), letters):
-            return None
-        for place, column in enumerate(found):
-            column[start : start + len(chunk)] = written[f"f{2 * place + 3}"]
-        start += len(chunk)
-        chunk = list(islice(rows, _CHUNK))
-    return found
-
-
-def _begin(written: NDArray[Any], head: tuple[int, int], letters: Sequence[int]) -> bool:
-    """Tell whether all records begin as a tuple does, and each of their fields with its letter."""
-    places = [0, 1, *range(2, 2 * len(letters) + 1, 2)]
-    return all(
-        (written[f"f{place}"] == sign).all()
-        for place, sign in zip(places, (*head, *letters), strict=True)
-    )
-
-
 def _converted(values: list[Any]) -> Floats | None:
     try:
         return np.fromiter(values, np.float64, len(values))
     except OverflowError:
         return None
-
-
-def _written(values: Any, record: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return what `marshal` writes of a list, None where it is not as long as such records."""
-    try:
-        written = marshal.dumps(values, _VERSION)
-    except ValueError:
-        return None
-    if len(written) != _BEGIN + record.itemsize * len(values):
-        return None
-    return np.frombuffer(written, record, offset=_BEGIN)

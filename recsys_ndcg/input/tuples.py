@@ -17,9 +17,9 @@ from recsys_ndcg.input.fields import (
     NumberReader,
     read_fields,
     read_numbers,
-    read_records,
 )
 from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.marshalled import read_records
 from recsys_ndcg.input.rows import Rows, listed, objects
 from recsys_ndcg.input.shapes import (
     JOIN,
