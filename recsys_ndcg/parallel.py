@@ -49,7 +49,7 @@ def in_threads(
     items : sequence
         What it is called with.
     n_rows : int, optional
-        How many rows each item has: few are no work for threads.
+        How many rows the items are of: few are no work for threads.
 
     Examples
     --------

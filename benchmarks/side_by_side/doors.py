@@ -13,7 +13,7 @@ import pandas as pd
 from evaluate import Prediction, evaluated
 
 import recsys_ndcg as rn
-from side_by_side.tables import ratio, seconds, table
+from side_by_side.tables import ratio, seconds, spread, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,10 +224,9 @@ def compared(frame: pd.DataFrame, folder: Path, times: int) -> str:
         off = "" if door.convention else f"{(found - means).abs().max():.0e}"
         pairs = [(_timed(BASE, base), _timed(door, data)) for _ in range(times)]
         all_base += [ours for ours, _ in pairs]
-        ratios = sorted(theirs / ours for ours, theirs in pairs)
-        between = f"{ratio(ratios[0])}-{ratio(ratios[-1])}"
+        ratios = [theirs / ours for ours, theirs in pairs]
         took = seconds(median(theirs for _, theirs in pairs))
-        rows.append([door.name, took, ratio(median(ratios)), between, off])
+        rows.append([door.name, took, ratio(median(ratios)), spread(ratios), off])
     first = [BASE.name, seconds(median(all_base)), "1.00", "", ""]
     head = ["", "seconds", "ratio", "of pairs", "off by"]
     return "\n".join([table(head, [first, *rows]), *absent])

@@ -13,7 +13,7 @@ from evaluate import METRICS, THRESHOLD
 import recsys_ndcg as rn
 from side_by_side.contestants import OURS
 from side_by_side.processes import FailedError, Process
-from side_by_side.tables import ratio, seconds, table
+from side_by_side.tables import ratio, seconds, spread, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,19 +78,21 @@ class Result:
     @property
     def ratio(self) -> float:
         """The median of those of the pairs."""
-        return median(pair.theirs / pair.ours for pair in self.pairs)
+        return median(self._ratios)
+
+    @property
+    def _ratios(self) -> list[float]:
+        return [pair.theirs / pair.ours for pair in self.pairs]
 
     def cells(self, size: int) -> list[str]:
         """Return its row of the table, `size` being the bytes of the frame."""
-        ratios = sorted(pair.theirs / pair.ours for pair in self.pairs)
-        between = f"{ratio(ratios[0])}-{ratio(ratios[-1])}" if len(ratios) > 1 else "one"
         ours = self.one is OURS
         return [
             f"{self.one.name} {self.version}",
             seconds(self.seconds),
             "" if ours else seconds(median(pair.ours for pair in self.pairs)),
             ratio(self.ratio),
-            "" if ours else between,
+            "" if ours else spread(self._ratios),
             f"{self.memory / _MIB:,.0f}",
             f"{self.memory / size:.1f}",
             str(len(self.means)),

@@ -28,6 +28,11 @@ def seconds(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 
+def spread(values: Sequence[float]) -> str:
+    """Return between which ratios some are; of a single one, that it is one."""
+    return f"{ratio(min(values))}-{ratio(max(values))}" if len(values) > 1 else "one"
+
+
 def ratio(value: float) -> str:
     """Return how many times."""
     return f"{value:.2f}" if value < 10 else f"{value:,.0f}"

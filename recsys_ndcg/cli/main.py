@@ -60,8 +60,8 @@ _COMMANDS = {
     """,
 }
 
-#: Where those are that have no module of their own.
-_LISTINGS = ("presets", "metrics")
+#: Where those are that have no module of their own name.
+_MODULES = {"presets": "listings", "metrics": "listings"}
 
 
 def _print_version(wanted: bool) -> None:
@@ -98,9 +98,7 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
     )
     app.callback()(_program)
     for name in names:
-        module = import_module(
-            f"{__package__}.commands.{'listings' if name in _LISTINGS else name}"
-        )
+        module = import_module(f"{__package__}.commands.{_MODULES.get(name, name)}")
         lines = "".join(f"\n  {line.strip()}" for line in _COMMANDS[name].strip().splitlines())
         command = flattened(getattr(module, name))
         app.command(name, epilog=f"\b\nExamples:{lines}")(command)

@@ -10,7 +10,7 @@ import numpy as np
 
 from recsys_ndcg.input import marshalled
 from recsys_ndcg.input.ids import coded
-from recsys_ndcg.input.rows import floats
+from recsys_ndcg.input.rows import floats, plain_floats
 from recsys_ndcg.input.shapes import NO_ROWS, check_rows, is_row
 from recsys_ndcg.input.short_texts import ShortTexts
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.ids import Coded
 
 _SAID = itemgetter("was_impossible")
-_EXACT = {int, float, bool, np.float64, np.int64}
 
 
 class Reader(Protocol):
@@ -123,8 +122,8 @@ class NumberReader:
         """Read the numbers of the rows from `start` on."""
         if self._others is None:
             numbers = marshalled.all_of(float, values)
-            if numbers is None and set(map(type, values)) <= _EXACT:
-                numbers = _converted(values)
+            if numbers is None:
+                numbers = plain_floats(values)
             if numbers is not None:
                 self._values[start : start + len(values)] = numbers
                 return
@@ -215,10 +214,3 @@ def _is_tuple(kind: type) -> bool:
         and kind.__getitem__ is tuple.__getitem__
         and kind.__len__ is tuple.__len__
     )
-
-
-def _converted(values: list[Any]) -> Floats | None:
-    try:
-        return np.fromiter(values, np.float64, len(values))
-    except OverflowError:
-        return None

@@ -22,7 +22,8 @@ from recsys_ndcg.input.no_numbers import (
 
 #: How many digits of a decimal so few bits keep.
 _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
-_PLAIN = {float, int}
+#: What is the same number as a float64, or the nearest one.
+_PLAIN = {float, int, bool, np.float64, np.int64}
 _TENS = 10.0 ** np.arange(23)
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
-    plain = _plain_floats(values)
+    plain = plain_floats(values)
     array = objects(values, column) if plain is None else plain
     if array.dtype.newbyteorder("=") in _DIGITS:
         return as_written(array)
@@ -194,8 +195,14 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         raise
 
 
-def _plain_floats(values: Iterable[Any]) -> Floats | None:
-    """Return a column of pandas, or a list, of which each value is plainly a number."""
+def plain_floats(values: Iterable[Any]) -> Floats | None:
+    """Return a column of pandas, or a list, of which each value is plainly a number; else None.
+
+    Examples
+    --------
+    >>> plain_floats([4, 3.5]), plain_floats([4, None])
+    (array([4. , 3.5]), None)
+    """
     if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
         return values.to_numpy(dtype=np.float64)
     if type(values) is list and set(map(type, values)) <= _PLAIN:

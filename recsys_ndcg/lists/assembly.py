@@ -55,15 +55,12 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
     """Return the lists, of some kind, made from labels and results."""
     rule = Convention(duplicates=duplicates).duplicates
     columns = [labels.user, results.user, labels.item, results.item]
-    known_user, found_user, known_item, found_item = in_threads(
-        _by_distinct, columns, len(labels.user)
-    )
+    n_rows = len(labels.user) + len(results.user)
+    known_user, found_user, known_item, found_item = in_threads(_by_distinct, columns, n_rows)
     ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
     check_same_ids(ids, ("the labels", "the results"))
     pairs = [(*pair, name) for name, pair in ids.items()]
-    (users, user), (items, item) = in_threads(
-        lambda pair: encode_together(*pair), pairs, len(labels.user)
-    )
+    (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
     split, sizes = len(labels.user), (len(users), len(items))
     known = Pairs(user[:split], item[:split], {"true": labels.true}, "labels")
     numbers = {"estimated": results.estimated, **_flags(results)}
