@@ -125,7 +125,7 @@ def _warn_of_ties(audit: Audit, lists: GroupedLists) -> None:
     if found and not constant(lists):
         metric, low, high = found
         msg = (
-            f"Tied estimates ({audit.n_tied} of {audit.totals.users} users) leave {metric} "
+            f"Tied estimates ({audit.n_tied} of {audit.n_users} users) leave {metric} "
             f"open between {low:.4f} and {high:.4f}."
         )
         warn(msg)

@@ -14,7 +14,6 @@ ROOT = Path(recsys_ndcg.__file__).parent
 #: From the bottom up; a module imports only from rooms above its own in this list.
 ROOMS = [
     "version",
-    "visible",
     "errors",
     "arrays",
     "lazy",
@@ -29,6 +28,7 @@ ROOMS = [
     "scoring",
     "rendering",
     "report",
+    "scale",
     "evaluation",
     "comparison",
     "reconciliation",

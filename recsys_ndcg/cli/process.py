@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from recsys_ndcg.errors import DataWarning, RecsysNdcgError
-from recsys_ndcg.visible import PLAINLY, printable, visible
+from recsys_ndcg.errors.visible import PLAINLY, printable, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

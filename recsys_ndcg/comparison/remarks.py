@@ -11,7 +11,7 @@ from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.comparison.verdict import size
-from recsys_ndcg.visible import visible
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,9 +10,9 @@ import pandas as pd
 
 from recsys_ndcg.comparison.tables import intervals, means, turned
 from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.significance.corrections import BY_NAME
 from recsys_ndcg.significance.paired import tested
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

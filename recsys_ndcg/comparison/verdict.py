@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.significance.testing import AGREEING
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.contest import Contest

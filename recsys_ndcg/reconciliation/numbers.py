@@ -109,7 +109,7 @@ class Numbers:
         if why := scores.objection():
             return Number(np.nan, reason=why, refused=True)
         mean = float(Means.of(scores.per_user).mean[0])
-        (signed,) = signatures(scores, self.facts).values()
+        (signed,) = signatures(scores.measurements, scores.n_scored, self.facts).values()
         return Number(mean, signed, "nobody has a score" if np.isnan(mean) else "")
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors.visible import printable, visible
 from recsys_ndcg.input.written_ids import written
 from recsys_ndcg.rendering.html import page_codes, page_list, page_table
 from recsys_ndcg.rendering.latex import latex_table
 from recsys_ndcg.rendering.markdown import markdown_page
 from recsys_ndcg.rendering.table import number, probability, signature_lines, signature_texts
-from recsys_ndcg.visible import printable, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.visible import visible
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.view import Shown, Signing

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from recsys_ndcg.errors.visible import printable
 from recsys_ndcg.rendering.reconciled import grouped
 from recsys_ndcg.rendering.table import cells, number
-from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence

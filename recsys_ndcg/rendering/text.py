@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recsys_ndcg.errors.visible import printable
 from recsys_ndcg.rendering.table import cells, rows_line, signature_lines
-from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.levels import Levels
+    from recsys_ndcg.report.levels import Levels, LevelTotals
     from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.scores import Scores
 
 TIES_MATTER = 0.001  # a range this wide changes the third decimal
@@ -53,26 +54,53 @@ class Audit:
 
     Parameters
     ----------
-    scores : Scores
-        Of every user.
     signatures : dict of Signature
         How each metric was computed, by name.
     """
 
-    def __init__(self, scores: Scores, signatures: dict[str, Signature]) -> None:
-        self.scores = scores
+    def __init__(self, signatures: dict[str, Signature]) -> None:
         self.signatures = signatures
         self.n_jobs = allowed()  # of what is asked for later, too
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of every user."""
+        raise NotImplementedError
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """What was measured."""
+        return self.scores.measurements
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return len(self.scores.users)
+
+    @property
+    def n_tied(self) -> int:
+        """How many users have two items with the same estimate."""
+        return int(self.scores.counts.tied.sum())
 
     @lazy
     def totals(self) -> Totals:
         """The scores, summed up."""
         return Totals.of(self.scores)
 
+    @lazy
+    def median(self) -> Floats:
+        """The median of the scores by metric, which totals do not have."""
+        return self.scores.median
+
     @property
     def levels(self) -> Levels:
         """What other orders of the same lists score, user by user."""
         raise NotImplementedError
+
+    @lazy
+    def level_totals(self) -> LevelTotals:
+        """The levels, summed up."""
+        return self.levels.totals
 
     @property
     def from_lists(self) -> pd.DataFrame:
@@ -96,16 +124,16 @@ class Audit:
     @lazy
     def table(self) -> pd.DataFrame:
         """One row per metric: the levels, extreme orders, shares of users, and unlabelled items."""
-        totals, levels, others = self.totals, self.levels, self.from_lists
-        chance, best = levels.mean("chance"), levels.mean("best")
+        totals, levels, others = self.totals, self.level_totals, self.from_lists
+        chance, best = levels.chance.mean, levels.best.mean
         ordered = ~np.isnan(best)
         columns: dict[str, Any] = {
             "chance": chance,
             "adjusted": adjusted(totals.mean, chance, best),
-            "z": levels.z_of_all,
-            "worst": levels.mean("worst"),
+            "z": levels.z,
+            "worst": levels.worst.mean,
             "best": best,
-            "trivial": share(levels.trivial.sum(axis=0), np.where(ordered, totals.n_scored, 0)),
+            "trivial": share(levels.trivial, np.where(ordered, totals.n_scored, 0)),
             "tie_low": others["tie_low"].to_numpy(),
             "tie_high": others["tie_high"].to_numpy(),
             "decided_by_ties": others["decided_by_ties"].to_numpy(),
@@ -121,10 +149,10 @@ class Audit:
     @property
     def counts(self) -> dict[str, int]:
         """How many users and rows need a second look."""
-        totals, levels = self.totals, self.levels
+        totals, levels = self.totals, self.level_totals
         by_metric = {
             "undefined": totals.undefined.tolist(),
-            "trivial": levels.trivial.sum(axis=0).tolist(),
+            "trivial": levels.trivial.tolist(),
         }
         return {
             "users": totals.users,
@@ -163,21 +191,16 @@ class Audit:
         """The mean scores with every tie in its worst, and in its best order."""
         return self.from_lists["tie_low"].to_numpy(), self.from_lists["tie_high"].to_numpy()
 
-    @property
-    def n_tied(self) -> int:
-        """How many users have two items with the same estimate."""
-        return int(self.scores.counts.tied.sum())
-
     def widest_tie_range(self) -> tuple[str, float, float] | None:
         """Return the metric that ties leave open furthest, and its range, if it matters."""
-        if self.n_tied < TIES_MATTER * len(self.scores.users):
+        if self.n_tied < TIES_MATTER * self.n_users:
             return None
         low, high = self.tie_range
-        width = np.where([one.metric.bounded for one in self.scores.measurements], high - low, 0.0)
+        width = np.where([one.metric.bounded for one in self.measurements], high - low, 0.0)
         widest = int(np.nan_to_num(width).argmax())
         if not width[widest] >= TIES_MATTER:
             return None
-        return self.scores.names[widest], float(low[widest]), float(high[widest])
+        return str(self.measurements[widest]), float(low[widest]), float(high[widest])
 
 
 def share(which: Positions, among: Positions) -> Floats:

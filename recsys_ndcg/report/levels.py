@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, column_lengths, column_sums
+from recsys_ndcg.arrays import Columns, Record, column_lengths, column_sums
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.scoring.scores import Scores
 
 _SAME = 1e-12  # of the higher of two scores: less is the last digits of their sums
@@ -41,6 +41,49 @@ class Orders(Columns):
 NAMES = [one.name for one in fields(Orders)]
 
 
+@dataclass(frozen=True, eq=False)
+class LevelTotals(Record):
+    """What is left of levels when users are summed up: arrays of shape (n_measurements,).
+
+    Parameters
+    ----------
+    chance, worst, best : Means
+        Of these orders, over the users who have a score.
+    trivial : int64 array
+        How many of those score the same in every order.
+    n_trivial : int
+        How many users do so under each measurement that has orders.
+    excess, deviation : float64 arrays
+        What all numerators together have more than in random order, and the standard deviation
+        of that: their squares add up.
+    """
+
+    chance: Means
+    worst: Means
+    best: Means
+    trivial: Positions
+    n_trivial: int
+    excess: Floats
+    deviation: Floats
+
+    def __add__(self, other: LevelTotals) -> LevelTotals:
+        """Return those of the users of both."""
+        return LevelTotals(
+            self.chance + other.chance,
+            self.worst + other.worst,
+            self.best + other.best,
+            self.trivial + other.trivial,
+            self.n_trivial + other.n_trivial,
+            self.excess + other.excess,
+            np.hypot(self.deviation, other.deviation),
+        )
+
+    @property
+    def z(self) -> Floats:
+        """What all users together have more than chance, in standard deviations."""
+        return _ratio(self.excess, self.deviation, self.deviation > 0)
+
+
 class Levels:
     """Scores beside what other orders of the same lists score.
 
@@ -66,12 +109,6 @@ class Levels:
         """The same, of the users who have a score."""
         return np.asarray(self.fixed & ~np.isnan(self.scores.per_user))
 
-    @property
-    def n_trivial(self) -> int:
-        """How many users score the same in every order under each measurement that has orders."""
-        moved = ~self.fixed & ~np.isnan(self.orders.best)
-        return int((self.fixed.any(axis=1) & ~moved.any(axis=1)).sum())
-
     @lazy
     def adjusted(self) -> Floats:
         """Each score less chance, over what the best order has more; NaN of trivial users."""
@@ -83,17 +120,25 @@ class Levels:
         moving = self._random
         return _ratio(self._excess, self.orders.deviation, moving)
 
-    def mean(self, name: str) -> Floats:
-        """Return the mean of one of the orders over the users who have a score."""
-        return Means.of(getattr(self.orders, name), ~np.isnan(self.scores.per_user)).mean
+    @lazy
+    def totals(self) -> LevelTotals:
+        """The levels, summed up."""
+        scored, moving = ~np.isnan(self.scores.per_user), self._random
+        return LevelTotals(
+            chance=Means.of(self.orders.chance, scored),
+            worst=Means.of(self.orders.worst, scored),
+            best=Means.of(self.orders.best, scored),
+            trivial=self.trivial.sum(axis=0),
+            n_trivial=self._n_trivial,
+            excess=column_sums(np.where(moving, self._excess, 0.0)),
+            deviation=column_lengths(np.where(moving, self.orders.deviation, 0.0)),
+        )
 
     @property
-    def z_of_all(self) -> Floats:
-        """What all users together have more than chance, over its standard deviation."""
-        moving = self._random
-        excess = column_sums(np.where(moving, self._excess, 0.0))
-        deviation = column_lengths(np.where(moving, self.orders.deviation, 0.0))
-        return _ratio(excess, deviation, deviation > 0)
+    def _n_trivial(self) -> int:
+        """How many users score the same in every order under each measurement that has orders."""
+        moved = ~self.fixed & ~np.isnan(self.orders.best)
+        return int((self.fixed.any(axis=1) & ~moved.any(axis=1)).sum())
 
     @property
     def _random(self) -> Flags:

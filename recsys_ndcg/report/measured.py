@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -16,10 +18,11 @@ from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.audit import FROM_LISTS, Audit, share
+from recsys_ndcg.report.audit import FROM_LISTS, Audit
 from recsys_ndcg.report.levels import Levels, Orders
 from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.report.stored_audit import StoredAudit
+from recsys_ndcg.report.tally import Tally, from_lists, obeys
 from recsys_ndcg.report.tie_range import TieRange, scores_and_ties
 from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
@@ -52,19 +55,32 @@ class MeasuredAudit(Audit):
         Settled: how they were measured.
     ties : TieRange
         The worst and best order of all ties.
+    highest : float, optional
+        The highest grade there is, of which these lists may be a part; NaN where it is not known.
     """
 
-    def __init__(
-        self, scores: Scores, lists: GroupedLists, facts: Facts, plan: Plan, ties: TieRange
+    def __init__(  # noqa: PLR0913 - what was measured, of what, and how
+        self,
+        scores: Scores,
+        lists: GroupedLists,
+        facts: Facts,
+        plan: Plan,
+        ties: TieRange,
+        *,
+        highest: float | None = None,
     ) -> None:
-        super().__init__(scores, signatures(scores, facts))
+        super().__init__(signatures(scores.measurements, scores.n_scored, facts))
+        self._scores = scores
+        self._highest = facts.all_true.highest if highest is None else highest
         self._lists = lists
         self._facts = facts
         self._plan = plan
         self._ties = ties
 
     @classmethod
-    def of(cls, lists: GroupedLists, facts: Facts, plan: Plan) -> MeasuredAudit:
+    def of(
+        cls, lists: GroupedLists, facts: Facts, plan: Plan, *, highest: float | None = None
+    ) -> MeasuredAudit:
         """Measure lists by a settled plan, and hold undefined scores to it.
 
         Raises
@@ -74,7 +90,12 @@ class MeasuredAudit(Audit):
         """
         scores, ties = scores_and_ties(lists, plan)
         refuse(scores.objection())
-        return cls(scores, lists, facts, plan, ties)
+        return cls(scores, lists, facts, plan, ties, highest=highest)
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of every user."""
+        return self._scores
 
     @property
     def lists(self) -> GroupedLists:
@@ -114,31 +135,21 @@ class MeasuredAudit(Audit):
     @lazy
     def from_lists(self) -> pd.DataFrame:
         """The columns `FROM_LISTS`, a row per metric."""
-        totals = self.totals
-        low, high = self.tie_range
-        if self._facts.unlabelled:
-            with at_most(self.n_jobs):
-                labels = self._other_labels()
-        else:
-            listed = ~self.scores.left_out & (self.scores.counts.n_items > 0)[:, None]
-            judged = np.where(listed.any(axis=0), 1.0, np.nan)
-            labels = [judged, totals.mean, totals.mean]
-        moved = np.where(self._obeys, share(self._ties.moved, totals.n_scored), np.nan)
-        columns = (low, high, moved, *labels)
-        return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
+        return from_lists(self.totals, self._ties, self._labels)
 
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
         low, high = (
-            np.where(self._obeys, one.mean, np.nan) for one in (self._ties.low, self._ties.high)
+            np.where(obeys(self._plan.metrics), one.mean, np.nan)
+            for one in (self._ties.low, self._ties.high)
         )
         return low, high
 
     @property
-    def _obeys(self) -> list[bool]:
-        """Whether each metric breaks ties as it is told, and which order is best is known."""
-        return [one.own_ties is None and one.best_first for one in self._plan.metrics]
+    def tally(self) -> Tally:
+        """All of it, summed up."""
+        return Tally(self._facts, self.totals, self.level_totals, self._ties, self._labels)
 
     def _orders(self) -> list[Orders]:
         """Measure random order and the extreme ones, block by block."""
@@ -156,23 +167,32 @@ class MeasuredAudit(Audit):
 
         return in_blocks(lists, plan.measurements, measured)
 
-    def _other_labels(self) -> list[Floats]:
-        """Return how much is labelled, and the means as if unlabelled items had a grade."""
-        wanted = [
-            [kind(one) for one in self._plan.measurements]
-            for kind in (self._judged, self._zero, self._top)
-        ]
+    @lazy
+    def _labels(self) -> Means:
+        """How much is labelled, and the scores as if unlabelled items had a grade."""
+        kinds = (self._judged, self._zero, self._top)
+        wanted = [[kind(one) for one in self._plan.measurements] for kind in kinds]
+        if not self._facts.unlabelled:
+            return self._all_labelled(wanted)
         plan = self._settled(wanted)
 
         def measured(block: Block) -> Means:
             return Means.of(block.scores(plan.measurements).per_user)
 
-        means = reduce(add, in_blocks(self._lists, plan.measurements, measured))
-        return np.split(means.mean, len(wanted))
+        with at_most(self.n_jobs):
+            return reduce(add, in_blocks(self._lists, plan.measurements, measured))
+
+    def _all_labelled(self, wanted: list[list[Measurement]]) -> Means:
+        """Return the same where no item lacks a grade: nothing of it has to be measured."""
+        listed = ~self.scores.left_out & (self.scores.counts.n_items > 0)[:, None]
+        own = self.scores.per_user
+        table = np.hstack([np.where(listed, 1.0, np.nan), own, own])
+        plan = Plan(tuple(chain(*wanted))).with_reasons(self._facts)
+        return Means.of(np.where([one.reason != "" for one in plan.measurements], np.nan, table))
 
     def _settled(self, wanted: list[list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reason beside what has no number."""
-        plan = Plan(tuple(one for each in wanted for one in each))
+        plan = Plan(tuple(chain(*wanted)))
         return plan.with_reasons(with_ties(self._facts, self._lists, plan.measurements))
 
     def _blind(self, one: Measurement, ties: str) -> Measurement:
@@ -198,11 +218,12 @@ class MeasuredAudit(Audit):
 
     def _top(self, one: Measurement) -> Measurement:
         """Measure as if unlabelled items were of the top grade."""
+        if math.isnan(self._highest) and one.convention.max_grade is None:
+            return one.without("the highest grade of all users is not known")
         return replace(self._zero(one), unlabelled_as=self._top_grade(one))
 
     def _top_grade(self, one: Measurement) -> float:
         """Return the top of the scale: `max_grade`, or the highest that is there or relevant."""
         if one.convention.max_grade is not None:
             return one.convention.max_grade
-        highest = self._facts.all_true.highest
-        return highest if one.threshold is None else max(highest, one.threshold)
+        return self._highest if one.threshold is None else max(self._highest, one.threshold)

@@ -97,7 +97,7 @@ def _told(audited: Audit) -> pd.DataFrame:
         "mean": totals.mean,
         "low": ends["mean_low"].to_numpy(),
         "high": ends["mean_high"].to_numpy(),
-        "chance": audited.levels.mean("chance"),
+        "chance": audited.level_totals.chance.mean,
     }
     return pd.DataFrame(columns, index=totals.names)
 

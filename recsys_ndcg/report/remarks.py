@@ -6,9 +6,9 @@ import math
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.table import number
 from recsys_ndcg.report.audit import TIES_MATTER
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -110,7 +110,7 @@ class Report(Mapping[str, float]):
 
     def __hash__(self) -> int:
         """Agree with equality."""
-        return hash((*self.audited.signatures.values(), len(self.users)))
+        return hash((*self.audited.signatures.values(), self.audited.n_users))
 
     @property
     def signatures(self) -> dict[str, Signature]:
@@ -125,12 +125,12 @@ class Report(Mapping[str, float]):
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics, in the order they were asked for."""
-        return self.scores.names
+        return [str(one) for one in self.audited.measurements]
 
     @property
     def bounded(self) -> pd.Series[bool]:
         """Whether each metric lies between 0 and 1."""
-        found = [one.metric.bounded for one in self.scores.measurements]
+        found = [one.metric.bounded for one in self.audited.measurements]
         return pd.Series(found, index=self.metrics, dtype=bool)
 
     @property
@@ -175,7 +175,7 @@ class Report(Mapping[str, float]):
     @lazy
     def _summary(self) -> pd.DataFrame:
         beside = self.audited.table[[*LEVELS]]
-        return summarised(self.audited.totals, self.scores.median, beside)
+        return summarised(self.audited.totals, self.audited.median, beside)
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -474,10 +474,14 @@ class Report(Mapping[str, float]):
         """
         lists = self.audited.lists
         if lists is None:
-            msg = "This report was read from a file, which holds no lists. Evaluate the data again."
+            msg = (
+                "This report holds no lists: it was read from a file, or its data is larger than "
+                "the memory it was given. Evaluate the rows of this user again."
+            )
             raise InvalidInputError(msg)
-        gains = (one for one in self.scores.measurements if one.metric.uses_gains)
-        return explained(lists, next(gains, self.scores.measurements[0]), user, k)
+        measured = self.audited.measurements
+        gains = (one for one in measured if one.metric.uses_gains)
+        return explained(lists, next(gains, measured[0]), user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None

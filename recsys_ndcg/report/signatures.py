@@ -18,12 +18,12 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.scores import Scores
 
 #: What a short signature leaves out, beside choices at their defaults.
 _USUAL = {"threshold": "none", "protocol": "rated"}
@@ -215,11 +215,13 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         return {"metric": self.metric, **texts}
 
 
-def signatures(scores: Scores, facts: Facts) -> dict[str, Signature]:
+def signatures(
+    measurements: Sequence[Measurement], n_scored: Sequence[int], facts: Facts
+) -> dict[str, Signature]:
     """Return the signature of every metric: its name, all choices, and over how many users."""
     return {
         str(one): _signature(one, facts, count)
-        for one, count in zip(scores.measurements, scores.n_scored, strict=True)
+        for one, count in zip(measurements, n_scored, strict=True)
     }
 
 

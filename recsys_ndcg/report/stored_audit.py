@@ -43,10 +43,16 @@ class StoredAudit(Audit):
         signatures: dict[str, Signature],
         truth: NDArray[np.uint32],
     ) -> None:
-        super().__init__(scores, signatures)
+        super().__init__(signatures)
+        self._scores = scores
         self._levels = Levels(scores, orders)
         self._from_lists = from_lists
         self._truth = truth
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of every user."""
+        return self._scores
 
     @property
     def levels(self) -> Levels:

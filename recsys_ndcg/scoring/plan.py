@@ -150,9 +150,19 @@ class Plan:
         """
         plan = self.with_threshold(facts.all_true)
         refuse(_senseless(facts))
-        for one in plan.measurements:
-            refuse(one.objection(facts, lists))
+        plan.check(facts, lists)
         return plan
+
+    def check(self, facts: Facts, lists: GroupedLists | None = None) -> None:
+        """Refuse what cannot be computed of lists, or of a part of them, nor then of the whole.
+
+        Raises
+        ------
+        InvalidInputError
+            The message says why, and what to do.
+        """
+        for one in self.measurements:
+            refuse(one.objection(facts, lists))
 
     def with_reasons(self, facts: Facts) -> Plan:
         """Return the plan with the reason beside whatever has no number."""

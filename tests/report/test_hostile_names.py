@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.visible import visible
 from tests.refusal import refused
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from recsys_ndcg.cli.parameters import (
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.visible import visible
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

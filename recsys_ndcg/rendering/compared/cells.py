@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.table import number, probability, signed
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

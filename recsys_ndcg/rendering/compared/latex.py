@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.compared.cells import LEADERBOARD, head, table
 from recsys_ndcg.rendering.latex import booktabs, escaped
 from recsys_ndcg.rendering.table import signature_texts
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

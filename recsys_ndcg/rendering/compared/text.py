@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recsys_ndcg.errors.visible import printable
 from recsys_ndcg.rendering.compared.cells import head, table
 from recsys_ndcg.rendering.table import signature_lines
 from recsys_ndcg.rendering.text import aligned
-from recsys_ndcg.visible import printable
 
 if TYPE_CHECKING:
     from recsys_ndcg.rendering.compared.view import Compared

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.table import number
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.segments import label_text, signed
 from recsys_ndcg.rendering.table import number
-from recsys_ndcg.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized

@@ -16,7 +16,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.visible import visible
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,0 +1,127 @@
+"""The report of users who come part by part, each of them whole in one part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.ids import encode
+from recsys_ndcg.report.levels import Orders
+from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.signatures import signatures
+from recsys_ndcg.report.stored_audit import StoredAudit
+from recsys_ndcg.report.summed_audit import SummedAudit
+from recsys_ndcg.scoring.measuring import facts_for
+from recsys_ndcg.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.scoring.plan import Plan
+
+
+class Parts:
+    """Lists that are measured part by part, and what is left of each.
+
+    Parameters
+    ----------
+    plan : Plan
+        With its threshold settled.
+    highest : float
+        The highest grade of all parts; NaN where it is not known.
+    keep : bool
+        Whether the scores of every user are kept.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import RankedLists
+    >>> from recsys_ndcg.scoring import Plan
+    >>> parts = Parts(Plan.of("ndcg@2"), highest=5.0)
+    >>> for user in ("ann", "bob"):
+    ...     _ = parts.add(RankedLists.from_tuples({user: [(4.5, 3), (3.0, 5)]}))
+    >>> parts.report().counts["users"]
+    2
+    """
+
+    def __init__(self, plan: Plan, *, highest: float = np.nan, keep: bool = True) -> None:
+        self.plan = plan
+        self.highest = highest
+        self.tally: Tally | None = None
+        self._kept: list[StoredAudit] | None = [] if keep else None
+
+    def add(self, lists: GroupedLists) -> MeasuredAudit:
+        """Measure the lists of some users, none of whom is in another part.
+
+        Returns
+        -------
+        MeasuredAudit
+            Of these users alone; what is needed of it is kept.
+
+        Raises
+        ------
+        InvalidInputError
+            Something in the plan cannot be computed of them.
+        """
+        facts = facts_for(lists, self.plan.measurements)
+        self.plan.check(facts, lists)
+        part = MeasuredAudit.of(lists, facts, self.plan, highest=self.highest)
+        self._add(part.tally, None if self._kept is None else [part.stored()])
+        return part
+
+    def merge(self, other: Parts) -> None:
+        """Add the parts of another, measured alike."""
+        if other.tally is not None:
+            self._add(other.tally, other._kept)
+
+    def _add(self, tally: Tally, kept: list[StoredAudit] | None) -> None:
+        self.tally = tally if self.tally is None else self.tally | tally
+        if kept is None:
+            self._kept = None
+        elif self._kept is not None:
+            self._kept += kept
+
+    def report(self, median: Floats | None = None, where: str = "") -> Report:
+        """Return the report of all users, in ascending order of their ids if they were kept.
+
+        Parameters
+        ----------
+        median : float64 array, shape (n_measurements,), optional
+            Of all scores, where the users are not kept.
+        where : str
+            Where their scores are then, or how to have them.
+
+        Raises
+        ------
+        InvalidInputError
+            There is nobody, a user is in two parts, or no score of such data means anything.
+        """
+        if self.tally is None:
+            msg = "There are no users yet, so there is nothing to report."
+            raise InvalidInputError(msg)
+        self.plan.settled(self.tally.facts)
+        if self._kept is None:
+            unknown = np.full(len(self.plan.measurements), np.nan)
+            return Report(SummedAudit(self.tally, unknown if median is None else median, where))
+        return Report(_whole(self._kept, self.tally))
+
+
+def _whole(kept: list[StoredAudit], tally: Tally) -> StoredAudit:
+    """Join the users of all parts."""
+    scores = Scores.concat([one.scores for one in kept])
+    distinct, place = encode(scores.users, "user")
+    if len(distinct) < len(place):
+        twice = distinct[np.bincount(place) > 1][0]
+        msg = f"The user {shown(twice)} is in two parts. Give all rows of a user at once."
+        raise InvalidInputError(msg)
+    order = np.argsort(place)
+    return StoredAudit(
+        scores.take(order),
+        Orders.concat([one.levels.orders for one in kept]).take(order),
+        tally.from_lists,
+        signatures(tally.totals.measurements, tally.totals.n_scored.tolist(), tally.facts),
+        np.concatenate([one.truth for one in kept])[order],
+    )
