@@ -72,6 +72,20 @@ class Parts:
         self._add(part.tally, None if self._kept is None else [part.stored()])
         return part
 
+    @property
+    def n_users(self) -> int:
+        """How many users there are so far."""
+        return 0 if self.tally is None else self.tally.totals.users
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the scores of every user are kept."""
+        return self._kept is not None
+
+    def forget(self) -> None:
+        """Keep the scores of no user from now on."""
+        self._kept = None
+
     def merge(self, other: Parts) -> None:
         """Add the parts of another, measured alike."""
         if other.tally is not None:
