@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.lists.suspicions import constant, suspicions
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.scoring.measuring import facts_for
+from recsys_ndcg.report.reporting import reported
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 
@@ -111,21 +107,4 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
         msg = "That is a Report already: evaluate the predictions that it was made of."
         raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
-    facts = facts_for(lists, plan.measurements)
-    plan = plan.settled(facts, lists)
-    audit = MeasuredAudit.of(lists, facts, plan)
-    for told in (*suspicions(lists), *plan.doubts(facts)):
-        warn(told)
-    _warn_of_ties(audit, lists)
-    return Report(audit)
-
-
-def _warn_of_ties(audit: Audit, lists: GroupedLists) -> None:
-    found = audit.widest_tie_range()
-    if found and not constant(lists):
-        metric, low, high = found
-        msg = (
-            f"Tied estimates ({audit.n_tied} of {audit.n_users} users) leave {metric} "
-            f"open between {low:.4f} and {high:.4f}."
-        )
-        warn(msg)
+    return reported(lists, plan)

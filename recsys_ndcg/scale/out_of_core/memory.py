@@ -60,7 +60,7 @@ class Memory:
     Examples
     --------
     >>> Memory(1_900_000_000).rows
-    8055555
+    8074074
     """
 
     room: int
