@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.sources import Source
 
 _SLACK = 1.3  # how much fuller than the others a bucket of ordinary users is, at most
-_TEXT = "text"
+_UNKNOWN = 16  # buckets of a stream: those that are too large are parted again
 #: The rows of a source in their order, for what hangs on it.
 ROW = "row"
 #: Which of the numbers that are read from text is none: 1 for the first, 2 for the second, both.
@@ -31,24 +31,26 @@ class Bucket:
 
     Parameters
     ----------
-    folder : Path
-        With files of Parquet.
+    folders : mapping
+        By the names of tables, with files of Parquet; or none, where it has no rows.
     n_rows : int
-        How many there are in it.
+        How many there are in all of them.
     """
 
-    folder: Path
+    folders: Mapping[str, Path]
     n_rows: int
 
-    def read(self, kinds: Mapping[str, str], *, keep: bool = False) -> Any:
-        """Return its rows as a table of Arrow's, and take it away from the disk if not to keep."""
+    def read(self, table: str, text: list[str], *, keep: bool) -> Any:
+        """Return the rows of a table as Arrow has them, those columns of text by distinct values.
+
+        They are taken away from the disk, if not to keep.
+        """
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-        names = [name for name, kind in kinds.items() if kind == _TEXT]
         tables = []
-        for path in sorted(self.folder.iterdir()):
-            with parquet.ParquetFile(path, read_dictionary=names) as file:
+        for path in sorted(self.folders[table].rglob("*.parquet")):
+            with parquet.ParquetFile(path, read_dictionary=text) as file:
                 tables.append(file.read())
             if not keep:
                 path.unlink()
@@ -56,65 +58,84 @@ class Bucket:
 
 
 class Buckets:
-    """The rows of a source, parted by user.
+    """The rows of sources, parted by user.
 
     Parameters
     ----------
     database : Database
         That is open.
-    source : Source
-        What is read.
+    sources : mapping
+        What is read, by the names of tables.
     folder : Path
-        Where they are written: empty, or not there yet.
+        Where they are written: not there yet.
     """
 
-    def __init__(self, database: Database, source: Source, folder: Path) -> None:
+    def __init__(self, database: Database, sources: Mapping[str, Source], folder: Path) -> None:
         self._database = database
-        self._source = source
+        self._sources = sources
         self._folder = folder
 
-    @property
-    def relation(self) -> str:
-        """What stands behind FROM for all rows."""
-        return f"read_parquet({literal(f'{self._folder}/*/*.parquet')})"
+    def relation(self, table: str) -> str:
+        """Return what stands behind FROM for all rows of a table."""
+        return _parquet(self._folder / table, "*/*.parquet")
 
-    def write(self, count: int, *, in_order: bool) -> None:
-        """Read the source once.
+    def write(self, limit: int, *, in_order: bool) -> None:
+        """Read the sources once.
 
         Parameters
         ----------
-        count : int
-            How many buckets.
+        limit : int
+            How many rows a bucket should have at most.
         in_order : bool
             Whether rows get their numbers, by which their order can be had back.
         """
-        selected = [f"{one} AS {quoted(ours)}" for ours, one in read_columns(self._source).items()]
-        if in_order:
-            selected.append(f"row_number() OVER () AS {ROW}")
-        self._part(f"(SELECT {', '.join(selected)} FROM {self._source.relation})", count, "")
+        known = [one.n_rows for one in self._sources.values()]
+        rows = None if None in known else sum(one or 0 for one in known)
+        count = _UNKNOWN if rows is None else n_buckets(rows, limit)
+        for table, source in self._sources.items():
+            selected = [f"{one} AS {quoted(ours)}" for ours, one in read_columns(source).items()]
+            if in_order:
+                selected.append(f"row_number() OVER () AS {ROW}")
+            relation = f"(SELECT {', '.join(selected)} FROM {source.relation})"
+            self._part(table, relation, f"hash({self._key})", count)
 
-    def all(self) -> list[Bucket]:
-        """Return them, the largest first."""
-        counted = self._database.rows(
-            f"SELECT bucket, count(*) FROM read_parquet({literal(f'{self._folder}/*/*.parquet')}, "
-            "hive_partitioning = true) GROUP BY bucket ORDER BY count(*) DESC, bucket"
-        )
-        return [Bucket(self._folder / f"bucket={name}", rows) for name, rows in counted]
+    def written(self, table: str) -> list[Path]:
+        """Return the folders that hold a table: none, where it has no rows."""
+        return list((self._folder / table).iterdir())
 
-    def split(self, bucket: Bucket, limit: int) -> Iterator[Bucket]:
-        """Give a bucket on, or if it is too large its parts.
+    def within(self, limit: int) -> list[Bucket]:
+        """Return them, none with more rows than a limit: one, if that holds all.
 
         Raises
         ------
         InvalidInputError
             A single user has too many rows.
         """
+        found = self._all()
+        n_rows = sum(one.n_rows for one in found)
+        if n_rows <= limit:
+            return [Bucket({table: self._folder / table for table in self._sources}, n_rows)]
+        return [part for one in found for part in self._split(one, limit)]
+
+    def _all(self) -> list[Bucket]:
+        tables = [
+            f"SELECT bucket FROM {self._hived(one)}" for one in self._sources if self.written(one)
+        ]
+        counted = self._database.rows(
+            f"SELECT bucket, count(*) FROM ({' UNION ALL '.join(tables)}) "
+            "GROUP BY bucket ORDER BY count(*) DESC, bucket"
+        )
+        return [Bucket(self._folders(name), rows) for name, rows in counted]
+
+    def _split(self, bucket: Bucket, limit: int) -> Iterator[Bucket]:
+        """Give a bucket on, or if it is too large its parts."""
         if bucket.n_rows <= limit:
             yield bucket
             return
-        files = f"read_parquet({literal(f'{bucket.folder}/*.parquet')})"
+        files = {table: _parquet(folder, "*.parquet") for table, folder in bucket.folders.items()}
+        users = " UNION ALL ".join(f'SELECT "user" FROM {one}' for one in files.values())
         ((user, rows),) = self._database.rows(
-            f'SELECT "user", count(*) FROM {files} GROUP BY ALL ORDER BY count(*) DESC LIMIT 1'
+            f'SELECT "user", count(*) FROM ({users}) GROUP BY ALL ORDER BY count(*) DESC LIMIT 1'
         )
         if rows > limit:
             msg = (
@@ -122,22 +143,43 @@ class Buckets:
                 f"within memory_limit={Memory.limit_for(rows)!r} they can be ranked."
             )
             raise InvalidInputError(msg)
-        parts = Buckets(self._database, self._source, bucket.folder.with_suffix(".parts"))
-        parts._part(files, n_buckets(bucket.n_rows, limit) + 1, bucket.folder.name)
-        for path in bucket.folder.iterdir():
-            path.unlink()
-        for part in parts.all():
-            yield from parts.split(part, limit)
+        name = next(iter(bucket.folders.values())).name
+        parts = Buckets(self._database, self._sources, self._folder / f"parts of {name}")
+        for table, relation in files.items():
+            key = f"hash({self._key}, {literal(name)})"
+            parts._part(table, relation, key, n_buckets(bucket.n_rows, limit) + 1)
+        for folder in bucket.folders.values():
+            for path in folder.iterdir():
+                path.unlink()
+        for part in parts._all():
+            yield from parts._split(part, limit)
 
-    def _part(self, relation: str, count: int, salt: str) -> None:
-        key = f'hash("user", {literal(salt)})' if salt else 'hash("user")'
-        self._folder.mkdir()
+    @property
+    def _key(self) -> str:
+        """What users are parted by: as text, where tables write them in different ways."""
+        kinds = {one.kinds["user"] for one in self._sources.values()}
+        return '"user"' if len(kinds) == 1 else 'CAST("user" AS VARCHAR)'
+
+    def _part(self, table: str, relation: str, key: str, count: int) -> None:
+        (self._folder / table).mkdir(parents=True)
         self._database.rows(f"SET partitioned_write_max_open_files = {max(count, 100)}")
         self._database.rows(
             f"COPY (SELECT *, {key} % {count} AS bucket FROM {relation}) "
-            f"TO {literal(str(self._folder))} (FORMAT parquet, COMPRESSION uncompressed, "
+            f"TO {literal(str(self._folder / table))} (FORMAT parquet, COMPRESSION uncompressed, "
             "PARTITION_BY (bucket), OVERWRITE_OR_IGNORE)"
         )
+
+    def _folders(self, bucket: int) -> dict[str, Path]:
+        places = {table: self._folder / table / f"bucket={bucket}" for table in self._sources}
+        return {table: place for table, place in places.items() if place.is_dir()}
+
+    def _hived(self, table: str) -> str:
+        files = literal(f"{self._folder / table}/*/*.parquet")
+        return f"read_parquet({files}, hive_partitioning = true)"
+
+
+def _parquet(folder: Path, files: str) -> str:
+    return f"read_parquet({literal(f'{folder}/{files}')}, hive_partitioning = false)"
 
 
 def n_buckets(rows: int, limit: int) -> int:
@@ -164,4 +206,4 @@ def read_columns(source: Source) -> dict[str, str]:
         for place, (ours, one) in enumerate(numbers.items())
     ]
     read = {ours: text.number(one) for ours, one in numbers.items()}
-    return {**found, **read, FAULT: f"({' + '.join(faults)})::UTINYINT"}
+    return {**found, **read, FAULT: f"({' + '.join(faults) or '0'})::UTINYINT"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.rows import as_written
+from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.scale.out_of_core.buckets import FAULT, read_columns
 from recsys_ndcg.scale.out_of_core.database import FILE, quoted
@@ -36,12 +37,18 @@ class Known:
         The bounds of the true values.
     whole : frozenset of str
         Which of our columns of ids are text that writes whole numbers, all of it.
+    fillers : int
+        How many results implicit marked as none.
+    schema : pyarrow.Schema
+        Of the rows as they were brought together.
     """
 
     rows: int
     unlabelled: int
     grades: Grades
     whole: frozenset[str]
+    fillers: int
+    schema: Any
 
 
 def known_of(database: Database, relation: str, source: Source) -> Known:
@@ -64,6 +71,7 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
     faults = dict(_faults(source))
     ids = [one for one in ("user", "item") if source.text and one in source.names]
     graded = '"true"' if "true" in source.names else "1"
+    may_fill = "estimated" in source.names and "true" not in source.names
     labelled = f"({graded} IS NOT NULL AND NOT isnan({graded}::DOUBLE))"
     asked = [
         "count(*)",
@@ -73,8 +81,9 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
         f"bool_and({graded} IN (0, 1)) FILTER ({labelled})",
         *(f"bool_and({_PLAIN.format(one)})" for one in ids),
         *(f"count(*) FILTER ({one})" for one in faults),
+        f"count(*) FILTER (estimated::DOUBLE = {LOWEST!r})" if may_fill else "0",
     ]
-    ((rows, n_labelled, lowest, highest, zero_one, *told),) = database.rows(
+    ((rows, n_labelled, lowest, highest, zero_one, *told, fillers),) = database.rows(
         f"SELECT {', '.join(asked)} FROM {relation}"
     )
     whole = frozenset(one for one, plain in zip(ids, told, strict=False) if plain)
@@ -85,7 +94,10 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
     if source.kinds.get("true") == "float":
         ends = as_written(ends.astype(np.float32))
     low, high = ends.tolist()
-    return Known(rows, rows - n_labelled, Grades(low, high, zero_one is not False), whole)
+    if fillers:
+        warn_of_fillers(fillers, rows, "estimated")
+    grades = Grades(low, high, zero_one is not False)
+    return Known(rows, rows - n_labelled, grades, whole, fillers, database.schema(relation))
 
 
 def _faults(source: Source) -> Iterator[tuple[str, str]]:
@@ -102,6 +114,8 @@ def _faults(source: Source) -> Iterator[tuple[str, str]]:
         value = f'"{one}"::DOUBLE'
         if one != "true":
             yield f'("{one}" IS NULL OR isnan({value}))', f"{called} is missing, or NaN"
+        if one == "rank":
+            yield f"({value} < 0 OR {value} * 2 % 1 > 0)", f"{called} is no rank (1, 2, 3, …)"
         yield f"coalesce(isinf({value}), false)", f"{called} is infinite"
 
 

@@ -111,6 +111,11 @@ class Database:
             raise InvalidInputError(self._told(str(error))) from None
         return found
 
+    def schema(self, relation: str) -> Any:
+        """Return the schema of a relation as Arrow has it."""
+        found: Any = self._connection.execute(f"SELECT * FROM {relation} LIMIT 0")
+        return found.to_arrow_table().schema
+
     def progress(self) -> float:
         """Return how far the query is that runs in another thread, in percent; below 0 unknown."""
         return float(self._connection.query_progress())

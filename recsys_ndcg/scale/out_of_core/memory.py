@@ -21,8 +21,6 @@ _UNITS = {"": 1, "B": 1} | {
 _NAMED = {name.lower(): size for name, size in _UNITS.items()}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 _LEAST = 400_000_000  # beside what the process has: DuckDB and pyarrow take half of it themselves
-_STATUS = Path("/proc/self/status")
-_RESIDENT = re.compile(r"VmRSS:\s*(\d+) kB")
 _LOADED = 130_000_000  # bytes of code and tables that DuckDB and pyarrow hold as long as they are
 _PER_ROW = 180  # bytes while a row is read, grouped, sorted and scored
 _PER_ID = 120  # bytes of a user's own id and counts, where every user is kept
@@ -66,14 +64,16 @@ class Memory:
     room: int
 
     @classmethod
-    def within(cls, limit: str | float) -> Memory:
-        """Return what a limit leaves.
+    def within(cls, limit: str | float | None) -> Memory:
+        """Return what a limit leaves; half of what is free, where nobody says one.
 
         Raises
         ------
         InvalidInputError
             It is no amount of memory, or leaves too little.
         """
+        if limit is None:
+            return cls(max(_free() // 2, _LEAST))
         most, held = bytes_of(limit), resident()
         if most - held < _LEAST:
             msg = (
@@ -107,11 +107,21 @@ class Memory:
 
 def resident() -> int:
     """Return how much memory the process has now; the usual, where the system does not say."""
+    return _told(Path("/proc/self/status"), "VmRSS") or 200_000_000
+
+
+def _free() -> int:
+    """Return how much memory is free; what most machines have, where the system does not say."""
+    return _told(Path("/proc/meminfo"), "MemAvailable") or 4_000_000_000
+
+
+def _told(path: Path, name: str) -> int | None:
+    """Return what the system says of memory, if it does."""
     try:
-        told = _RESIDENT.search(_STATUS.read_text(encoding="ascii"))
+        told = re.search(rf"{name}:\s*(\d+) kB", path.read_text(encoding="ascii"))
     except OSError:
-        told = None
-    return int(told[1]) * 1024 if told else 200_000_000
+        return None
+    return int(told[1]) * 1024 if told else None
 
 
 def written(size: int) -> str:

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path, needing, shown
 from recsys_ndcg.input.frames import Table
+from recsys_ndcg.scale.doors import is_files, is_pattern
 from recsys_ndcg.scale.out_of_core.database import FILE, literal
 from recsys_ndcg.scale.out_of_core.kinds import checked_kinds
 from recsys_ndcg.scale.out_of_core.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.scale.out_of_core.database import Database
 
+    Wanted = Callable[[Table], Sequence[str]]
+
 _PARQUET = (".parquet", ".pq")
-_WILD = "*?["
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class Source:
 def source_of(
     data: Any,
     columns: Mapping[str, str] | None,
-    wanted: Sequence[str],
+    wanted: Wanted,
+    folder: Path,
     form: TextFormat | None = None,
 ) -> Source:
     """Look at what is given, and no further than its heading.
@@ -79,8 +82,10 @@ def source_of(
         All of one kind.
     columns : mapping, optional
         Our names to its own.
-    wanted : sequence of str
-        Our names of the columns that are read, if they are there.
+    wanted : callable
+        Tells which of our columns are read of a table, by its heading.
+    folder : Path
+        Where a lazy table is worked out into.
     form : TextFormat, optional
         How text is written.
 
@@ -90,6 +95,9 @@ def source_of(
         A file cannot be read, has other columns than the first, or is of a kind that is not read
         in this way; or the data is none of these.
     """
+    if hasattr(data, "sink_parquet"):  # a lazy table of polars, that need not fit the memory
+        data.sink_parquet(folder / "lazy.parquet")
+        data = folder / "lazy.parquet"
     if not is_files(data):
         return _stream(data, columns, wanted)
     paths = paths_of(data)
@@ -101,29 +109,6 @@ def source_of(
     if kinds == {"Parquet"}:
         return _parquet(paths, columns, wanted)
     return _text(paths, columns, wanted, form)
-
-
-def is_files(data: object) -> bool:
-    """Tell the path of a file, a pattern of such, and lists of these."""
-    some = data if isinstance(data, list | tuple) else [data]
-    return len(some) > 0 and all(isinstance(one, str | os.PathLike) for one in some)
-
-
-def is_several(data: object) -> bool:
-    """Tell a pattern or a list from the path of one file.
-
-    Examples
-    --------
-    >>> is_several("parts/*.parquet"), is_several(["a.csv"]), is_several("a.csv")
-    (True, True, False)
-    """
-    if isinstance(data, list | tuple):
-        return is_files(data)
-    return isinstance(data, str | os.PathLike) and _is_pattern(str(data))
-
-
-def _is_pattern(path: str) -> bool:
-    return any(sign in path for sign in _WILD) and not Path(path).exists()
 
 
 def paths_of(data: Any) -> list[Path]:
@@ -138,7 +123,7 @@ def paths_of(data: Any) -> list[Path]:
     for one in data if isinstance(data, list | tuple) else [data]:
         check_path(one)
         name = os.fspath(one)
-        pattern = _is_pattern(name)
+        pattern = is_pattern(name)
         matching = sorted(glob.glob(name, recursive=True)) if pattern else [name]  # noqa: PTH207 - from anywhere
         if not matching:
             msg = f"{name}: no file has such a name."
@@ -179,9 +164,7 @@ def _kind_of(path: Path) -> str:
     return "text"
 
 
-def _parquet(
-    paths: Sequence[Path], columns: Mapping[str, str] | None, wanted: Sequence[str]
-) -> Source:
+def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, wanted: Wanted) -> Source:
     with needing("pyarrow", job="Reading Parquet", extra="scale"):
         from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     schemas, n_rows = {}, 0
@@ -205,7 +188,7 @@ def _parquet(
 def _text(
     paths: Sequence[Path],
     columns: Mapping[str, str] | None,
-    wanted: Sequence[str],
+    wanted: Wanted,
     form: TextFormat | None,
 ) -> Source:
     text = TextFiles.of(paths, columns, form)
@@ -214,7 +197,7 @@ def _text(
     return Source(_called(paths), text.relation, names, kinds, text.about_rows, text)
 
 
-def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Sequence[str]) -> Source:
+def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> Source:
     with needing("pyarrow", job="Data larger than memory", extra="scale"):
         import pyarrow as pa  # noqa: PLC0415 - an extra
     if hasattr(data, "scanner"):  # a dataset
@@ -234,10 +217,10 @@ def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Sequence[str])
     return Source("the data", "streamed", names, kinds, n_rows, stream=reader)
 
 
-def _named(schema: Any, columns: Mapping[str, str] | None, wanted: Sequence[str]) -> dict[str, str]:
+def _named(schema: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> dict[str, str]:
     """Return what a table calls our columns, with the words of any table for what is not there."""
     table = Table(schema.empty_table(), columns)
-    names = table.called(*wanted)
+    names = table.called(*wanted(table))
     table.say_names()
     return names
 
