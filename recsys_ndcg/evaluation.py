@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
+from recsys_ndcg.rendering.per_user import form_of, per_user_file
+from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import reported
 from recsys_ndcg.scale.doors import door_of, is_pair
-from recsys_ndcg.scale.per_user_file import per_user_file
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
@@ -67,8 +69,8 @@ def evaluate(  # noqa: PLR0913 - the contract
         together on disk (the extra `scale`). Several files, datasets and readers of pyarrow, and
         relations of DuckDB go that way in any case, within half of what is free.
     per_user : path, optional
-        A Parquet file for the scores of every user: the table `Report.per_user`, written as they
-        come.
+        A file for the scores of every user, the table `Report.per_user`: Parquet, or in memory
+        CSV, too.
 
     Returns
     -------
@@ -135,9 +137,10 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
         options: dict[str, Any] = {"columns": columns, "duplicates": plan.duplicates}
         data = RankedLists.from_labels(**data, **options, text=text, n_items=n_items)
         columns = None
-    with per_user_file(per_user) as write:
-        report = measured(data, plan, columns)
-        write(report.scores)
+    form = None if per_user is None else form_of(os.fspath(per_user))
+    report = measured(data, plan, columns)
+    if per_user is not None and form is not None:
+        write_whole(per_user, per_user_file(report.per_user, form))
     return report
 
 

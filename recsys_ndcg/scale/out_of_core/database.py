@@ -113,8 +113,8 @@ class Database:
 
     def schema(self, relation: str) -> Any:
         """Return the schema of a relation as Arrow has it."""
-        found: Any = self._connection.execute(f"SELECT * FROM {relation} LIMIT 0")
-        return found.to_arrow_table().schema
+        table: Any = self._connection.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table()
+        return table.schema
 
     def progress(self) -> float:
         """Return how far the query is that runs in another thread, in percent; below 0 unknown."""

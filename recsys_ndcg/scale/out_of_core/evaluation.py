@@ -13,8 +13,8 @@ from recsys_ndcg.scale.out_of_core.database import Database, workplace
 from recsys_ndcg.scale.out_of_core.memory import Memory
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
+from recsys_ndcg.scale.out_of_core.users_file import users_file
 from recsys_ndcg.scale.parts import Parts
-from recsys_ndcg.scale.per_user_file import per_user_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         DuckDB or pyarrow is not installed.
     """
     memory = Memory.within(memory_limit)
-    with workplace() as folder, per_user_file(per_user) as write:
+    with workplace() as folder, users_file(per_user) as write:
         sources = sources_of(data, columns, text, folder)
         buckets, known = _parted(sources, folder, memory, plan)
         tables = Tables(sources, known, plan.duplicates, n_items)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path, needing
+from recsys_ndcg.rendering.per_user import form_of
 from recsys_ndcg.rendering.writing import replacing
 from recsys_ndcg.report.scores_table import scores_table
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def per_user_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
+def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     """Write users to a file, which is there when all of them are; None writes nothing.
 
     Parameters
@@ -29,12 +30,15 @@ def per_user_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]
     Raises
     ------
     InvalidInputError
-        It cannot be written.
+        It is no file of Parquet, or cannot be written.
     """
     if path is None:
         yield lambda _: None
         return
     check_path(path)
+    if form_of(str(path)) != ".parquet":
+        msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
+        raise InvalidInputError(msg)
     with needing("pyarrow", job="Writing Parquet", extra="scale"):
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415 - an extra
