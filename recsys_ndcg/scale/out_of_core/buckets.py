@@ -68,12 +68,22 @@ class Buckets:
         What is read, by the names of tables.
     folder : Path
         Where they are written: not there yet.
+    apart : int
+        Into how many parts these users were parted before: by other digits of the same number.
     """
 
-    def __init__(self, database: Database, sources: Mapping[str, Source], folder: Path) -> None:
+    def __init__(
+        self,
+        database: Database,
+        sources: Mapping[str, Source],
+        folder: Path,
+        apart: int = 1,
+    ) -> None:
         self._database = database
         self._sources = sources
         self._folder = folder
+        self._apart = apart
+        self._count = 1
 
     def relation(self, table: str) -> str:
         """Return what stands behind FROM for all rows of a table."""
@@ -91,13 +101,14 @@ class Buckets:
         """
         known = [one.n_rows for one in self._sources.values()]
         rows = None if None in known else sum(one or 0 for one in known)
-        count = _UNKNOWN if rows is None else n_buckets(rows, limit)
+        self._count = _UNKNOWN if rows is None else n_buckets(rows, limit)
+        in_order = in_order or self._count == 1  # then it costs next to nothing
         for table, source in self._sources.items():
             selected = [f"{one} AS {quoted(ours)}" for ours, one in read_columns(source).items()]
             if in_order:
                 selected.append(f"row_number() OVER () AS {ROW}")
             relation = f"(SELECT {', '.join(selected)} FROM {source.relation})"
-            self._part(table, relation, f"hash({self._key})", count)
+            self._part(table, relation)
 
     def written(self, table: str) -> list[Path]:
         """Return the folders that hold a table: none, where it has no rows."""
@@ -144,13 +155,13 @@ class Buckets:
             )
             raise InvalidInputError(msg)
         name = next(iter(bucket.folders.values())).name
-        parts = Buckets(self._database, self._sources, self._folder / f"parts of {name}")
+        folder, apart = self._folder / f"parts of {name}", self._apart * self._count
+        parts = Buckets(self._database, self._sources, folder, apart)
+        parts._count = n_buckets(bucket.n_rows, limit) + 1
         for table, relation in files.items():
-            key = f"hash({self._key}, {literal(name)})"
-            parts._part(table, relation, key, n_buckets(bucket.n_rows, limit) + 1)
-        for folder in bucket.folders.values():
-            for path in folder.iterdir():
-                path.unlink()
+            parts._part(table, relation)
+        for path in [one for each in bucket.folders.values() for one in each.iterdir()]:
+            path.unlink()
         for part in parts._all():
             yield from parts._split(part, limit)
 
@@ -160,11 +171,12 @@ class Buckets:
         kinds = {one.kinds["user"] for one in self._sources.values()}
         return '"user"' if len(kinds) == 1 else 'CAST("user" AS VARCHAR)'
 
-    def _part(self, table: str, relation: str, key: str, count: int) -> None:
+    def _part(self, table: str, relation: str) -> None:
         (self._folder / table).mkdir(parents=True)
-        self._database.rows(f"SET partitioned_write_max_open_files = {max(count, 100)}")
+        self._database.rows(f"SET partitioned_write_max_open_files = {max(self._count, 100)}")
+        bucket = f"hash({self._key}) // {self._apart} % {self._count}"
         self._database.rows(
-            f"COPY (SELECT *, {key} % {count} AS bucket FROM {relation}) "
+            f"COPY (SELECT *, {bucket} AS bucket FROM {relation}) "
             f"TO {literal(str(self._folder / table))} (FORMAT parquet, COMPRESSION uncompressed, "
             "PARTITION_BY (bucket), OVERWRITE_OR_IGNORE)"
         )

@@ -104,7 +104,7 @@ def _faults(source: Source) -> Iterator[tuple[str, str]]:
     """Give what no row may be, in SQL, with the words for it."""
     for one in ("user", "item"):
         if one in source.names:
-            blank = f" OR trim(\"{one}\") = ''" if source.kinds[one] == "text" else ""
+            blank = f" OR trim(\"{one}\") = ''" if source.text else ""
             yield f'("{one}" IS NULL{blank})', f"{one} is missing"
     numbers = [one for one in source.names if one not in ("user", "item")]
     for place, one in enumerate(numbers):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _TEXT = {"string", "large_string", "string_view"}
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_NUMBERS = ("whole numbers", "float", "double", "bool", "decimal")
 _IDS = ("user", "item")
 
 
@@ -55,6 +56,8 @@ def _kind(of: Any) -> str:
     if hasattr(of, "value_type") and hasattr(of, "index_type"):
         of = of.value_type
     told = str(of)
+    if told.startswith("decimal"):  # of any number of digits
+        return "decimal"
     return "text" if told in _TEXT else "whole numbers" if told in _WHOLE else told
 
 
@@ -65,7 +68,6 @@ def _check(file: str, ours: str, theirs: str, kind: str) -> None:
             "Write it as one of these."
         )
         raise InvalidInputError(msg)
-    numbers = kind in ("whole numbers", "float", "double", "bool") or kind.startswith("decimal")
-    if ours not in _IDS and not numbers:
+    if ours not in _IDS and kind not in _NUMBERS:
         msg = f"{file}: {theirs} is {kind}, and no numbers. Convert it, or name another column."
         raise InvalidInputError(msg)
