@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import errno
-from contextlib import contextmanager
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any, Self
 
-from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors import InvalidInputError, needing, shown
 from recsys_ndcg.parallel import n_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: The column of what is read from files that tells which one it is.
 FILE = "recsys_ndcg_file"
+_PATIENCE = 0.1  # seconds between two looks at a query
+_WRONG_LINE = re.compile(
+    r"CSV Error on Line: (?P<line>\d+)\nOriginal Line: (?P<text>.*?)\n+"
+    r"(?P<fault>(?:Expected|Value|Invalid)[^\n]*)\n.*?file = (?P<file>[^\n]*)\n",
+    re.DOTALL,
+)
+_FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _FULL = ("no space left", "max_temp_directory_size", "disk quota", "file too large")
 
 
@@ -57,6 +66,8 @@ class Database:
         Of its own.
     memory : int
         How many bytes it may use.
+    watch : callable
+        Told how far a query is, from 0 to 1; below 0 where that is not known.
 
     Raises
     ------
@@ -64,11 +75,14 @@ class Database:
         DuckDB is not installed, or fails.
     """
 
-    def __init__(self, folder: Path, memory: int) -> None:
+    def __init__(
+        self, folder: Path, memory: int, watch: Callable[[float], None] = lambda _: None
+    ) -> None:
         with needing("duckdb", job="Data larger than memory", extra="scale"):
             import duckdb  # noqa: PLC0415 - an extra
         self._errors = duckdb.Error
         self._folder = folder
+        self._watch = watch
         self._connection = duckdb.connect(
             config={
                 "threads": n_threads(),
@@ -101,24 +115,25 @@ class Database:
         InvalidInputError
             It fails, for whatever reason; the first line of what DuckDB says is told.
         """
-        try:
-            found: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
-        except RuntimeError as error:
-            if "interrupt" in str(error).lower():  # which is how it tells of Ctrl-C
-                raise KeyboardInterrupt from None
-            raise
-        except self._errors as error:
-            raise InvalidInputError(self._told(str(error))) from None
-        return found
+        # in a thread, for no signal is heard while DuckDB works
+        with ThreadPoolExecutor(1) as thread:
+            asked = thread.submit(lambda: self._connection.execute(sql).fetchall())
+            try:
+                while True:
+                    with suppress(TimeoutError):
+                        found: list[tuple[Any, ...]] = asked.result(_PATIENCE)
+                        return found
+                    self._watch(self._connection.query_progress() / 100)
+            except self._errors as error:
+                raise InvalidInputError(self._told(str(error))) from None
+            finally:
+                if not asked.done():
+                    self._connection.interrupt()
 
     def schema(self, relation: str) -> Any:
         """Return the schema of a relation as Arrow has it."""
         table: Any = self._connection.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table()
         return table.schema
-
-    def progress(self) -> float:
-        """Return how far the query is that runs in another thread, in percent; below 0 unknown."""
-        return float(self._connection.query_progress())
 
     def _told(self, said: str) -> str:
         """Return what is wrong, in our words where we know it."""
@@ -127,7 +142,19 @@ class Database:
             return _unusable(str(self._folder), "No space left on device")
         if reason.startswith("Out of Memory"):
             return f"memory_limit is too small for this data ({reason}). Give more."
-        return reason
+        return _of_text(said) or reason
+
+
+def _of_text(said: str) -> str:
+    """Return what is wrong with a file of text, if that is what is said."""
+    wrong = _WRONG_LINE.search(said)
+    if wrong is None:
+        return ""
+    fault = wrong["fault"].strip().rstrip(".")
+    fields = _FIELDS.fullmatch(fault)
+    if fields:
+        fault = f"{fields[2]} fields in place of {fields[1]}"
+    return f"{wrong['file']}, line {wrong['line']}: {fault}: {shown(wrong['text'].strip())}."
 
 
 def quoted(name: str) -> str:
