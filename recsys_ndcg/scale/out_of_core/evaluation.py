@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.input.rows import check_rows_there
@@ -11,6 +12,7 @@ from recsys_ndcg.scale.out_of_core.buckets import Buckets
 from recsys_ndcg.scale.out_of_core.checks import known_of
 from recsys_ndcg.scale.out_of_core.database import Database, workplace
 from recsys_ndcg.scale.out_of_core.memory import Memory
+from recsys_ndcg.scale.out_of_core.reading import mixed_in
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
 from recsys_ndcg.scale.out_of_core.users_file import users_file
@@ -95,7 +97,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 
 def _parted(
-    sources: Mapping[str, Source], folder: Path, memory: Memory, plan: Plan
+    sources: dict[str, Source], folder: Path, memory: Memory, plan: Plan
 ) -> tuple[list[Bucket], dict[str, Known]]:
     """Bring the rows of each user together, and look at all of them once."""
     in_order = _hangs_on_order(plan)
@@ -107,6 +109,11 @@ def _parted(
         buckets.write(limit, in_order=in_order)
         for table in sources:
             check_rows_there(buckets.written(table), f"the {table}")
+        mixed = {one: mixed_in(database, buckets.relation(one), sources[one]) for one in sources}
+        if any(mixed.values()):  # what began with whole numbers goes on with other text
+            rmtree(folder / "rows")
+            sources |= {table: one for table, one in mixed.items() if one is not None}
+            buckets.write(limit, in_order=in_order)
         known = {
             table: known_of(database, buckets.relation(table), source)
             for table, source in sources.items()
