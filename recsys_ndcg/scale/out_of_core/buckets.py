@@ -170,12 +170,13 @@ class Buckets:
 
     def _part(self, table: str, relation: str) -> None:
         (self._folder / table).mkdir(parents=True)
-        self._database.rows(f"SET partitioned_write_max_open_files = {max(self._count, 100)}")
+        self._database.tell(f"SET partitioned_write_max_open_files = {max(self._count, 100)}")
         bucket = f"hash({self._key}) // {self._apart} % {self._count}"
         self._database.rows(
             f"COPY (SELECT *, {bucket} AS bucket FROM {relation}) "
             f"TO {literal(str(self._folder / table))} (FORMAT parquet, COMPRESSION uncompressed, "
-            "PARTITION_BY (bucket), OVERWRITE_OR_IGNORE)"
+            "PARTITION_BY (bucket), OVERWRITE_OR_IGNORE)",
+            "Bringing users together",
         )
 
     def _folders(self, bucket: int) -> dict[str, Path]:

@@ -17,9 +17,10 @@ from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
 from recsys_ndcg.scale.out_of_core.users_file import users_file
 from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
@@ -40,6 +41,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     text: TextFormat | None = None,
     per_user: str | Path | None = None,
     n_items: int | None = None,
+    progress: bool = False,
 ) -> Report:
     """Evaluate files or a stream within a limit of memory.
 
@@ -57,6 +59,8 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         Where the scores of every user are written.
     n_items : int, optional
         As in `recsys_ndcg.RankedLists.from_labels`.
+    progress : bool
+        Whether a bar shows how far it is.
 
     Returns
     -------
@@ -73,9 +77,13 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         DuckDB or pyarrow is not installed.
     """
     memory = Memory.within(memory_limit)
-    with workplace() as folder, users_file(per_user) as write:
+    with (
+        workplace() as folder,
+        users_file(per_user) as write,
+        progress_bar(wanted=progress) as show,
+    ):
         sources = sources_of(data, columns, text, folder)
-        buckets, known = _parted(sources, folder, memory, plan)
+        buckets, known = _parted(sources, folder, memory, plan, show)
         tables = Tables(sources, known, plan.duplicates, n_items)
         if len(buckets) == 1:
             report = reported(tables.lists(buckets[0]), plan)
@@ -86,8 +94,12 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         plan = plan.with_threshold(grades)
         parts = Parts(plan, highest=grades.highest)
         scores = ScoreFile(folder, len(plan.measurements))
+        n_rows, done = sum(one.n_rows for one in buckets), 0
         while buckets:  # each is taken away as soon as it is measured
-            audit = parts.add(tables.lists(buckets.pop()))
+            bucket = buckets.pop()
+            audit = parts.add(tables.lists(bucket))
+            done += bucket.n_rows
+            show("Measuring users", done / n_rows)
             write(audit.scores)
             scores.add(audit.scores.per_user)
             if not memory.keeps(parts.n_users, plan):
@@ -97,12 +109,16 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 
 def _parted(
-    sources: dict[str, Source], folder: Path, memory: Memory, plan: Plan
+    sources: dict[str, Source],
+    folder: Path,
+    memory: Memory,
+    plan: Plan,
+    show: Callable[[str, float], None],
 ) -> tuple[list[Bucket], dict[str, Known]]:
     """Bring the rows of each user together, and look at all of them once."""
     in_order = _hangs_on_order(plan)
     limit = memory.rows // (2 if in_order else 1)  # which takes a copy to put back
-    with Database(folder / "spill", memory.database) as database:
+    with Database(folder / "spill", memory.database, show) as database:
         for one in sources.values():
             one.open_in(database)
         buckets = Buckets(database, sources, folder / "rows")

@@ -48,12 +48,12 @@ def sources_of(
     found = {}
     for table, of_table in wanted.items():
         said = {ours: one for ours, one in (columns or {}).items() if ours not in others[table]}
-        with about(f"the {table}") as told:
+        with about(f"the {table}") as said:
             place = folder / f"lazy {table}"
             place.mkdir()
             found[table] = source_of(data[table], said, of_table, place, text)
-        for one in told:
-            warn(one)
+        for told in said:
+            warn(told)
     return found
 
 
