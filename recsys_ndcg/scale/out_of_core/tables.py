@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.input import those_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
 from recsys_ndcg.input.to_join import LOWEST
@@ -47,13 +48,10 @@ def sources_of(
     others = {LABELS: ("estimated", "rank"), RESULTS: ("true",)}
     found = {}
     for table, of_table in wanted.items():
-        said = {ours: one for ours, one in (columns or {}).items() if ours not in others[table]}
-        with about(f"the {table}") as said:
-            place = folder / f"lazy {table}"
-            place.mkdir()
-            found[table] = source_of(data[table], said, of_table, place, text)
-        for told in said:
-            warn(told)
+        place = folder / f"lazy {table}"
+        place.mkdir()
+        named = those_of(columns, *others[table])
+        found[table] = source_of(data[table], named, of_table, place, text)
     return found
 
 
