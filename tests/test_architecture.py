@@ -67,7 +67,7 @@ MAY_USE_OPTIONAL = {
 ALLOWED = {
     "surprise": {"surprise", "joblib"},
     "cli": {"typer", "rich"},
-    "scale": {"duckdb", "pyarrow", "pyspark"},
+    "scale": {"duckdb", "pyarrow", "pyspark", "rich"},
 }  # in whole folders
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25

@@ -13,7 +13,7 @@ from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
 from recsys_ndcg.report import loading, storage
-from recsys_ndcg.report.audit import LEVELS, Audit
+from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.metric_among import metric_among

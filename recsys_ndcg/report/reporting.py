@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.lists.suspicions import constant, suspicions
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audit import Audit
+    from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.scoring.plan import Plan
 
 

@@ -9,21 +9,21 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import encode
 from recsys_ndcg.lists.looks import Looks
-from recsys_ndcg.report.levels import Orders
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.audits.levels import Orders
+from recsys_ndcg.report.audits.measured import MeasuredAudit
+from recsys_ndcg.report.audits.stored import StoredAudit
+from recsys_ndcg.report.audits.summed import SummedAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.report.signatures import signatures
-from recsys_ndcg.report.stored_audit import StoredAudit
-from recsys_ndcg.report.summed_audit import SummedAudit
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audit import Audit
-    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
 
 

@@ -20,11 +20,12 @@ from recsys_ndcg.scale.parts import Parts
 from recsys_ndcg.scale.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.facts import Grades
+    from recsys_ndcg.report.audits.measured import MeasuredAudit
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scale.out_of_core.buckets import Bucket
     from recsys_ndcg.scale.out_of_core.checks import Known
@@ -88,24 +89,30 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         if len(buckets) == 1:
             report = reported(tables.lists(buckets[0]), plan)
             write(report.scores)
-            tables.warn()
-            return report
-        grades = _grades(buckets, tables, plan)
-        plan = plan.with_threshold(grades)
-        parts = Parts(plan, highest=grades.highest)
-        scores = ScoreFile(folder, len(plan.measurements))
-        n_rows, done = sum(one.n_rows for one in buckets), 0
-        while buckets:  # each is taken away as soon as it is measured
-            bucket = buckets.pop()
-            audit = parts.add(tables.lists(bucket))
-            done += bucket.n_rows
-            show("Measuring users", done / n_rows)
-            write(audit.scores)
-            scores.add(audit.scores.per_user)
-            if not memory.keeps(parts.n_users, plan):
-                parts.forget()
+        else:
+            grades = _grades(buckets, tables, plan)
+            parts = Parts(plan.with_threshold(grades), highest=grades.highest)
+            scores = ScoreFile(folder, len(parts.plan.measurements))
+            for audit in _measured(buckets, tables, parts, show):
+                write(audit.scores)
+                scores.add(audit.scores.per_user)
+                if not memory.keeps(parts.n_users, plan):
+                    parts.forget()
+            report = parts.report(None if parts.keeps else scores.median, _where(per_user))
         tables.warn()
-        return parts.report(None if parts.keeps else scores.median, _where(per_user))
+        return report
+
+
+def _measured(
+    buckets: list[Bucket], tables: Tables, parts: Parts, show: Callable[[str, float], None]
+) -> Iterator[MeasuredAudit]:
+    """Measure bucket after bucket; each is taken away as soon as it is."""
+    n_rows, done = sum(one.n_rows for one in buckets), 0
+    while buckets:
+        bucket = buckets.pop()
+        yield parts.add(tables.lists(bucket))
+        done += bucket.n_rows
+        show("Measuring users", done / n_rows)
 
 
 def _parted(

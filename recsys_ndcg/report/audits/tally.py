@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.report.audit import FROM_LISTS, share
+from recsys_ndcg.report.audits.audit import FROM_LISTS, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.metrics.metric import Metric
-    from recsys_ndcg.report.levels import LevelTotals
-    from recsys_ndcg.report.tie_range import TieRange
+    from recsys_ndcg.report.audits.levels import LevelTotals
+    from recsys_ndcg.report.audits.tie_range import TieRange
     from recsys_ndcg.scoring.totals import Means, Totals
 
 
