@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 
@@ -116,16 +114,6 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     audit = MeasuredAudit.of(lists, facts, plan)
     for told in (*suspicions(lists), *plan.doubts(facts)):
         warn(told)
-    _warn_of_ties(audit, lists)
+    if audit.tie_doubt and not constant(lists):
+        warn(audit.tie_doubt)
     return Report(audit)
-
-
-def _warn_of_ties(audit: Audit, lists: GroupedLists) -> None:
-    found = audit.widest_tie_range()
-    if found and not constant(lists):
-        metric, low, high = found
-        msg = (
-            f"Tied estimates ({audit.n_tied} of {audit.n_users} users) leave {metric} "
-            f"open between {low:.4f} and {high:.4f}."
-        )
-        warn(msg)

@@ -191,6 +191,18 @@ class Audit:
         """The mean scores with every tie in its worst, and in its best order."""
         return self.from_lists["tie_low"].to_numpy(), self.from_lists["tie_high"].to_numpy()
 
+    @property
+    def tie_doubt(self) -> str:
+        """What is to be said of a score that ties leave open; nothing where they do not."""
+        found = self.widest_tie_range()
+        if found is None:
+            return ""
+        metric, low, high = found
+        return (
+            f"Tied estimates ({self.n_tied} of {self.n_users} users) leave {metric} "
+            f"open between {low:.4f} and {high:.4f}."
+        )
+
     def widest_tie_range(self) -> tuple[str, float, float] | None:
         """Return the metric that ties leave open furthest, and its range, if it matters."""
         if self.n_tied < TIES_MATTER * self.n_users:
