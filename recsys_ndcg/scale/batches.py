@@ -8,7 +8,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.rows import Rows, check_lengths, floats, ids_of
+from recsys_ndcg.input.rows import Rows, floats, ids_of
 from recsys_ndcg.scale.tensors import as_array
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Table:
             )
             raise InvalidInputError(msg)
         ids, codes = self._distinct(*encode(ids_of(users, "users"), "users"), apart=apart)
-        return Rows(Coded(ids, codes), item, estimated, true, table="update")
+        return Rows(Coded(ids, codes), item, estimated, true, table="cells, row by row")
 
     def _distinct(self, ids: Ids, codes: Codes, *, apart: bool) -> tuple[Ids, Codes]:
         """Return the ids of the rows that have cells, and the place of each cell's among them."""
@@ -165,15 +165,14 @@ class Table:
     def _items(self, items: Any) -> Ids | Coded | None:
         if items is None:
             return None
-        if not dense(items):
-            check_lengths({"items": items, "columns of estimated": range(self.shape[1])})
+        if not dense(items) and len(items) == self.shape[1]:
             ids, codes = encode(ids_of(items, "items"), "items")
             wide = np.broadcast_to(codes, self.shape)
             cells: Codes = wide.ravel() if self._inside is None else wide[self._inside]
             return Coded(ids, cells)
-        if items.shape != self.shape:
+        if np.shape(items) != self.shape:
             msg = (
-                f"items has the shape {shown(items.shape)}, and estimated {shown(self.shape)}: "
+                f"items has the shape {shown(np.shape(items))}, and estimated {shown(self.shape)}: "
                 "give an id for each column, or for each cell."
             )
             raise InvalidInputError(msg)

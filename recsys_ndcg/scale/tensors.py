@@ -62,12 +62,11 @@ def as_array(values: Any, name: str) -> Any:
 
 
 def _of_several(values: Any, name: str) -> Any:
-    """Return a list of rows as a table, and any other list as it is; numbers in tensors, too."""
+    """Return a list of rows as a table, one of tensors as an array, any other as it is."""
     first = values[0] if len(values) else None
-    if getattr(first, "ndim", None) == 0 and not isinstance(first, np.generic):
-        return [as_array(one, name)[()] for one in values]
-    text = isinstance(first, str | bytes)
-    if text or not hasattr(first, "__len__") or (name in _IDS and isinstance(first, tuple)):
+    if isinstance(first, str | bytes | np.generic) or (name in _IDS and isinstance(first, tuple)):
+        return values
+    if not hasattr(first, "__len__") and _way_out(first) is None:
         return values
     try:
         return np.array([as_array(one, name) for one in values])

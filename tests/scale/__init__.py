@@ -1,0 +1,1 @@
+"""More data than memory, and than one machine."""
