@@ -195,7 +195,7 @@ class Accumulator:
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:
-            _check_new(self._seen.shared_with(other._seen), "are in both accumulators")
+            _check_new(self._seen.shared_with(other._seen), "both accumulators")
         elif self._per_user:
             msg = (
                 "The users of both are numbered from 0 on, and nobody could tell them apart. Give "
@@ -310,7 +310,7 @@ class Accumulator:
         known = self._seen.among(hashes)
         if known.any():
             first = shown(users[known][0])
-            _check_new(int(known.sum()), f"were in an earlier batch, such as {first}")
+            _check_new(int(known.sum()), f"an earlier batch, such as {first}")
         return self._seen.with_all(hashes)
 
     def _differences(self, other: Accumulator) -> dict[str, tuple[str, str]]:
@@ -327,8 +327,8 @@ def _check_new(count: int, where: str) -> None:
     """Refuse users who have been here."""
     if count:
         msg = (
-            f"{counted(count, 'user')} {where}. Give all rows of a user in one batch, and call "
-            "reset() before the next epoch; if each time is to count as a user of its own: "
+            f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
+            "call reset() before the next epoch; if each time is to count as a user of its own: "
             "Accumulator(..., repeated='count')."
         )
         raise InvalidInputError(msg)

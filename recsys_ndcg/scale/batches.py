@@ -188,9 +188,10 @@ class Table:
         more = int(bad.sum()) - len(places)
         what = "NaN" if np.isnan(values[bad][0]) else "an infinite value"
         rest = f" and {more} more" if more else ""
+        trained = ": if a model diverged, train it again" if name == "estimated" else ""
         msg = (
             f"{name}: {what} in the cell {cells}{rest} (row, column, counted from 0); each must be "
-            "a finite number. Leave out with mask= what is not in the list."
+            f"a finite number{trained}. Leave out with mask= what is not in the list."
         )
         raise InvalidInputError(msg)
 

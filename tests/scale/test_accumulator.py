@@ -223,11 +223,11 @@ def test_a_user_in_two_batches_is_refused() -> None:
     """Most likely it was cut in two: the error says what to do; the batch is not added."""
     scores = rn.Accumulator(["ndcg@2"]).update(["ann", "bob"], [2, 1], [5, 1])
     before = state(scores)
-    with refused("1 user were|1 user was in an earlier batch, such as 'bob'. Give all rows"):
+    with refused("1 user came in an earlier batch, such as 'bob'. Give all rows"):
         scores.update(["bob", "cy"], [2, 1], [5, 1])
     assert state(scores) == before
     other = rn.Accumulator(["ndcg@2"]).update(["bob"], [2], [5])
-    with refused(r"in both accumulators.*repeated='count'"):
+    with refused(r"1 user came in both accumulators.*repeated='count'"):
         scores.merge(other)
     assert state(scores) == before
     with refused("in an earlier batch"):
@@ -340,7 +340,7 @@ def test_accumulators_of_other_processes_are_merged() -> None:
     merged = shard(0).merge(far).report()
     here = shard(0).merge(shard(50)).report()
     pd.testing.assert_frame_equal(merged.summary, here.summary)
-    with refused("50 users are in both accumulators"):
+    with refused("50 users came in both accumulators"):
         shard(50).merge(far)
 
 
