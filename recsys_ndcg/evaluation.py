@@ -114,6 +114,6 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     audit = MeasuredAudit.of(lists, facts, plan)
     for told in (*suspicions(lists), *plan.doubts(facts)):
         warn(told)
-    if audit.tie_doubt and not constant(lists):
-        warn(audit.tie_doubt)
+    for told in () if constant(lists) else audit.doubts():
+        warn(told)
     return Report(audit)

@@ -75,6 +75,18 @@ def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
         )
 
 
+def tie_suspicions(
+    widest: tuple[str, float, float] | None, n_tied: int, n_users: int
+) -> Iterator[str]:
+    """Return what is to be said of the metric that ties leave open furthest, if any matters."""
+    if widest:
+        metric, low, high = widest
+        yield (
+            f"Tied estimates ({n_tied} of {n_users} users) leave {metric} "
+            f"open between {low:.4f} and {high:.4f}."
+        )
+
+
 def _single_items(lists: GroupedLists) -> Iterator[str]:
     ones = int((lists.n_items == 1).sum())
     if len(lists) > 1 and ones / len(lists) > _MOST:

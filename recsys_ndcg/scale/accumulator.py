@@ -238,9 +238,8 @@ class Accumulator:
             msg = "There are no users yet. Give some to update() before you ask for a report."
             raise InvalidInputError(msg)
         report = self._parts.report(where="Ask for it: Accumulator(..., per_user=True).")
-        for told in (*self._parts.plan.doubts(self._parts.tally.facts), report.audited.tie_doubt):
-            if told:
-                warn(told)
+        for told in (*self._parts.plan.doubts(self._parts.tally.facts), *report.audited.doubts()):
+            warn(told)
         return report
 
     def __len__(self) -> int:
