@@ -45,10 +45,13 @@ class Epoch(NamedTuple):
 
 
 def drawn(n_users: int, n_items: int) -> tuple[Any, Any, Any]:
-    """Draw users, estimates and clicks as tables, users × items; a few users have no click."""
+    """Draw users, estimates and clicks as tables, users × items; a few users have no click.
+
+    All estimates are above 0: torchmetrics counts no hit where they are not.
+    """
     draw = np.random.default_rng(0)
     clicks = draw.random((n_users, n_items)) < 0.05
-    estimated = (draw.normal(size=clicks.shape) + clicks).astype(np.float32)
+    estimated = np.exp(draw.normal(size=clicks.shape) + clicks).astype(np.float32)
     users = np.repeat(np.arange(n_users), n_items).reshape(clicks.shape)
     return users, estimated, clicks.astype(np.int64)
 

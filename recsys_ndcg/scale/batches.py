@@ -132,13 +132,14 @@ class Table:
         self._check(~np.isfinite(estimated), estimated, "estimated")
         self._check(np.isinf(true), true, "true")
         item = self._items(items)
-        if dense(users) or len(users) != self.shape[0]:
+        given = ids_of(users, "users")
+        if len(given) != self.shape[0]:
             msg = (
-                f"users has the shape {shown(np.shape(users))}, and estimated {shown(self.shape)}: "
-                "give an id for each row of the table, or users=None, which numbers them."
+                f"users has {len(given)} ids, and estimated the shape {shown(self.shape)}: give "
+                "one for each row of the table, or users=None, which numbers them."
             )
             raise InvalidInputError(msg)
-        ids, codes = self._distinct(*encode(ids_of(users, "users"), "users"), apart=apart)
+        ids, codes = self._distinct(*encode(given, "users"), apart=apart)
         return Rows(Coded(ids, codes), item, estimated, true, table="cells, row by row")
 
     def _distinct(self, ids: Ids, codes: Codes, *, apart: bool) -> tuple[Ids, Codes]:
@@ -165,18 +166,20 @@ class Table:
     def _items(self, items: Any) -> Ids | Coded | None:
         if items is None:
             return None
-        if not dense(items) and len(items) == self.shape[1]:
-            ids, codes = encode(ids_of(items, "items"), "items")
-            wide = np.broadcast_to(codes, self.shape)
-            cells: Codes = wide.ravel() if self._inside is None else wide[self._inside]
-            return Coded(ids, cells)
-        if np.shape(items) != self.shape:
+        if dense(items) and items.shape == self.shape:
+            return ids_of(items.ravel() if self._inside is None else items[self._inside], "items")
+        given = None if dense(items) else ids_of(items, "items")
+        if given is None or len(given) != self.shape[1]:
+            had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
             msg = (
-                f"items has the shape {shown(np.shape(items))}, and estimated {shown(self.shape)}: "
-                "give an id for each column, or for each cell."
+                f"items has {had}, and estimated the shape {shown(self.shape)}: give an id for "
+                "each column, or for each cell."
             )
             raise InvalidInputError(msg)
-        return ids_of(items.ravel() if self._inside is None else items[self._inside], "items")
+        ids, codes = encode(given, "items")
+        wide = np.broadcast_to(codes, self.shape)
+        cells: Codes = wide.ravel() if self._inside is None else wide[self._inside]
+        return Coded(ids, cells)
 
     def _check(self, bad: Flags, values: Floats, name: str) -> None:
         """Refuse what cannot be ranked, naming the first cells."""

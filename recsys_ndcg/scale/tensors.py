@@ -47,6 +47,12 @@ def as_array(values: Any, name: str) -> Any:
         return _of_several(values, name)
     if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist") or _is_text_of_polars(values):
         return values
+    if hasattr(values, "tocoo"):
+        msg = (
+            f"{name}: a sparse matrix, and nobody could say whether what it leaves out is 0 or "
+            "unknown. Give it with .toarray(), and NaN for unlabelled items."
+        )
+        raise InvalidInputError(msg)
     take = _way_out(values)
     if take is None:
         return values

@@ -215,6 +215,10 @@ def test_the_top_grade_is_that_of_all_batches_or_unknown() -> None:
     assert np.isnan(top(BOB, ANN, ([9], [1], [5]))).all()
     np.testing.assert_allclose(top(BOB, ANN, convention=rn.Convention(max_grade=5)), known)
     np.testing.assert_allclose(top(BOB, ANN, threshold=5), known)
+    assert np.isnan(top(BOB, ANN, threshold=4)).all()
+    nobody = ([9, 9], [2.0, 1.0], [np.nan, np.nan])
+    assert np.isnan(top(nobody, ANN, threshold=5)).all()
+    assert not np.isnan(top(ANN, nobody, threshold=5)).any()
     one, other = (rn.Accumulator("ndcg@10").update(*batch) for batch in (BOB, ANN))
     assert (one | other).report().audit["unlabelled_top"].isna().all()
 
@@ -314,6 +318,8 @@ def test_accumulators_are_copied_and_pickled() -> None:
             assert repr(one) == repr(scores)
             one.update([2], [1], [4])
             assert (len(one), len(scores)) == (2, 1)
+            assert scores.report().counts["users"] == 1
+            assert not per_user or scores.report().users.tolist() == [1]
         other = rn.Accumulator("ndcg@2", per_user=per_user).update([5], [1], [4])
         both = scores | other
         assert (len(both), len(scores), len(other)) == (2, 1, 1)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import recsys_ndcg as rn
 from tests.refusal import refused
@@ -297,14 +298,18 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "all masked": ((None, T, T), {"mask": [[0, 0], [0, 0]]}, "The mask leaves no cell"),
     "mask of numbers": ((None, T, T), {"mask": T}, "mask: a table of int64; give True where"),
     "mask of text": ((None, T, T), {"mask": [["a"] * 2] * 2}, "mask: a table of"),
-    "users": (([1, 2, 3], T, T), {}, "users has the shape .3,., and estimated .2, 2.: give an id"),
-    "users as a table": ((T, T, T), {}, "users has the shape .2, 2., and estimated"),
+    "users": (([1, 2, 3], T, T), {}, "users has 3 ids, and estimated the shape .2, 2.: give one"),
+    "users as a table": ((T, T, T), {}, "users: an array of 2 dimensions"),
     "items": (
         ([1, 2], T, T, [1, 2, 3]),
         {},
-        "items has the shape .3,., and estimated .2, 2.: give an id",
+        "items has 3 ids, and estimated the shape .2, 2.: give an id",
     ),
-    "items as a table": (([1, 2], T, T, [[1, 2]]), {}, "items has the shape .1, 2., and"),
+    "items as a table": (
+        ([1, 2], T, T, [[1, 2]]),
+        {},
+        "items has the shape .1, 2., and estimated the shape",
+    ),
     "items twice": (
         ([1, 2], T, T, [7, 7]),
         {},
@@ -321,6 +326,9 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     ),
     "many": ((None, [[np.inf] * 2] * 2, T), {}, r"\(0, 0\), \(0, 1\), \(1, 0\) and 1 more"),
     "text": ((None, [["a", "b"]], [[1, 2]]), {}, "estimated: text such as 'a'"),
+    "a number for users": ((5, T, T), {}, "users: found 5 in place of a column"),
+    "a number for items": (([1, 2], T, T, 5), {}, "items: found 5 in place of a column"),
+    "sparse": (([1, 2], T, sparse.csr_array(T)), {}, "true: a sparse matrix, and nobody could"),
     "a missing id": (([1, None], T, T), {}, "users: a missing id in row 1"),
 }
 
@@ -351,6 +359,6 @@ def test_what_numpy_cannot_read_is_told() -> None:
 def test_a_sparse_tensor_is_told() -> None:
     """Torch does not hand it out."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    sparse = torch.eye(2).to_sparse()
+    eye = torch.eye(2).to_sparse()
     with refused("Give a dense array in the memory of the CPU", whole=False):
-        rn.Accumulator("ndcg@2").update(None, sparse, torch.eye(2))
+        rn.Accumulator("ndcg@2").update(None, eye, torch.eye(2))
