@@ -286,6 +286,25 @@ def test_the_first_batch_decides_nothing_if_it_is_refused() -> None:
     assert scores.update([1, 1], [2, 1], [3, 1]).report().metrics == ["ndcg@10"]
 
 
+def test_it_is_called_as_the_contract_says() -> None:
+    """Metrics, k, threshold and convention by their places; an update gives the accumulator."""
+    convention = rn.Convention(gain="linear")
+    scores = rn.Accumulator(["ndcg", "rr"], [1, 2], 4, convention)
+    assert scores.update([1, 1], [2.0, 1.0], [3, 5]) is scores
+    assert "ndcg@1, ndcg@2, rr, threshold 4.0" in repr(scores)
+    expected = rn.evaluate(
+        [(1, 1, 2.0, 3), (1, 2, 1.0, 5)],
+        metrics=["ndcg", "rr"],
+        k=[1, 2],
+        threshold=4,
+        convention=convention,
+    )
+    assert dict(scores.report()) == dict(expected)
+    preset = rn.Accumulator("ap@2", threshold=4, convention="torchmetrics")
+    signature = preset.update([1, 1], [2.0, 1.0], [3, 5]).report().signature("ap@2")
+    assert signature.fields["ap_over"] == "hits"
+
+
 def test_a_report_is_a_value() -> None:
     """Later batches do not change it; reset begins anew."""
     for per_user in (False, True):
