@@ -51,6 +51,8 @@ OPTIONAL = {
     "plotly",
     "altair",
     "vl_convert",
+    "duckdb",
+    "pyspark",
 }
 MAY_USE_OPTIONAL = {
     "input/contents.py",
@@ -62,7 +64,11 @@ MAY_USE_OPTIONAL = {
     "rendering/terminal.py",
     "surprise/printing.py",
 }
-ALLOWED = {"surprise": {"surprise", "joblib"}, "cli": {"typer", "rich"}}  # in whole folders
+ALLOWED = {
+    "surprise": {"surprise", "joblib"},
+    "cli": {"typer", "rich"},
+    "scale": {"duckdb", "pyarrow", "pyspark"},
+}  # in whole folders
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25
 

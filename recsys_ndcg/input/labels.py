@@ -69,7 +69,21 @@ def labels_from(table: Table) -> Labels:
     graded = table.may_have("true")
     true = table.numbers("true") if graded else np.ones(len(user))
     labels = Labels(user, item, true)
-    unread = [] if graded else [one for one in table.unread if not is_beside(one)]
+    if not graded:
+        warn_ungraded(table)
+    table.say_names()
+    return labels
+
+
+def warn_ungraded(table: Table) -> None:
+    """Warn of labels without a grade, where a column is left that may be it.
+
+    Warns
+    -----
+    DataWarning
+        There is such a column.
+    """
+    unread = [one for one in table.unread if not is_beside(one)]
     if unread:
         ids = [one for one in table.names if one not in table.unread]
         msg = (
@@ -78,8 +92,26 @@ def labels_from(table: Table) -> Labels:
             f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
         )
         warn(msg)
-    table.say_names()
-    return labels
+
+
+def score_column(table: Table) -> str:
+    """Return which column of results tells their order: rank, or estimated.
+
+    Raises
+    ------
+    InvalidInputError
+        There is neither.
+    """
+    if "rank" in table:
+        return "rank"
+    if not table.may_have("estimated"):
+        msg = (
+            f"The results have neither a column 'rank' nor 'estimated'; they have "
+            f"{', '.join(map(str, table.names))}. Say what it is called: "
+            f"{table.naming('estimated')}, or rank in its place."
+        )
+        raise InvalidInputError(msg)
+    return "estimated"
 
 
 def results_from(table: Table) -> Results:
@@ -95,15 +127,8 @@ def results_from(table: Table) -> Results:
     DataWarning
         No list has a first rank.
     """
-    ranked = "rank" in table
-    name = "rank" if ranked else "estimated"
-    if not (ranked or table.may_have("estimated")):
-        msg = (
-            f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{', '.join(map(str, table.names))}. Say what it is called: "
-            f"{table.naming('estimated')}, or rank in its place."
-        )
-        raise InvalidInputError(msg)
+    name = score_column(table)
+    ranked = name == "rank"
     table.collect("user", "item", name)
     numbers = table.numbers(name)
     if ranked:

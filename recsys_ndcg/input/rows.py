@@ -57,17 +57,22 @@ class Rows:
             "true": self.true,
         }
         check_lengths(columns if self.item is None else columns | {"item": self.item})
+        check_rows_there(self.user)
         check_finite(self.estimated, "estimated", "if a model diverged, train it again")
         check_grades(self.true)
 
 
 def check_lengths(columns: Mapping[str, Sized], table: str = "the predictions") -> None:
-    """Refuse columns of different lengths, and a table without rows."""
+    """Refuse columns of different lengths."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         msg = f"The columns of {table} have different lengths: {lengths}. Give one entry per row."
         raise InvalidInputError(msg)
-    if not max(lengths.values()):
+
+
+def check_rows_there(user: Sized, table: str = "the predictions") -> None:
+    """Refuse a table without rows."""
+    if not len(user):
         msg = f"There are no rows in {table}. Check the filter or the file that they came from."
         raise InvalidInputError(msg)
 

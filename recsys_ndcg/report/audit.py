@@ -8,14 +8,11 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.suspicions import tie_suspicions
 from recsys_ndcg.parallel import allowed
 from recsys_ndcg.report.levels import adjusted
 from recsys_ndcg.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Positions
@@ -193,10 +190,6 @@ class Audit:
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
         return self.from_lists["tie_low"].to_numpy(), self.from_lists["tie_high"].to_numpy()
-
-    def doubts(self) -> Iterator[str]:
-        """Return what is to be said of a score that ties leave open."""
-        return tie_suspicions(self.widest_tie_range(), self.n_tied, self.n_users)
 
     def widest_tie_range(self) -> tuple[str, float, float] | None:
         """Return the metric that ties leave open furthest, and its range, if it matters."""

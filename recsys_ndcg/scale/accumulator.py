@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.description import counted
 from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -231,16 +231,12 @@ class Accumulator:
         Warns
         -----
         DataWarning
-            As `evaluate` does, of the threshold and of ties. Whether columns look exchanged, and
-            the like, is not told of batches: evaluate one of them to be told.
+            As `evaluate` does, of all batches together.
         """
-        if self._parts is None or self._parts.tally is None:
+        if self._parts is None:
             msg = "There are no users yet. Give some to update() before you ask for a report."
             raise InvalidInputError(msg)
-        report = self._parts.report(where="Ask for it: Accumulator(..., per_user=True).")
-        for told in (*self._parts.plan.doubts(self._parts.tally.facts), *report.audited.doubts()):
-            warn(told)
-        return report
+        return self._parts.report(where="Ask for it: Accumulator(..., per_user=True).")
 
     def __len__(self) -> int:
         """Return the number of users."""

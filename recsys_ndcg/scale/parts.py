@@ -8,9 +8,11 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import encode
+from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.report.levels import Orders
 from recsys_ndcg.report.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.report.stored_audit import StoredAudit
 from recsys_ndcg.report.summed_audit import SummedAudit
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.report.audit import Audit
     from recsys_ndcg.report.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
 
@@ -63,6 +66,7 @@ class Parts:
         self.plan = plan
         self.highest = highest
         self.tally: Tally | None = None
+        self.looks: Looks | None = None
         self._kept: list[_Kept] | None = [] if keep else None
 
     def add(self, lists: GroupedLists, facts: Facts | None = None) -> MeasuredAudit:
@@ -93,23 +97,38 @@ class Parts:
         kept = None
         if self._kept is not None:
             kept = [_Kept(part.scores, part.levels.orders, part.truth)]
-        self._add(part.tally, kept)
+        self._add(part.tally, Looks.of(lists), kept)
         return part
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are so far."""
+        return 0 if self.tally is None else self.tally.totals.users
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the scores of every user are kept."""
+        return self._kept is not None
+
+    def forget(self) -> None:
+        """Keep the scores of no user from now on."""
+        self._kept = None
 
     def merge(self, other: Parts) -> None:
         """Add the parts of another, measured alike."""
-        if other.tally is not None:
-            self._add(other.tally, other._kept)
+        if other.tally is not None and other.looks is not None:
+            self._add(other.tally, other.looks, other._kept)
 
     def __copy__(self) -> Parts:
         """Return the same parts, to which others can be added."""
         copied = Parts(self.plan, highest=self.highest)
-        copied.tally = self.tally
+        copied.tally, copied.looks = self.tally, self.looks
         copied._kept = None if self._kept is None else [*self._kept]
         return copied
 
-    def _add(self, tally: Tally, kept: list[_Kept] | None) -> None:
+    def _add(self, tally: Tally, looks: Looks, kept: list[_Kept] | None) -> None:
         self.tally = tally if self.tally is None else self.tally | tally
+        self.looks = looks if self.looks is None else self.looks | looks
         if kept is None:
             self._kept = None
         elif self._kept is not None:
@@ -129,15 +148,24 @@ class Parts:
         ------
         InvalidInputError
             There is nobody, a user is in two parts, or no score of such data means anything.
+
+        Warns
+        -----
+        DataWarning
+            As `recsys_ndcg.evaluate` does.
         """
-        if self.tally is None:
+        if self.tally is None or self.looks is None:
             msg = "There are no users yet, so there is nothing to report."
             raise InvalidInputError(msg)
         self.plan.settled(self.tally.facts)
+        audit: Audit
         if self._kept is None:
             unknown = np.full(len(self.plan.measurements), np.nan)
-            return Report(SummedAudit(self.tally, unknown if median is None else median, where))
-        return Report(_whole(self._kept, self.tally))
+            audit = SummedAudit(self.tally, unknown if median is None else median, where)
+        else:
+            audit = _whole(self._kept, self.tally)
+        warn_of(audit, self.looks, self.tally.facts, self.plan)
+        return Report(audit)
 
 
 def _whole(kept: list[_Kept], tally: Tally) -> StoredAudit:

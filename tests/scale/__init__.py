@@ -1,1 +1,1 @@
-"""More data than memory, and than one machine."""
+"""One suite of cases for every engine: memory, threads, out of core, Spark."""
