@@ -46,7 +46,7 @@ def as_array(values: Any, name: str) -> Any:
     if isinstance(values, list | tuple):
         return _of_several(values, name)
     if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist") or _is_text_of_polars(values):
-        return values
+        return np.asarray(values, dtype=short) if (short := _short_floats(values)) else values
     if hasattr(values, "tocoo"):
         msg = (
             f"{name}: a sparse matrix, and nobody could say whether what it leaves out is 0 or "
@@ -106,6 +106,13 @@ def _widened(array: Any) -> Any:
     """Return the short floats of JAX, which NumPy takes for records, in single precision."""
     strange = array.dtype.kind == "V" and array.dtype.names is None
     return array.astype(np.float32) if strange and "float" in array.dtype.name else array
+
+
+def _short_floats(values: Any) -> str:
+    """Return how a column of pandas or pyarrow holds short floats, which a list would widen."""
+    kind = str(getattr(values, "dtype", getattr(values, "type", "")))
+    names = {"float16": "float16", "halffloat": "float16", "float32": "float32", "float": "float32"}
+    return "" if isinstance(values, np.ndarray) else names.get(kind.lower().partition("[")[0], "")
 
 
 def _is_text_of_polars(values: Any) -> bool:

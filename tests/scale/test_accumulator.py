@@ -23,10 +23,13 @@ from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.seen import MOST, Seen
 from tests import drawn
 from tests.refusal import refused
+from tests.scale.alike import check_alike
+from tests.scale.cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.scale.cases import Case
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -138,6 +141,27 @@ def test_batches_add_up_to_the_whole(
     assert isinstance(whole, rn.Report)
     assert len(first) == whole.counts["users"]
     check_same(report, whole, per_user=per_user)
+
+
+WHOLE = [one for one in CASES if isinstance(one.data, pd.DataFrame)]
+
+
+@pytest.mark.parametrize("per_user", [True, False])
+@pytest.mark.parametrize("case", WHOLE, ids=str)
+def test_what_every_engine_measures_is_measured_of_batches(case: Case, per_user: bool) -> None:  # noqa: FBT001
+    """The cases of predictions, about a fifth of the users at a time; labels apart have no form."""
+    options = dict(case.options)
+    frame = pd.DataFrame(case.data)
+    frame = frame.rename(
+        columns={theirs: ours for ours, theirs in options.pop("columns", {}).items()}
+    )
+    batch = pd.factorize(frame["user"])[0] % (case.parts or 5)
+    tables = [some for _, some in frame.groupby(batch)]
+    report = accumulated(tables, **options, per_user=per_user).report()
+    expected = case.local()
+    check_same(report, expected, per_user=per_user)
+    if per_user:
+        check_alike(report, report.per_user, expected)
 
 
 @settings(max_examples=40)

@@ -164,6 +164,34 @@ def test_tables_come_in_every_form(form: Callable[[Any], Any], by_rows: bool) ->
     np.testing.assert_array_equal(report.scores.per_user, _expected().scores.per_user)
 
 
+SHORT: dict[str, Callable[[NDArray[Any]], Any]] = {
+    "numpy": lambda values: values,
+    "pandas": pd.Series,
+    "index of pandas": pd.Index,
+    "nullable pandas": lambda values: pd.Series(values).astype("Float32"),
+    "pandas on pyarrow": lambda values: (
+        _pyarrow([0.0]) and pd.Series(values).astype("float[pyarrow]")
+    ),
+    "polars": _polars,
+    "pyarrow": _pyarrow,
+    "torch": _torch,
+    "rows of torch": lambda values: [*_torch(values)],
+    "jax": _jax,
+}
+
+
+@pytest.mark.parametrize("form", SHORT.values(), ids=SHORT.keys())
+def test_short_floats_are_the_decimals_that_they_stand_for(
+    form: Callable[[NDArray[Any]], Any],
+) -> None:
+    """In 32 bits 0.7 is less than 0.7, and would miss the threshold; NaN stays unlabelled."""
+    true = form(np.array([0.7, 0.2, np.nan], dtype=np.float32))
+    scores = rn.Accumulator("recall@3", threshold=0.7, per_user=True)
+    report = scores.update([1, 1, 1], [3, 2, 1], true).report()
+    assert report.per_user["n_relevant"].tolist() == [1]
+    assert report.counts["unlabelled"] == 1
+
+
 def test_text_is_an_id() -> None:
     """In lists, arrays, and columns of polars and pandas; so is a tuple."""
     users: list[Any] = [np.array(["b", "a"]), pd.Series(["b", "a"], dtype="category"), ["b", "a"]]
