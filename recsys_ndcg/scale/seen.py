@@ -84,8 +84,13 @@ class Seen:
 def _merged(runs: list[Hashes]) -> tuple[Hashes, ...]:
     """Return runs of which each is more than twice as long as the next: few, and seldom merged."""
     runs.sort(key=len, reverse=True)
-    while len(runs) > 1 and len(runs[-2]) <= 2 * len(runs[-1]):
-        last = np.concatenate([runs.pop(), runs.pop()])
-        runs.append(np.sort(last, kind="stable"))  # which merges what is sorted already
+    place = len(runs) - 1
+    while place > 0:
+        if len(runs[place - 1]) > 2 * len(runs[place]):
+            place -= 1
+            continue
+        both = np.concatenate([runs.pop(place), runs.pop(place - 1)])
+        runs.append(np.sort(both, kind="stable"))  # which merges what is sorted already
         runs.sort(key=len, reverse=True)
+        place = len(runs) - 1
     return tuple(runs)

@@ -45,6 +45,8 @@ def as_array(values: Any, name: str) -> Any:
     """
     if isinstance(values, list | tuple):
         return _of_several(values, name)
+    if isinstance(values, pd.Series | pd.Index) and isinstance(values.dtype, np.dtype):
+        return values.to_numpy()
     if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist") or _is_text_of_polars(values):
         return np.asarray(values, dtype=short) if (short := _short_floats(values)) else values
     if hasattr(values, "tocoo"):

@@ -8,6 +8,7 @@ import pickle
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -506,6 +507,7 @@ def test_some_of_many_are_remembered(parts: list[list[int]], most: int | None) -
     kept = {int(one) for run in both.runs for one in run}
     assert kept == {one for one in whole if one % 2**both.zeros == 0}
     assert most is None or len(kept) <= most
+    assert all(len(one) > 2 * len(next_) for one, next_ in pairwise(both.runs))  # few to look in
     assert both.zeros == 0 or len([one for one in whole if one % 2 ** (both.zeros - 1) == 0]) > 0
     assert most is not None or both.zeros == 0
     asked = np.array([*whole, 5, 2**63], dtype=np.uint64)
