@@ -259,6 +259,10 @@ def test_a_user_in_two_batches_is_refused() -> None:
     with refused(r"1 user came in both accumulators.*repeated='count'"):
         scores.merge(other)
     assert state(scores) == before
+    scores.merge(rn.Accumulator(["ndcg@2"]).update(["dee"], [2], [5]))
+    for user in ("ann", "dee"):  # of both
+        with refused(f"in an earlier batch, such as '{user}'"):
+            scores.update([user], [2], [5])
     with refused("in an earlier batch"):
         rn.Accumulator(["ndcg@2"]).update([1], [2], [5]).update([1.0], [2], [5])
 
