@@ -280,6 +280,8 @@ def test_rows_without_users_are_numbered_on() -> None:
     with refused("Some users have ids, and others are numbered"):
         scores.update([9], [1], [1])
     with refused("Some users have ids, and others are numbered"):
+        scores.update([9], [[1, 2]], [[1, 2]])
+    with refused("Some users have ids, and others are numbered"):
         rn.Accumulator("ndcg@2").update([9], [1], [1]).update(None, [[1, 2]], [[1, 2]])
     with refused("The users of both are numbered from 0 on"):
         scores.merge(rn.Accumulator("ndcg@2", per_user=True).update(None, [[1, 2]], [[1, 2]]))
