@@ -35,6 +35,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     n_jobs: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
+    progress: bool = False,
 ) -> Report:
     """Rank each user's items by their estimates and score the lists.
 
@@ -71,6 +72,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     per_user : path, optional
         A file for the scores of every user, the table `Report.per_user`: Parquet, or in memory
         CSV, too.
+    progress : bool
+        Whether a bar shows how far it is, where that takes long: on a terminal, in a notebook.
 
     Returns
     -------
@@ -107,7 +110,14 @@ def evaluate(  # noqa: PLR0913 - the contract
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     with at_most(n_jobs):
-        return evaluated(data, plan, columns, memory_limit=memory_limit, per_user=per_user)
+        return evaluated(
+            data,
+            plan,
+            columns,
+            memory_limit=memory_limit,
+            per_user=per_user,
+            progress=progress,
+        )
 
 
 def evaluated(  # noqa: PLR0913 - what the command line says, too
@@ -119,6 +129,7 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     n_items: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
+    progress: bool = False,
 ) -> Report:
     """Evaluate data by a plan, whichever way it goes."""
     if door_of(data, memory_limit) == "disk":
@@ -132,6 +143,7 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
             text=text,
             per_user=per_user,
             n_items=n_items,
+            progress=progress,
         )
     if is_pair(data):
         options: dict[str, Any] = {"columns": columns, "duplicates": plan.duplicates}

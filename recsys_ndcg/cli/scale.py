@@ -24,7 +24,7 @@ class Scale:
 
     more: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="More files of it.", show_default=False),
+        typer.Argument(metavar="FILE", help="More files of it.", show_default=False),
     ] = None
     memory_limit: Annotated[
         str | None,
@@ -35,7 +35,7 @@ class Scale:
     ] = None
 
     def measured(
-        self, source: Source, written: Written, plan: Plan, files: Files
+        self, source: Source, written: Written, plan: Plan, files: Files, *, quiet: bool
     ) -> tuple[Report, Files]:
         """Return the report, and the files that are still to be written.
 
@@ -61,6 +61,7 @@ class Scale:
             n_items=source.n_items,
             memory_limit=self.memory_limit,
             per_user=users if streamed else None,
+            progress=not quiet,
         )
         return report, replace(files, per_user=None) if streamed else files
 

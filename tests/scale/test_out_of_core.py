@@ -141,10 +141,8 @@ def test_the_order_of_rows_is_that_of_the_files(
 def _streams(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
     frame.to_parquet(folder / "frame.parquet")
     table = pa.Table.from_pandas(frame)
-    connection = duckdb.connect()
-    connection.register("predictions", table)
     return {
-        "relation of DuckDB": connection.sql("SELECT * FROM predictions"),
+        "relation of DuckDB": duckdb.from_arrow(table),
         "dataset": dataset.dataset(folder / "frame.parquet"),
         "reader": table.to_reader(max_chunksize=500),
         "lazy table of polars": pl.scan_parquet(folder / "frame.parquet"),

@@ -56,7 +56,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         files.check({**files_of(source), **older.files}, form)
         plan = gated_plan(choices, names, ks, [*(one.metric for one in means), *older.metrics])
         before = older.reports(plan)
-        report, files = scale.measured(source, written, plan, files)
+        report, files = scale.measured(source, written, plan, files, quiet=style.quiet)
         gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
         show_report(report, form, style, err if files.pipes else out)
         files.write(report)

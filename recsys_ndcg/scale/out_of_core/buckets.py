@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.scale.out_of_core.database import literal, quoted
+from recsys_ndcg.scale.out_of_core.database import literal
 from recsys_ndcg.scale.out_of_core.memory import Memory
+from recsys_ndcg.scale.out_of_core.reading import read_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,8 +22,6 @@ _SLACK = 1.3  # how much fuller than the others a bucket of ordinary users is, a
 _UNKNOWN = 16  # buckets of a stream: those that are too large are parted again
 #: The rows of a source in their order, for what hangs on it.
 ROW = "row"
-#: Which of the numbers that are read from text is none: 1 for the first, 2 for the second, both.
-FAULT = "fault"
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,8 @@ class Buckets:
         self._count = _UNKNOWN if rows is None else n_buckets(rows, limit)
         in_order = in_order or self._count == 1  # then it costs next to nothing
         for table, source in self._sources.items():
-            selected = [f"{one} AS {quoted(ours)}" for ours, one in read_columns(source).items()]
-            if in_order:
-                selected.append(f"row_number() OVER () AS {ROW}")
-            relation = f"(SELECT {', '.join(selected)} FROM {source.relation})"
+            number = f", row_number() OVER () AS {ROW}" if in_order else ""
+            relation = f"(SELECT *{number} FROM {read_sql(source)})"
             self._part(table, relation)
 
     def written(self, table: str) -> list[Path]:
@@ -168,17 +165,18 @@ class Buckets:
     @property
     def _key(self) -> str:
         """What users are parted by: as text, where tables write them in different ways."""
-        kinds = {one.kinds["user"] for one in self._sources.values()}
+        kinds = {one.kind("user") for one in self._sources.values()}
         return '"user"' if len(kinds) == 1 else 'CAST("user" AS VARCHAR)'
 
     def _part(self, table: str, relation: str) -> None:
         (self._folder / table).mkdir(parents=True)
-        self._database.rows(f"SET partitioned_write_max_open_files = {max(self._count, 100)}")
+        self._database.tell(f"SET partitioned_write_max_open_files = {max(self._count, 100)}")
         bucket = f"hash({self._key}) // {self._apart} % {self._count}"
         self._database.rows(
             f"COPY (SELECT *, {bucket} AS bucket FROM {relation}) "
             f"TO {literal(str(self._folder / table))} (FORMAT parquet, COMPRESSION uncompressed, "
-            "PARTITION_BY (bucket), OVERWRITE_OR_IGNORE)"
+            "PARTITION_BY (bucket), OVERWRITE_OR_IGNORE)",
+            "Bringing users together",
         )
 
     def _folders(self, bucket: int) -> dict[str, Path]:
@@ -203,19 +201,3 @@ def n_buckets(rows: int, limit: int) -> int:
     (1, 19)
     """
     return 1 if rows <= limit else math.ceil(rows * _SLACK / limit)
-
-
-def read_columns(source: Source) -> dict[str, str]:
-    """Return the SQL of each column that is read, by our names."""
-    text, found = source.text, {ours: quoted(theirs) for ours, theirs in source.names.items()}
-    if text is None:
-        return found
-    numbers = {ours: one for ours, one in found.items() if ours not in ("user", "item")}
-    # an empty estimate is a fault like any other, an empty grade is none
-    faults = [
-        f"({text.number(one)} IS NULL"
-        f"{f' AND NOT {text.is_absent(one)}' if ours == 'true' else ''})::UTINYINT * {1 << place}"
-        for place, (ours, one) in enumerate(numbers.items())
-    ]
-    read = {ours: text.number(one) for ours, one in numbers.items()}
-    return {**found, **read, FAULT: f"({' + '.join(faults) or '0'})::UTINYINT"}

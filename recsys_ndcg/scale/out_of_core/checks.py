@@ -11,8 +11,8 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.rows import as_written
 from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.scale.out_of_core.buckets import FAULT, read_columns
-from recsys_ndcg.scale.out_of_core.database import FILE, quoted
+from recsys_ndcg.scale.out_of_core.database import FILE
+from recsys_ndcg.scale.out_of_core.reading import is_faulty, of_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.sources import Source
 
 _FIRST = 3
-#: The usual writing of a whole number that fits 64 bits, as `is_plain_number` tells it.
-_PLAIN = "regexp_full_match({0}, '0|[1-9][0-9]{{0,17}}')"
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,6 @@ class Known:
         How many there are, and how many of them without a true value.
     grades : Grades
         The bounds of the true values.
-    whole : frozenset of str
-        Which of our columns of ids are text that writes whole numbers, all of it.
     fillers : int
         How many results implicit marked as none.
     schema : pyarrow.Schema
@@ -46,7 +42,6 @@ class Known:
     rows: int
     unlabelled: int
     grades: Grades
-    whole: frozenset[str]
     fillers: int
     schema: Any
 
@@ -69,7 +64,6 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
         An id is missing, a number is none or not finite; the first such rows are named.
     """
     faults = dict(_faults(source))
-    ids = [one for one in ("user", "item") if source.text and one in source.names]
     graded = '"true"' if "true" in source.names else "1"
     may_fill = "estimated" in source.names and "true" not in source.names
     labelled = f"({graded} IS NOT NULL AND NOT isnan({graded}::DOUBLE))"
@@ -79,15 +73,13 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
         f"min({graded}) FILTER ({labelled})",
         f"max({graded}) FILTER ({labelled})",
         f"bool_and({graded} IN (0, 1)) FILTER ({labelled})",
-        *(f"bool_and({_PLAIN.format(one)})" for one in ids),
         *(f"count(*) FILTER ({one})" for one in faults),
         f"count(*) FILTER (estimated::DOUBLE = {LOWEST!r})" if may_fill else "0",
     ]
     ((rows, n_labelled, lowest, highest, zero_one, *told, fillers),) = database.rows(
         f"SELECT {', '.join(asked)} FROM {relation}"
     )
-    whole = frozenset(one for one, plain in zip(ids, told, strict=False) if plain)
-    for (fault, what), count in zip(faults.items(), told[len(ids) :], strict=True):
+    for (fault, what), count in zip(faults.items(), told, strict=True):
         if count:
             raise InvalidInputError(_named(database, relation, source, fault, what, count))
     ends = np.array([np.nan if end is None else float(end) for end in (lowest, highest)])
@@ -97,20 +89,21 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
     if fillers:
         warn_of_fillers(fillers, rows, "estimated")
     grades = Grades(low, high, zero_one is not False)
-    return Known(rows, rows - n_labelled, grades, whole, fillers, database.schema(relation))
+    return Known(rows, rows - n_labelled, grades, fillers, database.schema(relation))
 
 
 def _faults(source: Source) -> Iterator[tuple[str, str]]:
     """Give what no row may be, in SQL, with the words for it."""
     for one in ("user", "item"):
         if one in source.names:
-            blank = f" OR trim(\"{one}\") = ''" if source.text else ""
+            written = source.text and one not in source.whole
+            blank = f" OR trim(\"{one}\") = ''" if written else ""
             yield f'("{one}" IS NULL{blank})', f"{one} is missing"
     numbers = [one for one in source.names if one not in ("user", "item")]
-    for place, one in enumerate(numbers):
+    for one in numbers:
         called = source.names[one]
         if source.text:
-            yield f"({FAULT} & {1 << place} > 0)", f"{called} is no number"
+            yield is_faulty(source, one), f"{called} is no number"
         value = f'"{one}"::DOUBLE'
         if one != "true":
             yield f'("{one}" IS NULL OR isnan({value}))', f"{called} is missing, or NaN"
@@ -126,11 +119,7 @@ def _named(  # noqa: PLR0913, PLR0917 - what, of what, and where it is looked up
     ids = [f'"{one}"' for one in ("user", "item") if one in source.names]
     told = f"{', '.join(ids)}"
     if source.rereads:
-        numbers = ", ".join(
-            f"{sql} AS {quoted(ours)}" for ours, sql in read_columns(source).items()
-        )
-        relation = f"(SELECT {FILE}, {numbers} FROM {source.relation})"
-        told = f"{FILE}, {told}"
+        relation, told = of_file(source), f"{FILE}, {told}"
     found = database.rows(f"SELECT {told} FROM {relation} WHERE {fault} LIMIT {_FIRST}")
     where = str(found[0][0]) if source.rereads else source.name
     rows = "; ".join(

@@ -66,8 +66,8 @@ class Database:
         Of its own.
     memory : int
         How many bytes it may use.
-    watch : callable
-        Told how far a query is, from 0 to 1; below 0 where that is not known.
+    show : callable
+        Told of a step, and how far it is: from 0 to 1, or below 0 where that is not known.
 
     Raises
     ------
@@ -76,13 +76,16 @@ class Database:
     """
 
     def __init__(
-        self, folder: Path, memory: int, watch: Callable[[float], None] = lambda _: None
+        self,
+        folder: Path,
+        memory: int,
+        show: Callable[[str, float], None] = lambda _what, _share: None,
     ) -> None:
         with needing("duckdb", job="Data larger than memory", extra="scale"):
             import duckdb  # noqa: PLC0415 - an extra
         self._errors = duckdb.Error
         self._folder = folder
-        self._watch = watch
+        self._show = show
         self._connection = duckdb.connect(
             config={
                 "threads": n_threads(),
@@ -93,7 +96,9 @@ class Database:
                 "autoload_known_extensions": False,
             }
         )
-        self._connection.execute("SET enable_progress_bar = false")
+        # it counts how far it is, and prints nothing
+        self._connection.execute("SET enable_progress_bar_print = false")
+        self._connection.execute("SET enable_progress_bar = true")
 
     def __enter__(self) -> Self:
         """Open nothing more."""
@@ -107,8 +112,12 @@ class Database:
         """Let a stream of Arrow's be read by a name."""
         self._connection.register(name, stream)
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run a query, and return its rows.
+    def tell(self, setting: str) -> None:
+        """Change a setting."""
+        self._connection.execute(setting)
+
+    def rows(self, sql: str, step: str = "Looking at all rows") -> list[tuple[Any, ...]]:
+        """Run a query, a step of the job, and return its rows.
 
         Raises
         ------
@@ -122,8 +131,9 @@ class Database:
                 while True:
                     with suppress(TimeoutError):
                         found: list[tuple[Any, ...]] = asked.result(_PATIENCE)
+                        self._show(step, 1.0)
                         return found
-                    self._watch(self._connection.query_progress() / 100)
+                    self._show(step, self._connection.query_progress() / 100)
             except self._errors as error:
                 raise InvalidInputError(self._told(str(error))) from None
             finally:

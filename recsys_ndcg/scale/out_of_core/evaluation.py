@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.input.rows import check_rows_there
@@ -11,13 +12,15 @@ from recsys_ndcg.scale.out_of_core.buckets import Buckets
 from recsys_ndcg.scale.out_of_core.checks import known_of
 from recsys_ndcg.scale.out_of_core.database import Database, workplace
 from recsys_ndcg.scale.out_of_core.memory import Memory
+from recsys_ndcg.scale.out_of_core.reading import mixed_in
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
 from recsys_ndcg.scale.out_of_core.users_file import users_file
 from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
@@ -38,6 +41,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     text: TextFormat | None = None,
     per_user: str | Path | None = None,
     n_items: int | None = None,
+    progress: bool = False,
 ) -> Report:
     """Evaluate files or a stream within a limit of memory.
 
@@ -55,6 +59,8 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         Where the scores of every user are written.
     n_items : int, optional
         As in `recsys_ndcg.RankedLists.from_labels`.
+    progress : bool
+        Whether a bar shows how far it is.
 
     Returns
     -------
@@ -71,9 +77,13 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         DuckDB or pyarrow is not installed.
     """
     memory = Memory.within(memory_limit)
-    with workplace() as folder, users_file(per_user) as write:
+    with (
+        workplace() as folder,
+        users_file(per_user) as write,
+        progress_bar(wanted=progress) as show,
+    ):
         sources = sources_of(data, columns, text, folder)
-        buckets, known = _parted(sources, folder, memory, plan)
+        buckets, known = _parted(sources, folder, memory, plan, show)
         tables = Tables(sources, known, plan.duplicates, n_items)
         if len(buckets) == 1:
             report = reported(tables.lists(buckets[0]), plan)
@@ -84,8 +94,12 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         plan = plan.with_threshold(grades)
         parts = Parts(plan, highest=grades.highest)
         scores = ScoreFile(folder, len(plan.measurements))
+        n_rows, done = sum(one.n_rows for one in buckets), 0
         while buckets:  # each is taken away as soon as it is measured
-            audit = parts.add(tables.lists(buckets.pop()))
+            bucket = buckets.pop()
+            audit = parts.add(tables.lists(bucket))
+            done += bucket.n_rows
+            show("Measuring users", done / n_rows)
             write(audit.scores)
             scores.add(audit.scores.per_user)
             if not memory.keeps(parts.n_users, plan):
@@ -95,18 +109,27 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 
 def _parted(
-    sources: Mapping[str, Source], folder: Path, memory: Memory, plan: Plan
+    sources: dict[str, Source],
+    folder: Path,
+    memory: Memory,
+    plan: Plan,
+    show: Callable[[str, float], None],
 ) -> tuple[list[Bucket], dict[str, Known]]:
     """Bring the rows of each user together, and look at all of them once."""
     in_order = _hangs_on_order(plan)
     limit = memory.rows // (2 if in_order else 1)  # which takes a copy to put back
-    with Database(folder / "spill", memory.database) as database:
+    with Database(folder / "spill", memory.database, show) as database:
         for one in sources.values():
             one.open_in(database)
         buckets = Buckets(database, sources, folder / "rows")
         buckets.write(limit, in_order=in_order)
         for table in sources:
             check_rows_there(buckets.written(table), f"the {table}")
+        mixed = {one: mixed_in(database, buckets.relation(one), sources[one]) for one in sources}
+        if any(mixed.values()):  # what began with whole numbers goes on with other text
+            rmtree(folder / "rows")
+            sources |= {table: one for table, one in mixed.items() if one is not None}
+            buckets.write(limit, in_order=in_order)
         known = {
             table: known_of(database, buckets.relation(table), source)
             for table, source in sources.items()

@@ -46,6 +46,8 @@ class Source:
         How to read numbers in text.
     stream : object, optional
         What is read once, and no more.
+    whole : frozenset of str
+        Which of our columns of ids are taken for whole numbers, though they are text.
     """
 
     name: str
@@ -55,6 +57,11 @@ class Source:
     n_rows: int | None
     text: TextFiles | None = None
     stream: Any = None
+    whole: frozenset[str] = frozenset()
+
+    def kind(self, column: str) -> str:
+        """Return what the values of one of our columns are read as."""
+        return "whole numbers" if column in self.whole else self.kinds[column]
 
     @property
     def rereads(self) -> bool:
@@ -193,8 +200,9 @@ def _text(
 ) -> Source:
     text = TextFiles.of(paths, columns, form)
     names = _named(text.schema, columns, wanted)
-    kinds = dict.fromkeys(names, "text")
-    return Source(_called(paths), text.relation, names, kinds, text.about_rows, text)
+    kinds, rows = dict.fromkeys(names, "text"), text.about_rows
+    whole = frozenset(one for one in ("user", "item") if text.seems_whole(names[one]))
+    return Source(_called(paths), text.relation, names, kinds, rows, text, whole=whole)
 
 
 def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> Source:

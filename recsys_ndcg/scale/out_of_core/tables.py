@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.input import those_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
 from recsys_ndcg.input.to_join import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.scale.out_of_core.buckets import FAULT, ROW
+from recsys_ndcg.scale.out_of_core.buckets import ROW
+from recsys_ndcg.scale.out_of_core.reading import FAULT
 from recsys_ndcg.scale.out_of_core.sources import source_of
 
 if TYPE_CHECKING:
@@ -46,13 +48,10 @@ def sources_of(
     others = {LABELS: ("estimated", "rank"), RESULTS: ("true",)}
     found = {}
     for table, of_table in wanted.items():
-        said = {ours: one for ours, one in (columns or {}).items() if ours not in others[table]}
-        with about(f"the {table}") as told:
-            place = folder / f"lazy {table}"
-            place.mkdir()
-            found[table] = source_of(data[table], said, of_table, place, text)
-        for one in told:
-            warn(one)
+        place = folder / f"lazy {table}"
+        place.mkdir()
+        named = those_of(columns, *others[table])
+        found[table] = source_of(data[table], named, of_table, place, text)
     return found
 
 
@@ -132,34 +131,18 @@ class Tables:
     def _rows(self, bucket: Bucket, name: str, *, keep: bool) -> Any:
         """Return the rows of a table as they came, by our names."""
         source, known = self.sources[name], self.known[name]
-        text = [one for one, kind in source.kinds.items() if kind == "text" and one in _IDS]
+        text = [one for one in _IDS if source.kind(one) == "text"]
         rows = known.schema.empty_table()
         if name in bucket.folders:
             rows = bucket.read(name, text, keep=keep)
         if ROW in rows.column_names:
             rows = rows.sort_by(ROW)
         rows = rows.drop_columns([one for one in (ROW, FAULT) if one in rows.column_names])
-        for one in known.whole:
-            rows = _as_numbers(rows, one)
         if known.fillers:
             import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
             rows = rows.filter(pc.not_equal(rows.column("estimated"), LOWEST))
         return rows
-
-
-def _as_numbers(rows: Any, name: str) -> Any:
-    """Return rows with ids as the whole numbers that they write: each distinct one is read once."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    chunks = [
-        chunk.dictionary.cast(pa.int64()).take(chunk.indices)
-        if hasattr(chunk, "dictionary")
-        else chunk.cast(pa.int64())
-        for chunk in rows.column(name).chunks
-    ]
-    place = rows.column_names.index(name)
-    return rows.set_column(place, name, pa.chunked_array(chunks, pa.int64()))
 
 
 def _repeats(table: str, rows: Any) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing, reading
 from recsys_ndcg.input.contents import Content, packed_as
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.input.text.tables import first_fields, separator_of
+from recsys_ndcg.input.text.tables import first_fields, is_plain_number, separator_of
 from recsys_ndcg.scale.out_of_core.database import FILE, literal, quoted
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ class TextFiles:
         About how many rows there are.
     decimal : str
         What stands before decimals.
+    first : mapping
+        The fields of the first row, by the names of the columns.
     """
 
     relation: str
     schema: Any
     about_rows: int
     decimal: str
+    first: Mapping[str, str]
 
     @classmethod
     def of(
@@ -82,13 +85,18 @@ class TextFiles:
             msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
             raise InvalidInputError(msg)
         relation = _relation(paths, names, how.separator or separator_of(first, how), how)
-        return cls(relation, _schema(names), _about_rows(heads), how.decimal)
+        row = _first_row(first, how)
+        seen = dict(zip(names, row, strict=False))
+        return cls(relation, _schema(names), _about_rows(heads), how.decimal, seen)
+
+    def seems_whole(self, column: str) -> bool:
+        """Tell a column of ids that begins with a whole number."""
+        return is_plain_number(self.first.get(column, ""))
 
     def number(self, column: str) -> str:
         """Return the SQL that reads a number, NULL for what is none."""
-        text = f"trim({column})"
-        if self.decimal == ",":
-            text = f"translate({text}, ',.', '.,')"
+        text = f"translate({column}, ',.', '.,')" if self.decimal == "," else column
+        # to DuckDB 1_000 is a number
         return f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
 
     def is_absent(self, column: str) -> str:
@@ -109,6 +117,13 @@ def _relation(paths: Sequence[Path], names: Sequence[str], separator: str, how: 
     blank = " AND ".join(f"coalesce({quoted(name)}, '') = ''" for name in names)
     table = f"read_csv([{files}], {options})"
     return f"(SELECT {fields}, {FILE} FROM {table} WHERE NOT ({blank}))"
+
+
+def _first_row(head: str, how: TextFormat) -> list[str]:
+    """Return the fields of the first row that is not blank."""
+    lines = [line for line in head.splitlines()[how.heading :] if line.strip()]
+    separator = how.separator or separator_of(head, how)
+    return first_fields(lines[0], replace(how, separator=separator)) if lines else []
 
 
 def _schema(names: Sequence[str]) -> Any:

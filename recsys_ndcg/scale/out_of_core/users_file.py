@@ -52,9 +52,11 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
                     writers.append(parquet.ParquetWriter(file, table.schema))
                 writers[0].write_table(table)
 
-            yield write
-            for one in writers:
-                one.close()
+            try:
+                yield write
+            finally:
+                for one in writers:
+                    one.close()
     except OSError as error:
         msg = f"{path}: cannot be written ({error.strerror or error})."
         raise InvalidInputError(msg) from None
