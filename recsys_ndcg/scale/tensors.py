@@ -76,8 +76,9 @@ def _of_several(values: Any, name: str) -> Any:
         return values
     if not hasattr(first, "__len__") and _way_out(first) is None:
         return values
+    rows = [as_array(one, name) for one in values]
     try:
-        return np.array([as_array(one, name) for one in values])
+        return np.array(rows)
     except ValueError:
         msg = (
             f"{name}: the rows of the table have different lengths. Fill them up, and say with "

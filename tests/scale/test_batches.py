@@ -359,6 +359,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "a number for users": ((5, T, T), {}, "users: found 5 in place of a column"),
     "a number for items": (([1, 2], T, T, 5), {}, "items: found 5 in place of a column"),
     "sparse": (([1, 2], T, sparse.csr_array(T)), {}, "true: a sparse matrix, and nobody could"),
+    "sparse rows": ((None, T, [sparse.csr_array([one]) for one in T]), {}, "true: a sparse matrix"),
     "a missing id": (([1, None], T, T), {}, "users: a missing id in row 1"),
 }
 
