@@ -149,7 +149,9 @@ class MeasuredAudit(Audit):
     @property
     def tally(self) -> Tally:
         """All of it, summed up."""
-        return Tally(self._facts, self.totals, self.level_totals, self._ties, self._labels)
+        return Tally(
+            self._facts, self.totals, self.level_totals, self._ties, self._labels, self._highest
+        )
 
     def _orders(self) -> list[Orders]:
         """Measure random order and the extreme ones, block by block."""
