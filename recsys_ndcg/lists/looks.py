@@ -54,13 +54,17 @@ class Numbers:
         """Return the looks of both columns together."""
         both = (self, other)
         lowest, highest = min(one.lowest for one in both), max(one.highest for one in both)
+        widths = (widest for _, widest in _SCALES)
         return Numbers(
             self.count + other.count,
             lowest,
             highest,
             sum(one.at_lowest for one in both if one.lowest == lowest),
             sum(one.at_highest for one in both if one.highest == highest),
-            tuple(mine and theirs for mine, theirs in zip(self.steps, other.steps, strict=True)),
+            tuple(
+                mine and theirs and highest - lowest <= widest
+                for mine, theirs, widest in zip(self.steps, other.steps, widths, strict=True)
+            ),
         )
 
     @property
@@ -73,9 +77,7 @@ class Numbers:
         >>> [Numbers.of(np.array(one, dtype=float)).on_a_scale for one in some]
         [True, True, True, False]
         """
-        width = self.highest - self.lowest
-        fits = (width <= widest for _, widest in _SCALES)
-        return any(told and fit for told, fit in zip(self.steps, fits, strict=True))
+        return any(self.steps)
 
 
 def _in_steps(values: Floats, step: float) -> bool:
