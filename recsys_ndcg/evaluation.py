@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.rendering.per_user import form_of, per_user_file
 from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import reported
-from recsys_ndcg.scale.doors import door_of, is_pair
+from recsys_ndcg.scale.doors import door_of, is_files, is_pair, paths_of
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.input.text.form import TextFormat
@@ -131,7 +131,18 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     per_user: str | Path | None = None,
     progress: bool = False,
 ) -> Report:
-    """Evaluate data by a plan, whichever way it goes."""
+    """Evaluate data by a plan, whichever way it goes.
+
+    Raises
+    ------
+    InvalidInputError
+        The options do not go together, or as for `evaluate`.
+    """
+    if n_items is not None and not is_pair(data):
+        msg = "n_items tells what results were chosen from: {'labels': ..., 'results': ...}."
+        raise InvalidInputError(msg)
+    if per_user is not None:
+        _check_apart(data, per_user)
     if door_of(data, memory_limit) == "disk":
         from recsys_ndcg.scale.out_of_core import evaluation  # noqa: PLC0415 - rarely needed
 
@@ -145,18 +156,32 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
             n_items=n_items,
             progress=progress,
         )
-    if is_pair(data):
-        options: dict[str, Any] = {"columns": columns, "duplicates": plan.duplicates}
-        data = RankedLists.from_labels(**data, **options, text=text, n_items=n_items)
-        columns = None
     form = None if per_user is None else form_of(os.fspath(per_user))
-    report = measured(data, plan, columns)
+    if is_pair(data):
+        how: dict[str, Any] = {"columns": columns, "duplicates": plan.duplicates, "text": text}
+        data, columns, text = RankedLists.from_labels(**data, **how, n_items=n_items), None, None
+    report = measured(data, plan, columns, text)
     if per_user is not None and form is not None:
         write_whole(per_user, per_user_file(report.per_user, form))
     return report
 
 
-def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) -> Report:
+def _check_apart(data: Any, per_user: str | Path) -> None:
+    """Refuse to write the scores of users onto what is read."""
+    check_path(per_user)
+    tables = list(data.values()) if is_pair(data) else [data]
+    for path in [path for one in tables if is_files(one) for path in paths_of(one)]:
+        if path.exists() and Path(per_user).exists() and path.samefile(per_user):
+            msg = f"{per_user}: this is a file of the data. Give per_user= a name of its own."
+            raise InvalidInputError(msg)
+
+
+def measured(
+    data: Any,
+    plan: Plan,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+) -> Report:
     """Read the data, settle a plan against it, measure, warn of what deceives, and report.
 
     Raises
@@ -167,5 +192,5 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
     if isinstance(data, Report):
         msg = "That is a Report already: evaluate the predictions that it was made of."
         raise InvalidInputError(msg)
-    lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
+    lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates, text=text)
     return reported(lists, plan)

@@ -79,7 +79,7 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
         if other not in written or (is_dash(first) and one in read):
             continue
         if same_file(first, second):
-            owner = "the data" if one == "FILE" else one
+            owner = "the data" if one.startswith("FILE") else one
             msg = f"{other} {second}: this is the file of {owner}. Give it a name of its own."
             raise InvalidInputError(msg)
 

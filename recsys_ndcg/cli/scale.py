@@ -48,11 +48,11 @@ class Scale:
         from recsys_ndcg.scale.doors import door_of
 
         data = self._data(source)
-        if data is None or door_of(data, self.memory_limit) == "memory":
+        if data is None:
             return measured(lists_of(source, written, plan.duplicates), plan), files
-        users = files.per_user
-        streamed = users is not None and users.suffix.lower() == ".parquet"
         columns, text = how_written(written)
+        # as they come, where not all of them may be kept
+        streamed = None if door_of(data, self.memory_limit) == "memory" else files.per_user
         report = evaluated(
             data,
             plan,
@@ -60,10 +60,15 @@ class Scale:
             text=text,
             n_items=source.n_items,
             memory_limit=self.memory_limit,
-            per_user=users if streamed else None,
+            per_user=streamed,
             progress=not quiet,
         )
-        return report, replace(files, per_user=None) if streamed else files
+        return report, files if streamed is None else replace(files, per_user=None)
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files beyond the first one, by what messages call them."""
+        return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
 
     def _data(self, source: Source) -> Any:
         """Return what is read, as `recsys_ndcg.evaluate` takes it; None of a stream, or TREC."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.frames import Table
 
+_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -142,14 +144,23 @@ def results_from(table: Table) -> Results:
 
 def _check_ranks(ranks: Floats) -> None:
     """Refuse what is no rank; those of ties may be halves, their mean."""
-    scores = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
     bad = (ranks < 0) | (ranks * 2 % 1 > 0)
     if bad.any():
         fault = f"{ranks[bad][0]:g}, which is no rank,"
-        refuse_rows(bad, "rank", fault, f"ranks are 1 for the best item, 2, 3, …; {scores}")
-    lowest = np.fmin.reduce(ranks, initial=np.inf)
+        refuse_rows(bad, "rank", fault, f"ranks are 1 for the best item, 2, 3, …; {_SCORES}")
+    warn_of_ranks(np.fmin.reduce(ranks, initial=np.inf))
+
+
+def warn_of_ranks(lowest: float) -> None:
+    """Warn of ranks of which the least is not the first.
+
+    Warns
+    -----
+    DataWarning
+        It is not.
+    """
     if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
-        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {scores}.")
+        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
 
 
 def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:

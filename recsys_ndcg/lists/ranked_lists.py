@@ -119,6 +119,7 @@ class RankedLists(GroupedLists):
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: str = "raise",
+        text: TextFormat | None = None,
     ) -> GroupedLists:
         """Make lists from predictions in any of the forms below, told apart by their looks.
 
@@ -139,7 +140,7 @@ class RankedLists(GroupedLists):
                 msg = "columns= names the columns of a table, but the data is RankedLists already."
                 raise InvalidInputError(msg)
             return data
-        return group(read(data, columns), duplicates, cls)
+        return group(read(data, columns, text), duplicates, cls)
 
     @classmethod
     def from_frame(

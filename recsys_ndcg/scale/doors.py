@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, check_path
 
 _PAIR = {"labels", "results"}
 _WILD = "*?["
@@ -71,6 +72,29 @@ def is_several(data: object) -> bool:
     if isinstance(data, list | tuple):
         return is_files(data)
     return isinstance(data, str | os.PathLike) and is_pattern(os.fspath(data))
+
+
+def paths_of(data: Any) -> list[Path]:
+    """Return the files that are meant, in the order they are given; those of a pattern by name.
+
+    Raises
+    ------
+    InvalidInputError
+        No file has a name of that pattern.
+    """
+    found: list[str] = []
+    for one in data if isinstance(data, list | tuple) else [data]:
+        check_path(one)
+        name = os.fspath(one)
+        if not is_pattern(name):
+            found.append(name)
+            continue
+        matching = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - from anywhere
+        if not matching:
+            msg = f"{name}: no file has such a name."
+            raise InvalidInputError(msg)
+        found += matching
+    return [Path(name) for name in found]
 
 
 def is_pattern(path: str) -> bool:

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.out_of_core.memory import Memory
-from tests.commands import run
+from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
+from tests.commands import refusal, run
 from tests.scale.cases import predictions
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ EXPECTED = rn.evaluate(FRAME, threshold=4)
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with predictions in three files, and in one, some rows fitting the memory."""
-    monkeypatch.setattr(Memory, "rows", property(lambda _: 900))
+    monkeypatch.setattr(Memory, "budget", property(lambda _: 900))
+    monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
     for place in range(3):
         FRAME.iloc[place::3].to_parquet(tmp_path / f"p{place}.parquet")
     FRAME.to_csv(tmp_path / "p.csv", index=False)
@@ -62,21 +63,32 @@ def test_labels_and_results_within_a_limit(folder: Path) -> None:
 def test_users_go_to_parquet_as_they_come(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *, keeps: bool
 ) -> None:
-    """And to CSV, and the report to JSON, where they are kept."""
+    """Whether they are kept or not; to nothing else, and the report to JSON where they are."""
     monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
     words = ["evaluate", str(folder / "p.csv"), "--memory-limit", "2GB", "--threshold", "4"]
     users = folder / "users.parquet"
     assert run(*words, "--per-user", str(users)).exit_code == 0
     found = pd.read_parquet(users).set_index("user").sort_index()
     pd.testing.assert_frame_equal(found, EXPECTED.per_user)
-    told = run(*words, "--per-user", str(folder / "u.csv"), "--json", str(folder / "r.json"))
+    assert "u.csv: scores of users are written to Parquet" in refusal(
+        *words, "--per-user", folder / "u.csv"
+    )
     if keeps:
-        assert told.exit_code == 0
+        assert run(*words, "--json", str(folder / "r.json")).exit_code == 0
         assert rn.Report.load(folder / "r.json") == EXPECTED
     else:
+        told = run(*words, "--json", str(folder / "r.json"))
         assert told.exit_code == 2
         assert "does not keep each" in told.stderr
-        assert "'scores.parquet'" in told.stderr
+
+
+def test_no_file_of_the_data_is_written_onto(folder: Path) -> None:
+    """The second of several, too."""
+    paths = [folder / f"p{place}.parquet" for place in range(3)]
+    whole = paths[1].read_bytes()
+    told = refusal("evaluate", *paths, "--per-user", paths[1])
+    assert "p1.parquet: this is the file of the data" in told
+    assert paths[1].read_bytes() == whole
 
 
 @pytest.mark.parametrize(

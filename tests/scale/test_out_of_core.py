@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.evaluation import evaluated
-from recsys_ndcg.scale.out_of_core.memory import Memory
+from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike, check_users
@@ -37,7 +39,8 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return how to let the memory hold so many rows, and keep users or not."""
 
     def set_to(rows: int, *, keeps: bool = True) -> None:
-        monkeypatch.setattr(Memory, "rows", property(lambda _: rows))
+        monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
+        monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
         monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
 
     return set_to
@@ -247,6 +250,132 @@ def test_warnings_are_those_of_the_whole(data: str, tmp_path: Path, in_parts: An
         rn.evaluate(frame, threshold=9)
     assert [str(one.message) for one in told] == [str(one.message) for one in expected]
     assert {one.filename for one in told} == {__file__}
+
+
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_names_of_files_are_no_patterns(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a file has such a name: signs of patterns, quotes, and in the temporary folder, too."""
+    folder = tmp_path / "it's [1]"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    frames = {"p[1]": predictions(1), "p1": predictions(2), "a*b'c": predictions(3)}
+    for name, frame in frames.items():
+        path = folder / f"{name}.{end}"
+        frame.to_parquet(path) if end == "parquet" else frame.to_csv(path, index=False)
+    for name, frame in frames.items():
+        report = rn.evaluate(folder / f"{name}.{end}", threshold=4, memory_limit="2GB")
+        assert report == rn.evaluate(frame, threshold=4)
+    assert len(list(folder.iterdir())) == len(frames)
+
+
+def test_ids_of_other_widths_are_the_same(tmp_path: Path, in_parts: Any) -> None:
+    """Negative ones, too, in labels and in results, and in files of one table."""
+    in_parts(800, keeps=False)
+    frame = predictions(5).assign(user=lambda one: one["user"] - 500)
+    labels, results = frame[["user", "item", "true"]], frame[["user", "item", "estimated"]]
+    labels.astype({"user": np.int32}).to_parquet(tmp_path / "labels.parquet")
+    results.to_parquet(tmp_path / "results.parquet")
+    data = {name: tmp_path / f"{name}.parquet" for name in ("labels", "results")}
+    report = rn.evaluate(data, threshold=4, memory_limit="2GB")
+    assert report.counts["users"] == frame["user"].nunique()
+    frame.iloc[::2].astype({"user": np.int16}).to_parquet(tmp_path / "0.parquet")
+    frame.iloc[1::2].to_parquet(tmp_path / "1.parquet")
+    report = rn.evaluate(str(tmp_path / "[01].parquet"), threshold=4)
+    assert report.counts == rn.evaluate(frame, threshold=4).counts
+
+
+def test_grades_with_and_without_gaps(tmp_path: Path) -> None:
+    """As pandas writes them: whole numbers in one file, floats in the next."""
+    frame = predictions(5)
+    frame.iloc[:900].astype({"true": int}).to_parquet(tmp_path / "0.parquet")
+    gaps = frame.iloc[900:].assign(true=lambda one: one["true"].where(one["true"] > 1))
+    gaps.to_parquet(tmp_path / "1.parquet")
+    report = rn.evaluate(str(tmp_path / "*.parquet"), threshold=4)
+    assert report == rn.evaluate(pd.concat([frame.iloc[:900], gaps]), threshold=4)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("rows", [200, 100_000], ids=["in parts", "at once"])
+def test_labels_and_results_may_both_be_streams(rows: int, in_parts: Any) -> None:
+    """Each is read by a name of its own."""
+    in_parts(rows)
+    frame = predictions(5)
+    tables = {
+        "labels": frame[["user", "item", "true"]].iloc[::2],
+        "results": frame[["user", "item", "estimated"]].iloc[::3],
+    }
+    readers = {name: pa.Table.from_pandas(one).to_reader() for name, one in tables.items()}
+    report = rn.evaluate(readers, threshold=4, memory_limit="2GB")
+    check_alike(report, report.per_user, rn.evaluate(tables, threshold=4))
+
+
+def test_ranks_without_a_first_are_warned_of_once(tmp_path: Path, in_parts: Any) -> None:
+    """The least of all, though it is another in each part."""
+    in_parts(800)
+    frame = predictions(5)
+    frame[["user", "item", "true"]].to_parquet(tmp_path / "labels.parquet")
+    ranks = frame.assign(rank=frame.groupby("user").cumcount() + 5 + frame["user"] % 11)
+    ranks[["user", "item", "rank"]].to_parquet(tmp_path / "results.parquet")
+    data = {name: tmp_path / f"{name}.parquet" for name in ("labels", "results")}
+    with pytest.warns(rn.DataWarning) as told:
+        rn.evaluate(data, threshold=4, memory_limit="2GB")
+    messages = [str(one.message) for one in told]
+    assert sum("no list has a first rank, the least of all is 5;" in one for one in messages) == 1
+    with pytest.warns(rn.DataWarning) as expected:
+        rn.evaluate(data, threshold=4)
+    assert set(messages) == {str(one.message) for one in expected}
+
+
+def test_users_may_become_too_many_on_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_parts: Any
+) -> None:
+    """The first are kept until there is no room: then none is, and the median is of all."""
+    in_parts(400)
+    monkeypatch.setattr(Memory, "keeps", lambda _, users, _n: users < 60)
+    frame = predictions(8)
+    frame.to_parquet(tmp_path / "p.parquet")
+    report = rn.evaluate(tmp_path / "p.parquet", threshold=4, memory_limit="2GB")
+    with pytest.raises(rn.InvalidInputError, match="does not keep each"):
+        _ = report.per_user
+    expected = rn.evaluate(frame, threshold=4).summary
+    pd.testing.assert_frame_equal(report.summary, expected, rtol=1e-12)
+
+
+LIMITED = """
+import json, resource, sys, warnings
+import recsys_ndcg as rn
+warnings.simplefilter("ignore", rn.DataWarning)
+for _ in range(2):
+    report = rn.evaluate(sys.argv[1], threshold=4, memory_limit="700MB")
+print(report.counts["users"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("n_users", "n_items", "letters"),
+    [(1_000_000, 1, 0), (10_000, 150, 0), (10_000, 100, 60)],
+    ids=["users of one row", "long lists", "long ids"],
+)
+def test_the_limit_is_kept(n_users: int, n_items: int, letters: int, tmp_path: Path) -> None:
+    """Twice in one process, whatever fills the memory."""
+    row = np.arange(n_users * n_items)
+    frame = pd.DataFrame({"user": row % n_users, "item": row // n_users})
+    if letters:
+        frame = frame.assign(item="x" * letters + row.astype(str).astype(object))
+    draw = np.random.default_rng(0)
+    frame = frame.assign(estimated=draw.random(len(row)), true=draw.integers(1, 6, len(row)))
+    frame.to_parquet(tmp_path / "p.parquet")
+    ended = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", LIMITED, tmp_path / "p.parquet"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    users, peak = map(int, ended.stdout.split())
+    assert users == n_users
+    assert peak < 700_000_000
 
 
 def test_a_heavy_user_is_named(tmp_path: Path, in_parts: Any) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.out_of_core.memory import Memory
+from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
 from tests.refusal import refused
 from tests.scale.cases import predictions
 
@@ -55,31 +55,30 @@ FAULTS = {
         "p2.parquet: there is no column 'true', which the first file has",
         "p2.csv: its columns are user, item, estimated, those of .*p0.csv are user",
     ),
-    "other ids": (SOME.assign(user="a"), "p2.parquet: user is text, but whole numbers in .*p0", ""),
     "text": (
         SOME.assign(true="good"),
         "p2.parquet: true is text, but double in",
-        "p2.csv: true is no number in 62 rows, such as user .*, item .*",
+        "p2.csv: true is no number: user .* item .* 62 such rows in all",
     ),
     "NaN": (
         SOME.assign(estimated=np.nan),
-        "p2.parquet: estimated is missing, or NaN in 62 rows, such as user",
-        "p2.csv: estimated is no number in 62 rows",
+        "p2.parquet: estimated is missing, or no number: user .* 62 such rows",
+        "p2.csv: estimated is missing, or no number: user .* 62 such rows",
     ),
     "infinite": (
         SOME.assign(estimated=-np.inf),
-        "p2.parquet: estimated is infinite in 62 rows",
+        "p2.parquet: estimated is infinite: user .* 62 such rows",
         "p2.csv: estimated is infinite",
     ),
     "infinite grade": (
         SOME.assign(true=np.inf),
-        "p2.parquet: true is infinite in 62 rows",
+        "p2.parquet: true is infinite: user .* 62 such rows",
         "p2.csv: true is infinite",
     ),
     "no user": (
         SOME.assign(user=NONE),
-        "p2.parquet: user is missing in 62 rows",
-        "p2.csv: user is missing in 62 rows",
+        "p2.parquet: user is missing: .* 62 such rows",
+        "p2.csv: user is missing: .* 62 such rows",
     ),
 }
 
@@ -90,10 +89,41 @@ def test_the_file_at_fault_is_named(fault: str, end: str, tmp_path: Path) -> Non
     """What is wrong in the third of ten files is told of that file."""
     third, parquet, csv = FAULTS[fault]
     expected = parquet if end == "parquet" else csv
-    if not expected:
-        pytest.skip("text is text")
     with refused(expected):
         rn.evaluate(_files(tmp_path, end, third), threshold=4)
+
+
+def test_ids_of_other_types(tmp_path: Path) -> None:
+    """Text among numbers is another type in Parquet, and text in text."""
+    with refused("p2.parquet: user is text, but whole numbers in .*p0"):
+        rn.evaluate(_files(tmp_path, "parquet", SOME.assign(user="a")), threshold=4)
+    third = SOME.assign(user="a" + SOME["user"].astype(str))
+    report = rn.evaluate(_files(tmp_path, "csv", third), threshold=4)
+    assert any(one.startswith("a") for one in report.users.tolist())
+    assert all(isinstance(one, str) for one in report.users.tolist())
+
+
+def test_columns_that_differ_in_capitals(tmp_path: Path) -> None:
+    """To DuckDB they are one column of Parquet; text has them by their places."""
+    frame = FRAME.assign(User=FRAME["user"] % 7)
+    frame.to_parquet(tmp_path / "p.parquet")
+    with refused("'user' and 'User' differ in capitals alone"):
+        rn.evaluate(tmp_path / "p.parquet", columns={"user": "User"}, memory_limit="2GB")
+    frame = frame.drop_duplicates(["User", "item"])
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    report = rn.evaluate(tmp_path / "p.csv", columns={"user": "User"}, memory_limit="2GB")
+    assert report.users.tolist() == sorted(frame["User"].unique())
+
+
+@pytest.mark.parametrize("limit", ["2GB", None], ids=["disk", "memory"])
+def test_users_are_not_written_onto_the_data(limit: str | None, tmp_path: Path) -> None:
+    """Whichever of its files that is."""
+    path = tmp_path / "p.parquet"
+    FRAME.to_parquet(path)
+    whole = path.read_bytes()
+    with refused("p.parquet: this is a file of the data"):
+        rn.evaluate(path, memory_limit=limit, per_user=tmp_path / "." / "p.parquet")
+    assert path.read_bytes() == whole
 
 
 def test_text_in_place_of_numbers(tmp_path: Path) -> None:
@@ -180,7 +210,8 @@ def test_repeated_pairs_are_named(
     rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By user and item, for the rows of a bucket are nobody's."""
-    monkeypatch.setattr(Memory, "rows", property(lambda _: rows))
+    monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
+    monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
     user, item = FRAME.iloc[7][["user", "item"]].astype(int)
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
     with refused(f"predictions: user {user} and item {item} stand in several rows"):
@@ -223,7 +254,8 @@ def test_users_have_no_place(name: str, told: str, tmp_path: Path) -> None:
 
 def test_no_half_of_the_users_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused on the way leaves the older file as it was, and nothing beside it."""
-    monkeypatch.setattr(Memory, "rows", property(lambda _: 100))
+    monkeypatch.setattr(Memory, "budget", property(lambda _: 100))
+    monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
     users = tmp_path / "users.parquet"
     users.write_bytes(b"older")
@@ -265,7 +297,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
     path.write_text(f"user,item,estimated,true\n{rows}\n")
     paths = [path, *(path.with_name(f"{place}.csv") for place in range(5))]
     for one in paths[1:]:
-        one.symlink_to(path)
+        one.hardlink_to(path)
     running = subprocess.Popen(  # noqa: S603 - our own
         [*command, *map(str, paths)],
         env=os.environ | {"TMPDIR": str(places)},

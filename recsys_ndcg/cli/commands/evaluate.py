@@ -53,7 +53,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         form = checked_form(style.form)
         names, ks = options.names_of(metrics) if metrics else None, options.cutoffs(k or ["10"])
         means, older = limits.read(ks), replacing.read(source, written, ks)
-        files.check({**files_of(source), **older.files}, form)
+        files.check({**files_of(source), **scale.files, **older.files}, form)
         plan = gated_plan(choices, names, ks, [*(one.metric for one in means), *older.metrics])
         before = older.reports(plan)
         report, files = scale.measured(source, written, plan, files, quiet=style.quiet)

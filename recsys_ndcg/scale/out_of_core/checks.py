@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.labels import warn_of_ranks
 from recsys_ndcg.input.rows import as_written
 from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.scale.out_of_core.database import FILE
-from recsys_ndcg.scale.out_of_core.reading import is_faulty, of_file
+from recsys_ndcg.scale.out_of_core.database import FILE, literal, quoted
+from recsys_ndcg.scale.out_of_core.kinds import IDS
+from recsys_ndcg.scale.out_of_core.reading import BAD_GRADE, of_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,68 +64,74 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
     ------
     InvalidInputError
         An id is missing, a number is none or not finite; the first such rows are named.
+
+    Warns
+    -----
+    DataWarning
+        Results are none, or have no first rank.
     """
     faults = dict(_faults(source))
-    graded = '"true"' if "true" in source.names else "1"
-    may_fill = "estimated" in source.names and "true" not in source.names
+    graded = '"true"' if "true" in source.sql else "1"
     labelled = f"({graded} IS NOT NULL AND NOT isnan({graded}::DOUBLE))"
+    is_filler = f"estimated::DOUBLE = {LOWEST!r}"
+    may_fill = "estimated" in source.sql and "true" not in source.sql
     asked = [
         "count(*)",
         f"count(*) FILTER ({labelled})",
         f"min({graded}) FILTER ({labelled})",
         f"max({graded}) FILTER ({labelled})",
         f"bool_and({graded} IN (0, 1)) FILTER ({labelled})",
+        f"count(*) FILTER ({is_filler})" if may_fill else "0",
+        "min(rank)" if "rank" in source.sql else "0",
         *(f"count(*) FILTER ({one})" for one in faults),
-        f"count(*) FILTER (estimated::DOUBLE = {LOWEST!r})" if may_fill else "0",
     ]
-    ((rows, n_labelled, lowest, highest, zero_one, *told, fillers),) = database.rows(
+    ((rows, n_labelled, lowest, highest, zero_one, fillers, first, *counts),) = database.run(
         f"SELECT {', '.join(asked)} FROM {relation}"
     )
-    for (fault, what), count in zip(faults.items(), told, strict=True):
+    for (fault, what), count in zip(faults.items(), counts, strict=True):
         if count:
-            raise InvalidInputError(_named(database, relation, source, fault, what, count))
+            where, told = _first_rows(database, relation, source, fault)
+            msg = f"{where}: {what}: {told}. {count:,} such rows in all: correct them."
+            raise InvalidInputError(msg)
     ends = np.array([np.nan if end is None else float(end) for end in (lowest, highest)])
     if source.kinds.get("true") == "float":
         ends = as_written(ends.astype(np.float32))
     low, high = ends.tolist()
     if fillers:
         warn_of_fillers(fillers, rows, "estimated")
+    warn_of_ranks(first)
     grades = Grades(low, high, zero_one is not False)
     return Known(rows, rows - n_labelled, grades, fillers, database.schema(relation))
 
 
 def _faults(source: Source) -> Iterator[tuple[str, str]]:
     """Give what no row may be, in SQL, with the words for it."""
-    for one in ("user", "item"):
-        if one in source.names:
-            written = source.text and one not in source.whole
-            blank = f" OR trim(\"{one}\") = ''" if written else ""
-            yield f'("{one}" IS NULL{blank})', f"{one} is missing"
-    numbers = [one for one in source.names if one not in ("user", "item")]
-    for one in numbers:
-        called = source.names[one]
-        if source.text:
-            yield is_faulty(source, one), f"{called} is no number"
-        value = f'"{one}"::DOUBLE'
-        if one != "true":
-            yield f'("{one}" IS NULL OR isnan({value}))', f"{called} is missing, or NaN"
-        if one == "rank":
-            yield f"({value} < 0 OR {value} * 2 % 1 > 0)", f"{called} is no rank (1, 2, 3, …)"
-        yield f"coalesce(isinf({value}), false)", f"{called} is infinite"
+    for ours, theirs in source.names.items():
+        column, value = quoted(ours), f"{quoted(ours)}::DOUBLE"
+        if ours in IDS:
+            as_text = source.text is not None and ours not in source.whole
+            blank = f" OR trim({column}) = ''" if as_text else ""
+            yield f"({column} IS NULL{blank})", f"{theirs} is missing"
+            continue
+        if ours != "true":
+            yield f"({column} IS NULL OR isnan({value}))", f"{theirs} is missing, or no number"
+        elif source.text is not None:
+            yield BAD_GRADE, f"{theirs} is no number"
+        if ours == "rank":
+            yield f"({value} < 0 OR {value} * 2 % 1 > 0)", f"{theirs} is no rank (1, 2, 3, …)"
+        yield f"coalesce(isinf({value}), false)", f"{theirs} is infinite"
 
 
-def _named(  # noqa: PLR0913, PLR0917 - what, of what, and where it is looked up
-    database: Database, relation: str, source: Source, fault: str, what: str, count: int
-) -> str:
-    """Return what is wrong, with the first rows: in the source itself if it is still there."""
-    ids = [f'"{one}"' for one in ("user", "item") if one in source.names]
-    told = f"{', '.join(ids)}"
-    if source.rereads:
-        relation, told = of_file(source), f"{FILE}, {told}"
-    found = database.rows(f"SELECT {told} FROM {relation} WHERE {fault} LIMIT {_FIRST}")
-    where = str(found[0][0]) if source.rereads else source.name
-    rows = "; ".join(
-        ", ".join(f"{name.strip(chr(34))} {shown(one)}" for name, one in zip(ids, row, strict=True))
-        for row in (each[source.rereads :] for each in found)
+def _first_rows(database: Database, relation: str, source: Source, fault: str) -> tuple[str, str]:
+    """Return where the first rows with a fault are, and which: in the source if it is there."""
+    where = source.name
+    if source.stream is None:
+        relation = of_file(source)
+        ((where,),) = database.run(f"SELECT {FILE} FROM {relation} WHERE {fault} LIMIT 1")
+        fault = f"{fault} AND {FILE} = {literal(where)}"
+    ids = [one for one in IDS if one in source.sql]
+    found = database.run(
+        f"SELECT {', '.join(map(quoted, ids))} FROM {relation} WHERE {fault} LIMIT {_FIRST}"
     )
-    return f"{where}: {what} in {count:,} rows, such as {rows}. Correct it, or leave them out."
+    rows = [zip(ids, row, strict=True) for row in found]
+    return where, "; ".join(" ".join(f"{name} {shown(one)}" for name, one in row) for row in rows)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from shutil import rmtree
+from tempfile import gettempdir, mkdtemp
+from time import sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from recsys_ndcg.errors import InvalidInputError, needing, shown
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 #: The column of what is read from files that tells which one it is.
 FILE = "recsys_ndcg_file"
 _PATIENCE = 0.1  # seconds between two looks at a query
+_TRIES = 50
 _WRONG_LINE = re.compile(
     r"CSV Error on Line: (?P<line>\d+)\nOriginal Line: (?P<text>.*?)\n+"
     r"(?P<fault>(?:Expected|Value|Invalid)[^\n]*)\n.*?file = (?P<file>[^\n]*)\n",
@@ -38,16 +41,21 @@ def workplace() -> Iterator[Path]:
         It cannot be made.
     """
     try:
-        folder = TemporaryDirectory(prefix="recsys_ndcg_", ignore_cleanup_errors=True)
+        folder = Path(mkdtemp(prefix="recsys_ndcg_"))
     except OSError as error:
         raise InvalidInputError(_unusable(gettempdir(), error.strerror or str(error))) from None
-    with folder as name:
-        try:
-            yield Path(name)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise
-            raise InvalidInputError(_unusable(name, error.strerror or str(error))) from None
+    try:
+        yield folder
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise InvalidInputError(_unusable(str(folder), error.strerror or str(error))) from None
+    finally:
+        for _ in range(_TRIES):  # a thread of DuckDB's that was stopped may write a last file
+            rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            sleep(_PATIENCE)
 
 
 def _unusable(folder: str, reason: str) -> str:
@@ -112,11 +120,11 @@ class Database:
         """Let a stream of Arrow's be read by a name."""
         self._connection.register(name, stream)
 
-    def tell(self, setting: str) -> None:
+    def change(self, setting: str) -> None:
         """Change a setting."""
         self._connection.execute(setting)
 
-    def rows(self, sql: str, step: str = "Looking at all rows") -> list[tuple[Any, ...]]:
+    def run(self, sql: str, step: str = "Looking at all rows") -> list[tuple[Any, ...]]:
         """Run a query, a step of the job, and return its rows.
 
         Raises
@@ -137,8 +145,9 @@ class Database:
             except self._errors as error:
                 raise InvalidInputError(self._told(str(error))) from None
             finally:
-                if not asked.done():
+                while not asked.done():  # which it may not hear as it begins
                     self._connection.interrupt()
+                    wait([asked], _PATIENCE)
 
     def schema(self, relation: str) -> Any:
         """Return the schema of a relation as Arrow has it."""
@@ -187,3 +196,16 @@ def literal(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def file_literal(folder: Path, pattern: str = "") -> str:
+    """Return the name of a file, or a folder with a pattern of files in it, as SQL has it.
+
+    To DuckDB every name is a pattern.
+
+    Examples
+    --------
+    >>> file_literal(Path("p[1].csv")), file_literal(Path("rows"), "/*.parquet")
+    ("'p[[]1].csv'", "'rows/*.parquet'")
+    """
+    return literal(re.sub(r"([*?\[])", r"[\1]", str(folder)) + pattern)

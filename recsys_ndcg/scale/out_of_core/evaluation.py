@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.report.reporting import reported
-from recsys_ndcg.scale.out_of_core.buckets import Buckets
+from recsys_ndcg.scale.out_of_core.buckets import Bucket, Buckets, n_buckets, rows_in
 from recsys_ndcg.scale.out_of_core.checks import known_of
 from recsys_ndcg.scale.out_of_core.database import Database, workplace
-from recsys_ndcg.scale.out_of_core.memory import Memory
-from recsys_ndcg.scale.out_of_core.reading import mixed_in
+from recsys_ndcg.scale.out_of_core.kinds import IDS
+from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
+from recsys_ndcg.scale.out_of_core.reading import mixed_in, read_sql
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
 from recsys_ndcg.scale.out_of_core.users_file import users_file
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists.facts import Grades
     from recsys_ndcg.report.audits.measured import MeasuredAudit
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scale.out_of_core.buckets import Bucket
     from recsys_ndcg.scale.out_of_core.checks import Known
     from recsys_ndcg.scale.out_of_core.sources import Source
     from recsys_ndcg.scoring.plan import Plan
+
+
+_UNKNOWN = 16  # buckets of a stream: those that are too large are parted again
 
 
 def evaluate(  # noqa: PLR0913 - one parameter per option
@@ -67,7 +70,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     -------
     Report
         The same as in memory. Beyond as many users as the memory holds, it sums them up and keeps
-        none; lists are never kept.
+        none. It holds the lists where they fit at once.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             for audit in _measured(buckets, tables, parts, show):
                 write(audit.scores)
                 scores.add(audit.scores.per_user)
-                if not memory.keeps(parts.n_users, plan):
+                if not memory.keeps(parts.n_users, len(plan.measurements)):
                     parts.forget()
             report = parts.report(None if parts.keeps else scores.median, _where(per_user))
         tables.warn()
@@ -123,31 +126,42 @@ def _parted(
     show: Callable[[str, float], None],
 ) -> tuple[list[Bucket], dict[str, Known]]:
     """Bring the rows of each user together, and look at all of them once."""
-    in_order = _hangs_on_order(plan)
-    limit = memory.rows // (2 if in_order else 1)  # which takes a copy to put back
+    cost, budget, rows = Cost.under(plan), memory.budget, folder / "rows"
+    known_rows = [one.n_rows for one in sources.values()]
+    about = None if None in known_rows else cost.of(sum(one or 0 for one in known_rows))
+    count = _UNKNOWN if about is None else n_buckets(about, budget)
+    in_order = cost.in_order or count == 1  # where it costs next to nothing
     with Database(folder / "spill", memory.database, show) as database:
         for one in sources.values():
-            one.open_in(database)
-        buckets = Buckets(database, sources, folder / "rows")
-        buckets.write(limit, in_order=in_order)
-        for table in sources:
-            check_rows_there(buckets.written(table), f"the {table}")
-        mixed = {one: mixed_in(database, buckets.relation(one), sources[one]) for one in sources}
-        if any(mixed.values()):  # what began with whole numbers goes on with other text
-            rmtree(folder / "rows")
+            if one.stream is not None:
+                database.register(one.relation.strip('"'), one.stream)
+        while True:
+            relations = {t: read_sql(one, in_order=in_order) for t, one in sources.items()}
+            by_user = Buckets(database, _key(sources), _text_ids(sources), cost)
+            buckets = by_user.write(relations, rows, count)
+            for table in sources:
+                check_rows_there([*(rows / table).iterdir()], f"the {table}")
+            mixed = {t: mixed_in(database, rows_in(rows / t), one) for t, one in sources.items()}
+            if not any(mixed.values()):
+                break
+            rmtree(rows)  # what began with whole numbers goes on with other text
             sources |= {table: one for table, one in mixed.items() if one is not None}
-            buckets.write(limit, in_order=in_order)
-        known = {
-            table: known_of(database, buckets.relation(table), source)
-            for table, source in sources.items()
-        }
-        return buckets.within(limit), known
+        known = {t: known_of(database, rows_in(rows / t), one) for t, one in sources.items()}
+        total = sum(one.cost for one in buckets)
+        if total <= budget:
+            n_rows = sum(one.n_rows for one in buckets)
+            return [Bucket({table: rows / table for table in sources}, n_rows, total)], known
+        return [*by_user.fitting(buckets, budget, count)], known
 
 
-def _hangs_on_order(plan: Plan) -> bool:
-    """Tell whether it makes a difference in which order the rows of a user come."""
-    by_place = any(one.convention.ties == "input" for one in plan.measurements)
-    return by_place or plan.duplicates in ("first", "last")
+def _key(sources: Mapping[str, Source]) -> str:
+    """Return by what users are told apart: as text, where tables write them in different ways."""
+    kinds = {one.kind("user") for one in sources.values()}
+    return '"user"' if len(kinds) == 1 else 'CAST("user" AS VARCHAR)'
+
+
+def _text_ids(sources: Mapping[str, Source]) -> list[str]:
+    return [one for one in IDS if all(each.kind(one) == "text" for each in sources.values())]
 
 
 def _grades(buckets: list[Bucket], tables: Tables, plan: Plan) -> Grades:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TEXT = {"string", "large_string", "string_view"}
-_WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_NUMBERS = ("whole numbers", "float", "double", "bool", "decimal")
-_IDS = ("user", "item")
+_WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
+_NUMBERS = ("whole numbers", "uint64", "halffloat", "float", "double", "bool", "decimal")
+IDS = ("user", "item")
 
 
 def checked_kinds(schemas: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
@@ -41,7 +41,9 @@ def checked_kinds(schemas: Mapping[str, Any], names: Mapping[str, str]) -> dict[
                 raise InvalidInputError(msg)
             kind = _kind(schema.field(theirs).type)
             first = kinds.setdefault(ours, kind)
-            if kind != first:
+            if ours not in IDS and {kind, first} == {"whole numbers", "double"}:
+                kinds[ours] = "double"  # as pandas writes a column with and without NaN
+            elif kind != first:
                 msg = (
                     f"{file}: {theirs} is {kind}, but {first} in {next(iter(schemas))}. Write "
                     "all files alike."
@@ -62,12 +64,12 @@ def _kind(of: Any) -> str:
 
 
 def _check(file: str, ours: str, theirs: str, kind: str) -> None:
-    if ours in _IDS and kind not in ("text", "whole numbers"):
+    if ours in IDS and kind not in ("text", "whole numbers", "uint64"):
         msg = (
             f"{file}: {theirs} is {kind}; within a memory limit, ids are text or whole numbers. "
             "Write it as one of these."
         )
         raise InvalidInputError(msg)
-    if ours not in _IDS and kind not in _NUMBERS:
+    if ours not in IDS and kind not in _NUMBERS:
         msg = f"{file}: {theirs} is {kind}, and no numbers. Convert it, or name another column."
         raise InvalidInputError(msg)

@@ -1,4 +1,4 @@
-"""The SQL that reads the columns of a source, by our names, and marks what is none of its kind."""
+"""The SQL that reads the columns of a source, by our names."""
 
 from __future__ import annotations
 
@@ -6,51 +6,44 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.scale.out_of_core.database import FILE, quoted
+from recsys_ndcg.scale.out_of_core.kinds import IDS
 
 if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.database import Database
     from recsys_ndcg.scale.out_of_core.sources import Source
 
-#: Which fields of a row of text are none of the kind that they were read as, a bit for each.
-FAULT = "fault"
-_IDS = ("user", "item")
+#: The rows of a source in their order, for what hangs on it.
+ROW = "row"
+#: Whether the text of a grade is neither a number nor a word for none.
+BAD_GRADE = "bad_grade"
 #: A whole number in its usual writing, that fits 64 bits: what `is_plain_number` tells.
-_PLAIN = "coalesce({0} >= 0 AND length({1}) < 19 AND {0}::VARCHAR = {1}, false)"
+_PLAIN = (
+    "CASE WHEN length({0}) < 19 AND try_cast({0} AS BIGINT) >= 0 "
+    "AND try_cast({0} AS BIGINT)::VARCHAR = {0} THEN try_cast({0} AS BIGINT) END"
+)
 
 
-def read_sql(source: Source, *extra: str) -> str:
+def read_sql(source: Source, *extra: str, in_order: bool = False) -> str:
     """Return what stands behind FROM for the rows of a source, with more of its columns.
 
     Ids that are taken for whole numbers are such, or NULL; numbers are numbers, or NULL.
     """
-    names = {ours: quoted(theirs) for ours, theirs in source.names.items()}
-    shown = [*extra, *map(quoted, names)]
-    text = source.text
-    if text is None:
-        read = [*extra, *(f"{theirs} AS {quoted(ours)}" for ours, theirs in names.items())]
-        return f"(SELECT {', '.join(read)} FROM {source.relation})"
-    inner, faults = [*extra], []
-    for ours, theirs in names.items():
-        written, sql = _as_text(ours), theirs
-        if ours not in _IDS:
-            sql = text.number(theirs)
-            wrong = f"{quoted(ours)} IS NULL"
-            if ours == "true":  # an empty grade is none, an empty estimate is a fault
-                wrong = f"CASE WHEN {wrong} THEN NOT {text.is_absent(written)} ELSE false END"
-            faults.append(f"({wrong})::UTINYINT * {_bit(source, ours)}")
-        elif ours in source.whole:
-            sql = f"try_cast({theirs} AS BIGINT)"
-            plain = _PLAIN.format(quoted(ours), written)
-            faults.append(f"(NOT {plain})::UTINYINT * {_bit(source, ours)}")
-        inner += [f"{sql} AS {quoted(ours)}", f"{theirs} AS {written}"]
-    shown.append(f"({' + '.join(faults) or '0'})::UTINYINT AS {FAULT}")
-    rows = f"(SELECT {', '.join(inner)} FROM {source.relation})"
-    return f"(SELECT {', '.join(shown)} FROM {rows})"
-
-
-def is_faulty(source: Source, column: str) -> str:
-    """Return the SQL that tells a row whose field is none of its kind."""
-    return f"({FAULT} & {_bit(source, column)} > 0)"
+    read = [*extra]
+    for ours, theirs in source.sql.items():
+        sql = theirs
+        if ours in source.whole:
+            sql = _PLAIN.format(theirs)
+        elif source.kinds[ours] == "whole numbers":
+            sql = f"CAST({theirs} AS BIGINT)"  # of one width, by which all are told apart
+        elif source.text is not None and ours not in IDS:
+            sql = source.text.number(theirs)
+        read.append(f"{sql} AS {quoted(ours)}")
+        if source.text is not None and ours == "true":
+            absent = source.text.is_absent(theirs)
+            read.append(f"CASE WHEN {sql} IS NULL THEN NOT {absent} ELSE false END AS {BAD_GRADE}")
+    if in_order:
+        read.append(f"row_number() OVER () AS {ROW}")
+    return f"(SELECT {', '.join(read)} FROM {source.relation})"
 
 
 def mixed_in(database: Database, relation: str, source: Source) -> Source | None:
@@ -68,8 +61,8 @@ def mixed_in(database: Database, relation: str, source: Source) -> Source | None
     if not source.whole:
         return None
     whole = sorted(source.whole)
-    asked = (f"bool_or({is_faulty(source, one)})" for one in whole)
-    (told,) = database.rows(f"SELECT {', '.join(asked)} FROM {relation}")
+    asked = (f"count(*) > count({quoted(one)})" for one in whole)
+    (told,) = database.run(f"SELECT {', '.join(asked)} FROM {relation}")
     kept = frozenset(one for one, mixed in zip(whole, told, strict=True) if not mixed)
     return None if kept == source.whole else replace(source, whole=kept)
 
@@ -77,11 +70,3 @@ def mixed_in(database: Database, relation: str, source: Source) -> Source | None
 def of_file(source: Source) -> str:
     """Return the rows of a source of files, each with the name of its file."""
     return read_sql(source, FILE)
-
-
-def _bit(source: Source, column: str) -> int:
-    return 1 << list(source.names).index(column)
-
-
-def _as_text(column: str) -> str:
-    return f"{column}_written"

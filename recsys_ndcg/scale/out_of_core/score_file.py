@@ -39,7 +39,7 @@ class ScoreFile:
         """Write the scores of some users: shape (n_users, n_metrics), NaN where there is none."""
         for path, column in zip(self._paths, per_user.T, strict=True):
             with path.open("ab") as file:
-                column[~np.isnan(column)].tofile(file)
+                file.write(column[~np.isnan(column)].tobytes())
 
     @property
     def median(self) -> Floats:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, needing, shown
+from recsys_ndcg.errors import InvalidInputError, needing, shown
 from recsys_ndcg.input.frames import Table
-from recsys_ndcg.scale.doors import is_files, is_pattern
-from recsys_ndcg.scale.out_of_core.database import FILE, literal
-from recsys_ndcg.scale.out_of_core.kinds import checked_kinds
+from recsys_ndcg.scale.doors import is_files, paths_of
+from recsys_ndcg.scale.out_of_core.database import FILE, file_literal, literal, quoted
+from recsys_ndcg.scale.out_of_core.kinds import IDS, checked_kinds
 from recsys_ndcg.scale.out_of_core.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
-    from recsys_ndcg.scale.out_of_core.database import Database
 
     Wanted = Callable[[Table], Sequence[str]]
 
@@ -38,6 +36,8 @@ class Source:
         What stands behind FROM; files have a column `FILE`.
     names : mapping
         Our names of columns to its own.
+    sql : mapping
+        The same, as SQL names them.
     kinds : mapping
         Our names to what their values are, as Arrow says; text in files of text.
     n_rows : int, optional
@@ -53,6 +53,7 @@ class Source:
     name: str
     relation: str
     names: Mapping[str, str]
+    sql: Mapping[str, str]
     kinds: Mapping[str, str]
     n_rows: int | None
     text: TextFiles | None = None
@@ -63,22 +64,12 @@ class Source:
         """Return what the values of one of our columns are read as."""
         return "whole numbers" if column in self.whole else self.kinds[column]
 
-    @property
-    def rereads(self) -> bool:
-        """Whether it can be read again, to look for what is wrong."""
-        return self.stream is None
-
-    def open_in(self, database: Database) -> None:
-        """Let a database read it."""
-        if self.stream is not None:
-            database.register(self.relation, self.stream)
-
 
 def source_of(
     data: Any,
     columns: Mapping[str, str] | None,
     wanted: Wanted,
-    folder: Path,
+    place: Path,
     form: TextFormat | None = None,
 ) -> Source:
     """Look at what is given, and no further than its heading.
@@ -91,8 +82,9 @@ def source_of(
         Our names to its own.
     wanted : callable
         Tells which of our columns are read of a table, by its heading.
-    folder : Path
-        Where a lazy table is worked out into.
+    place : Path
+        A folder that is not there yet, into which a lazy table is worked out; its name is that of
+        a stream.
     form : TextFormat, optional
         How text is written.
 
@@ -103,11 +95,12 @@ def source_of(
         in this way; or the data is none of these.
     """
     if hasattr(data, "sink_parquet"):  # a lazy table of polars, that need not fit the memory
-        data.sink_parquet(folder / "lazy.parquet")
-        data = folder / "lazy.parquet"
+        place.mkdir()
+        data.sink_parquet(place / "lazy.parquet")
+        data = place / "lazy.parquet"
     if not is_files(data):
-        return _stream(data, columns, wanted)
-    paths = paths_of(data)
+        return _stream(data, columns, wanted, quoted(place.name))
+    paths = _checked(paths_of(data))
     kinds = set(map(_kind_of, paths))
     if len(kinds) > 1:
         other = next(path for path in paths if _kind_of(path) != _kind_of(paths[0]))
@@ -118,33 +111,20 @@ def source_of(
     return _text(paths, columns, wanted, form)
 
 
-def paths_of(data: Any) -> list[Path]:
-    """Return the files that are meant, in the order they are given; those of a pattern by name.
-
-    Raises
-    ------
-    InvalidInputError
-        There is no such file, or one is given twice.
-    """
-    found: list[str] = []
-    for one in data if isinstance(data, list | tuple) else [data]:
-        check_path(one)
-        name = os.fspath(one)
-        pattern = is_pattern(name)
-        matching = sorted(glob.glob(name, recursive=True)) if pattern else [name]  # noqa: PTH207 - from anywhere
-        if not matching:
-            msg = f"{name}: no file has such a name."
+def _checked(paths: Sequence[Path]) -> Sequence[Path]:
+    """Refuse what is no file, and the same file twice."""
+    seen: set[str] = set()
+    for path in paths:
+        whole = os.path.realpath(path)
+        if whole in seen:
+            msg = f"{path}: is given twice, so that every row of it would be."
             raise InvalidInputError(msg)
-        found += matching
-    for name in found:
-        if found.count(name) > 1:
-            msg = f"{name}: is given twice, so that every row of it would be."
+        seen.add(whole)
+        if not path.is_file():
+            there = "Is a directory" if path.is_dir() else "No such file"
+            msg = f"{path}: cannot be read ({there})."
             raise InvalidInputError(msg)
-        if not Path(name).is_file():
-            there = "Is a directory" if Path(name).is_dir() else "No such file"
-            msg = f"{name}: cannot be read ({there})."
-            raise InvalidInputError(msg)
-    return [Path(name) for name in found]
+    return paths
 
 
 def _kind_of(path: Path) -> str:
@@ -186,10 +166,11 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, wanted: W
             raise InvalidInputError(msg) from None
     names = _named(schemas[str(paths[0])], columns, wanted)
     kinds = checked_kinds(schemas, names)
-    files = ", ".join(literal(str(path)) for path in paths)
+    sql = _named_in_sql(schemas[str(paths[0])], names)
+    files = ", ".join(map(file_literal, paths))
     options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
     relation = f"read_parquet([{files}], {options})"
-    return Source(_called(paths), relation, names, kinds, n_rows)
+    return Source(_called(paths), relation, names, sql, kinds, n_rows)
 
 
 def _text(
@@ -199,13 +180,16 @@ def _text(
     form: TextFormat | None,
 ) -> Source:
     text = TextFiles.of(paths, columns, form)
-    names = _named(text.schema, columns, wanted)
+    with needing("pyarrow", job="Data larger than memory", extra="scale"):
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+    names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, wanted)
+    sql = {ours: text.sql(theirs) for ours, theirs in names.items()}
     kinds, rows = dict.fromkeys(names, "text"), text.about_rows
-    whole = frozenset(one for one in ("user", "item") if text.seems_whole(names[one]))
-    return Source(_called(paths), text.relation, names, kinds, rows, text, whole=whole)
+    whole = frozenset(one for one in IDS if text.seems_whole(names[one]))
+    return Source(_called(paths), text.relation, names, sql, kinds, rows, text, whole=whole)
 
 
-def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> Source:
+def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Wanted, relation: str) -> Source:
     with needing("pyarrow", job="Data larger than memory", extra="scale"):
         import pyarrow as pa  # noqa: PLC0415 - an extra
     if hasattr(data, "scanner"):  # a dataset
@@ -222,7 +206,8 @@ def _stream(data: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> Sou
     reader = pa.RecordBatchReader.from_stream(data)
     names = _named(reader.schema, columns, wanted)
     kinds = checked_kinds({"the data": reader.schema}, names)
-    return Source("the data", "streamed", names, kinds, n_rows, stream=reader)
+    sql = _named_in_sql(reader.schema, names)
+    return Source("the data", relation, names, sql, kinds, n_rows, stream=reader)
 
 
 def _named(schema: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> dict[str, str]:
@@ -231,6 +216,19 @@ def _named(schema: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> di
     names = table.called(*wanted(table))
     table.say_names()
     return names
+
+
+def _named_in_sql(schema: Any, names: Mapping[str, str]) -> dict[str, str]:
+    """Return what SQL calls columns, if it can tell them from the others."""
+    for theirs in names.values():
+        alike = [one for one in schema.names if one.casefold() == theirs.casefold()]
+        if len(alike) > 1:
+            msg = (
+                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
+                "within a memory limit they are one. Rename one of them."
+            )
+            raise InvalidInputError(msg)
+    return {ours: quoted(theirs) for ours, theirs in names.items()}
 
 
 def _called(paths: Sequence[Path]) -> str:

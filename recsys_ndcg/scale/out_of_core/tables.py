@@ -14,8 +14,8 @@ from recsys_ndcg.input.to_join import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.scale.out_of_core.buckets import ROW
-from recsys_ndcg.scale.out_of_core.reading import FAULT
+from recsys_ndcg.scale.out_of_core.kinds import IDS
+from recsys_ndcg.scale.out_of_core.reading import BAD_GRADE, ROW
 from recsys_ndcg.scale.out_of_core.sources import source_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.sources import Source
 
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
-_IDS = ("user", "item")
 
 
 def sources_of(
@@ -43,15 +42,14 @@ def sources_of(
         It cannot be read, or a column is missing.
     """
     if not isinstance(data, Mapping):
-        return {PREDICTIONS: source_of(data, columns, _of_predictions, folder, text)}
+        place = folder / PREDICTIONS
+        return {PREDICTIONS: source_of(data, columns, _of_predictions, place, text)}
     wanted = {LABELS: _of_labels, RESULTS: _of_results}
     others = {LABELS: ("estimated", "rank"), RESULTS: ("true",)}
     found = {}
     for table, of_table in wanted.items():
-        place = folder / f"lazy {table}"
-        place.mkdir()
         named = those_of(columns, *others[table])
-        found[table] = source_of(data[table], named, of_table, place, text)
+        found[table] = source_of(data[table], named, of_table, folder / table, text)
     return found
 
 
@@ -61,14 +59,14 @@ def _of_predictions(_: Table) -> Sequence[str]:
 
 def _of_labels(table: Table) -> Sequence[str]:
     if table.may_have("true"):
-        return (*_IDS, "true")
-    table.called(*_IDS)
+        return (*IDS, "true")
+    table.called(*IDS)
     warn_ungraded(table)
-    return _IDS
+    return IDS
 
 
 def _of_results(table: Table) -> Sequence[str]:
-    return (*_IDS, score_column(table))
+    return (*IDS, score_column(table))
 
 
 @dataclass
@@ -107,22 +105,21 @@ class Tables:
                 return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
             return self._joined(tables)
         except InvalidInputError as error:  # whose rows are counted in the bucket
-            told = "".join(_repeats(name, rows) for name, rows in tables.items())
+            told = " ".join(_repeats(name, rows) for name, rows in tables.items())
             if self.duplicates != "raise" or not told:
                 raise
             raise InvalidInputError(told) from error
 
     def warn(self) -> None:
-        """Warn of what was said of every bucket that had labels and results."""
-        for told in set.intersection(*self._said) if self._said else ():
+        """Warn of ids that were said to differ in every bucket that had labels and results."""
+        for told in sorted(set.intersection(*self._said)) if self._said else ():
             warn(told)
 
     def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
+        with about(""):  # what is to be said of each table was said of all its rows
+            labels = labels_from(Table(tables[LABELS]))
+            results = results_from(Table(tables[RESULTS]))
         with about("") as said:
-            labels, results = (
-                labels_from(Table(tables[LABELS])),
-                results_from(Table(tables[RESULTS])),
-            )
             lists = join(labels, results, self.duplicates, RankedLists, part=True)
         if len(labels.user) and len(results.user):
             self._said.append(set(said))
@@ -131,13 +128,13 @@ class Tables:
     def _rows(self, bucket: Bucket, name: str, *, keep: bool) -> Any:
         """Return the rows of a table as they came, by our names."""
         source, known = self.sources[name], self.known[name]
-        text = [one for one in _IDS if source.kind(one) == "text"]
+        text = [one for one in IDS if source.kind(one) == "text"]
         rows = known.schema.empty_table()
         if name in bucket.folders:
             rows = bucket.read(name, text, keep=keep)
         if ROW in rows.column_names:
             rows = rows.sort_by(ROW)
-        rows = rows.drop_columns([one for one in (ROW, FAULT) if one in rows.column_names])
+        rows = rows.drop_columns([one for one in (ROW, BAD_GRADE) if one in rows.column_names])
         if known.fillers:
             import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
@@ -147,7 +144,7 @@ class Tables:
 
 def _repeats(table: str, rows: Any) -> str:
     """Return what is wrong where the same user and item stand in several rows."""
-    pairs = rows.select([*_IDS]).to_pandas()
+    pairs = rows.select([*IDS]).to_pandas()
     again = pairs.duplicated()
     if not again.any():
         return ""

@@ -11,7 +11,7 @@ from recsys_ndcg.input.contents import Content, packed_as
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.tables import first_fields, is_plain_number, separator_of
-from recsys_ndcg.scale.out_of_core.database import FILE, literal, quoted
+from recsys_ndcg.scale.out_of_core.database import FILE, file_literal, literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,8 +32,8 @@ class TextFiles:
     ----------
     relation : str
         What stands behind FROM: a table of text.
-    schema : pyarrow.Schema
-        Of it.
+    columns : list of str
+        What they are called.
     about_rows : int
         About how many rows there are.
     decimal : str
@@ -43,17 +43,14 @@ class TextFiles:
     """
 
     relation: str
-    schema: Any
+    columns: list[str]
     about_rows: int
     decimal: str
     first: Mapping[str, str]
 
     @classmethod
     def of(
-        cls,
-        paths: Sequence[Path],
-        columns: Mapping[str, str] | None,
-        form: TextFormat | None,
+        cls, paths: Sequence[Path], said: Mapping[str, str] | None, form: TextFormat | None
     ) -> TextFiles:
         """Look at the beginning of each file.
 
@@ -66,28 +63,36 @@ class TextFiles:
         if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
             msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
             raise InvalidInputError(msg)
-        heads = {path: how.text_of(_head(path)) for path in paths}
-        first = heads[paths[0]]
-        fields = [one.strip() for one in first_fields(first, how)]
-        for path, head in heads.items():
-            found = [one.strip() for one in first_fields(head, how)]
+        first = how.text_of(_head(paths[0]))
+        how = replace(how, separator=how.separator or separator_of(first, how))
+        fields = _fields(first, how)
+        about = 0.0
+        for path in paths:
+            head = how.text_of(_head(path))
+            found = _fields(head, how)
             if found != fields and (how.heading or len(found) != len(fields)):
                 msg = (
                     f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
                     f"{', '.join(fields)}. Write all files alike."
                 )
                 raise InvalidInputError(msg)
-        names = fields if how.heading else [str(place + 1) for place in range(len(fields))]
-        if not (how.heading or columns):
+            about += _about_rows(path, head)
+        names = [str(place + 1) for place in range(len(fields))]
+        if how.heading:  # a column without a name goes by its place
+            names = [one or place for one, place in zip(fields, names, strict=True)]
+        elif not said:
             names = [*ORDER[: len(names)], *names[len(ORDER) :]]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
             raise InvalidInputError(msg)
-        relation = _relation(paths, names, how.separator or separator_of(first, how), how)
-        row = _first_row(first, how)
-        seen = dict(zip(names, row, strict=False))
-        return cls(relation, _schema(names), _about_rows(heads), how.decimal, seen)
+        lines = [line for line in first.splitlines()[how.heading :] if line.strip()]
+        row = dict(zip(names, first_fields(lines[0], how) if lines else [], strict=False))
+        return cls(_relation(paths, len(names), how), names, int(about) + 1, how.decimal, row)
+
+    def sql(self, column: str) -> str:
+        """Return what SQL calls a column: its place, for names may be alike to it."""
+        return f"c{self.columns.index(column)}"
 
     def seems_whole(self, column: str) -> bool:
         """Tell a column of ids that begins with a whole number."""
@@ -104,32 +109,24 @@ class TextFiles:
         return f"(lower(trim({column})) IN ({_ABSENT}))"
 
 
-def _relation(paths: Sequence[Path], names: Sequence[str], separator: str, how: TextFormat) -> str:
-    files = ", ".join(literal(str(path)) for path in paths)
-    types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+def _fields(head: str, how: TextFormat) -> list[str]:
+    return [one.strip() for one in first_fields(head, how)]
+
+
+def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
+    files = ", ".join(map(file_literal, paths))
+    places = [f"c{place}" for place in range(width)]
+    types = ", ".join(f"{place}: 'VARCHAR'" for place in places)
     options = (
-        f"delim = {literal(separator)}, header = {str(how.heading).lower()}, quote = '\"', "
-        "escape = '\"', auto_detect = false, strict_mode = true, null_padding = false, "
-        f"filename = {literal(FILE)}, columns = {{{types}}}"
+        f"delim = {literal(str(how.separator))}, header = {str(how.heading).lower()}, "
+        "quote = '\"', escape = '\"', auto_detect = false, strict_mode = true, "
+        f"null_padding = false, filename = {literal(FILE)}, columns = {{{types}}}"
     )
     # a blank line is no row, an empty field is a text without letters
-    fields = ", ".join(f"coalesce({quoted(name)}, '') AS {quoted(name)}" for name in names)
-    blank = " AND ".join(f"coalesce({quoted(name)}, '') = ''" for name in names)
+    fields = ", ".join(f"coalesce({place}, '') AS {place}" for place in places)
+    blank = " AND ".join(f"coalesce({place}, '') = ''" for place in places)
     table = f"read_csv([{files}], {options})"
     return f"(SELECT {fields}, {FILE} FROM {table} WHERE NOT ({blank}))"
-
-
-def _first_row(head: str, how: TextFormat) -> list[str]:
-    """Return the fields of the first row that is not blank."""
-    lines = [line for line in head.splitlines()[how.heading :] if line.strip()]
-    separator = how.separator or separator_of(head, how)
-    return first_fields(lines[0], replace(how, separator=separator)) if lines else []
-
-
-def _schema(names: Sequence[str]) -> Any:
-    with needing("pyarrow", job="Data larger than memory", extra="scale"):
-        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    return pa.schema([(name, pa.string()) for name in names])
 
 
 def _head(path: Path) -> Content:
@@ -148,7 +145,7 @@ def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
         return gzip.GzipFile(fileobj=file)
     if kind == ".zst":
         with needing("pyarrow", job="Unpacking .zst", extra="scale"):
-            import pyarrow as pa  # noqa: PLC0415 - an extra
+            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
         return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
     if path.suffix.lower() in SUFFIXES:
         msg = f"{path}: cannot be unpacked (it is not what its name says)."
@@ -156,11 +153,8 @@ def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
     return file
 
 
-def _about_rows(heads: Mapping[Path, str]) -> int:
-    """Return about how many rows there are, rather too many."""
-    total = 0.0
-    for path, head in heads.items():
-        line = len(head.encode()) / (head.count("\n") + 1)
-        ratio = _RATIO if path.suffix.lower() in SUFFIXES else 1
-        total += ratio * path.stat().st_size / line
-    return int(total) + 1
+def _about_rows(path: Path, head: str) -> float:
+    """Return about how many rows a file has, rather too many."""
+    line = len(head.encode()) / (head.count("\n") + 1)
+    ratio = _RATIO if path.suffix.lower() in SUFFIXES else 1
+    return ratio * path.stat().st_size / line

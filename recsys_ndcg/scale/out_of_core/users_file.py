@@ -42,21 +42,36 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     with needing("pyarrow", job="Writing Parquet", extra="scale"):
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415 - an extra
-    try:
-        with replacing(Path(os.path.realpath(path))) as file:
-            writers: list[Any] = []
+    place, writers = Path(os.path.realpath(path)), list[Any]()
+    with _written(path), replacing(place) as file:
 
-            def write(scores: Scores) -> None:
-                table = pa.Table.from_pandas(scores_table(scores).reset_index())
+        def write(scores: Scores) -> None:
+            table = pa.Table.from_pandas(scores_table(scores).reset_index(), preserve_index=False)
+            with _written(path):
                 if not writers:
                     writers.append(parquet.ParquetWriter(file, table.schema))
                 writers[0].write_table(table)
 
-            try:
-                yield write
-            finally:
-                for one in writers:
-                    one.close()
+        try:
+            yield write
+        except OSError as error:  # of the job, and none of this file
+            raise _ElsewhereError(error) from error
+        finally:
+            for one in writers:
+                one.close()
+
+
+class _ElsewhereError(Exception):
+    """What another file is at fault of."""
+
+
+@contextmanager
+def _written(path: str | Path) -> Iterator[None]:
+    """Turn what the system says against a file that is written into an error of ours."""
+    try:
+        yield
+    except _ElsewhereError as error:
+        raise error.args[0] from None
     except OSError as error:
         msg = f"{path}: cannot be written ({error.strerror or error})."
         raise InvalidInputError(msg) from None
