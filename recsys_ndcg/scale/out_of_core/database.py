@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import re
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
-from time import sleep
+from threading import Event, Thread
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from recsys_ndcg.errors import InvalidInputError, needing, shown
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: The column of what is read from files that tells which one it is.
 FILE = "recsys_ndcg_file"
 _PATIENCE = 0.1  # seconds between two looks at a query
+_LONGEST = 2.0  # seconds until a query that was stopped has ended
 _TRIES = 50
 _WRONG_LINE = re.compile(
     r"CSV Error on Line: (?P<line>\d+)\nOriginal Line: (?P<text>.*?)\n+"
@@ -94,6 +95,7 @@ class Database:
         self._errors = duckdb.Error
         self._folder = folder
         self._show = show
+        self._stuck = False
         self._connection = duckdb.connect(
             config={
                 "threads": n_threads(),
@@ -114,7 +116,8 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         """Give all memory back."""
-        self._connection.close()
+        if not self._stuck:
+            self._connection.close()
 
     def register(self, name: str, stream: Any) -> None:
         """Let a stream of Arrow's be read by a name."""
@@ -132,22 +135,32 @@ class Database:
         InvalidInputError
             It fails, for whatever reason; the first line of what DuckDB says is told.
         """
-        # in a thread, for no signal is heard while DuckDB works
-        with ThreadPoolExecutor(1) as thread:
-            asked = thread.submit(lambda: self._connection.execute(sql).fetchall())
-            try:
-                while True:
-                    with suppress(TimeoutError):
-                        found: list[tuple[Any, ...]] = asked.result(_PATIENCE)
-                        self._show(step, 1.0)
-                        return found
+        query = _Query(self._connection, sql)
+        try:
+            query.start()
+            while not query.ended.wait(_PATIENCE):
+                with suppress(self._errors):  # as it begins, it does not say
                     self._show(step, self._connection.query_progress() / 100)
-            except self._errors as error:
-                raise InvalidInputError(self._told(str(error))) from None
-            finally:
-                while not asked.done():  # which it may not hear as it begins
-                    self._connection.interrupt()
-                    wait([asked], _PATIENCE)
+        except BaseException:
+            self._stop(query)
+            raise
+        query.join()
+        if isinstance(query.error, self._errors):
+            raise InvalidInputError(self._told(str(query.error))) from None
+        if query.error is not None:
+            raise query.error
+        self._show(step, 1.0)
+        return query.found
+
+    def _stop(self, query: _Query) -> None:
+        """Have a query end early; one that does not in time is left to itself."""
+        until = monotonic() + _LONGEST
+        while not query.ended.wait(_PATIENCE) and monotonic() < until:
+            with suppress(self._errors):
+                self._connection.interrupt()
+        self._stuck = not query.ended.is_set()  # as DuckDB may, where it is stopped as it begins
+        if not self._stuck:
+            query.join()
 
     def schema(self, relation: str) -> Any:
         """Return the schema of a relation as Arrow has it."""
@@ -174,6 +187,27 @@ def _of_text(said: str) -> str:
     if fields:
         fault = f"{fields[2]} fields in place of {fields[1]}"
     return f"{wrong['file']}, line {wrong['line']}: {fault}: {shown(wrong['text'].strip())}."
+
+
+class _Query(Thread):
+    """A query that runs in a thread of its own, for no signal is heard while DuckDB works."""
+
+    def __init__(self, connection: Any, sql: str) -> None:
+        super().__init__(daemon=True)
+        self._connection = connection
+        self._sql = sql
+        self.found: list[tuple[Any, ...]] = []
+        self.error: Exception | None = None
+        self.ended = Event()
+
+    def run(self) -> None:
+        """Run it, and keep what comes of it."""
+        try:
+            self.found = self._connection.execute(self._sql).fetchall()
+        except Exception as error:  # noqa: BLE001 - raised where it is asked for
+            self.error = error
+        finally:
+            self.ended.set()
 
 
 def quoted(name: str) -> str:
