@@ -1,0 +1,1 @@
+"""One suite of cases for every engine: memory, threads, out of core, Spark."""
