@@ -21,7 +21,7 @@ from recsys_ndcg.errors.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _LONGEST = 100
 _SAID: ContextVar[list[str] | None] = ContextVar("_SAID", default=None)
 _NAMED = 'name = "recsys-ndcg"'  # in the pyproject.toml of a checkout

@@ -260,7 +260,7 @@ def test_a_report_from_a_file_says_that_it_cannot_explain(
 ) -> None:
     """It has no lists."""
     report.save(tmp_path / "r.json")
-    with refused("read from a file.*Evaluate the data again"):
+    with refused("read from a file.*Evaluate the rows of this user again"):
         rn.Report.load(tmp_path / "r.json").explain("a")
 
 
