@@ -58,5 +58,6 @@ def session(folder: Path, *, workers: str = sys.executable) -> Any:
         "spark.local.dir": str(folder / "local"),
     }
     for name, value in options.items():
-        builder = builder.config(name, value)
+        if name.startswith("spark.sql.shuffle") or not connect:  # its server has started already
+            builder = builder.config(name, value)
     return builder.getOrCreate()
