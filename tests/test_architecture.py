@@ -40,6 +40,7 @@ ROOMS = [
 ]
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {
+    "pyspark",
     "surprise",
     "joblib",
     "typer",
@@ -62,7 +63,7 @@ MAY_USE_OPTIONAL = {
     "rendering/terminal.py",
     "surprise/printing.py",
 }
-ALLOWED = {"surprise": {"surprise", "joblib"}, "cli": {"typer", "rich"}}  # in whole folders
+ALLOWED = {"surprise": {"surprise", "joblib"}, "cli": {"typer", "rich"}, "scale": {"pyarrow"}}
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.frames import Table
@@ -14,6 +13,8 @@ from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
@@ -57,9 +58,8 @@ def lists_of(table: Any, form: Form) -> GroupedLists:
 
 
 def _joined(table: Any, form: Form) -> GroupedLists:
-    listed = table.column("listed")
-    results = Table(table.filter(listed))
-    labels = Table(table.filter(_not(listed)))
+    listed = np.asarray(table.column("listed").to_numpy(), dtype=bool)
+    labels, results = (Table(table.take(np.flatnonzero(rows))) for rows in (~listed, listed))
     scores = results.numbers("estimated")
     return join(
         Labels(*labels.coded_ids(), labels.numbers("true"), part=True),
@@ -72,13 +72,6 @@ def _joined(table: Any, form: Form) -> GroupedLists:
         form.duplicates,
         RankedLists,
     )
-
-
-def _not(column: Any) -> Any:
-    """Return the opposite of a column of flags."""
-    import pyarrow as pa  # noqa: PLC0415 - optional
-
-    return pa.array(~np.asarray(column.to_numpy(), dtype=bool))
 
 
 def _repeat(table: Any, form: Form) -> str:

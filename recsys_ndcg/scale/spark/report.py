@@ -35,7 +35,7 @@ class SparkAudit(SummedAudit):
         self._per_user = per_user
 
     @lazy
-    def median(self) -> Floats:  # type: ignore[override] # it takes a job of Spark's
+    def median(self) -> Floats:
         """The median of the scores by metric, exact: Spark counts how often each value occurs."""
         medians = [f"percentile({quoted(name)}, 0.5D)" for name in self.totals.names]
         found = self._per_user.selectExpr(*medians).collect()[0]

@@ -1,0 +1,52 @@
+"""Workers that lack this package say so, and have it when it is sent to them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recsys_ndcg
+from tests.scale import sessions
+
+pytestmark = pytest.mark.skipif(bool(sessions.missing()), reason=sessions.missing())
+
+CHECKOUT = Path(recsys_ndcg.__file__).parents[1]
+#: Python runs it at every start: an installed checkout is hidden, too.
+HIDE = f"import sys\nsys.path[:] = [one for one in sys.path if one != {str(CHECKOUT)!r}]\n"
+
+
+def _said(folder: Path, *sent: str) -> str:
+    """Return what the driver prints, whose workers see nothing of the checkout."""
+    (folder / "hide").mkdir()
+    (folder / "hide" / "sitecustomize.py").write_text(HIDE, encoding="utf-8")
+    script = CHECKOUT / "tests" / "scale" / "hidden_checkout.py"
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, str(script), str(CHECKOUT), *sent],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "hide")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+def test_workers_without_the_package(tmp_path: Path) -> None:
+    """What is missing is named, with what brings it."""
+    said = _said(tmp_path)
+    assert "The workers cannot import 'recsys_ndcg'" in said
+    assert "addArtifact" in said
+    assert "--py-files" in said
+
+
+def test_the_package_is_sent_along(tmp_path: Path) -> None:
+    """A zip of the package is all that workers with its libraries need."""
+    sent = shutil.make_archive(str(tmp_path / "sent"), "zip", CHECKOUT, "recsys_ndcg")
+    assert "ndcg@10" in _said(tmp_path, sent)
