@@ -17,10 +17,10 @@ from tests.scale import sessions
 if __name__ == "__main__":
     session = sessions.session(Path.cwd())
     for sent in sys.argv[2:]:
-        if hasattr(session, "addArtifact"):
-            session.addArtifact(sent, pyfile=True)
-        else:  # Spark 3.5
+        if session.version.startswith("3."):  # has it in Connect alone
             session.sparkContext.addPyFile(sent)
+        else:
+            session.addArtifact(sent, pyfile=True)
     rows = [("ann", "a", 4.5, 5.0), ("ann", "b", 3.0, 2.0), ("bob", "a", 2.0, 4.0)]
     frame = session.createDataFrame(rows, "user string, item string, estimated double, true double")
     try:
