@@ -70,8 +70,8 @@ def measured(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     parts = Parts(job.plan, highest=job.highest, keep=False)
     last = None
     try:
-        _check_version(job.version)
         for table in whole_users(batches, _ROWS if job.in_order else None):
+            _check_version(job.version)
             scores = _scores(parts, table, job.form)
             if last is not None:
                 yield _batch(last)
