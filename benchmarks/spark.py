@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -107,19 +108,10 @@ def on_spark(folder: Path, repeats: int) -> tuple[dict[str, Cost], int, int]:
         .count,
     }
     found = {name: best(step, repeats) for name, step in steps.items()}
-    before = shuffle_bytes(folder)
-    with Peak() as peak:
-        found["evaluate"] = best(
-            lambda: spark.evaluate(frame, **OPTIONS).unpersist(), max(1, repeats)
-        )
-    shuffled = (shuffle_bytes(folder) - before) // max(1, repeats + 1)
+    with Watch(folder) as watch:
+        found["evaluate"] = best(lambda: spark.evaluate(frame, **OPTIONS).unpersist(), repeats)
     session.stop()
-    return found, shuffled, peak.most
-
-
-def shuffle_bytes(folder: Path) -> int:
-    """Return the size of all that was shuffled."""
-    return sum(one.stat().st_size for one in folder.rglob("shuffle_*.data"))
+    return found, sum(watch.shuffled.values()) // (repeats + 1), watch.most
 
 
 def best(step: Callable[[], Any], repeats: int) -> Cost:
@@ -151,10 +143,13 @@ def family() -> list[int]:
     return found
 
 
-class Peak:
-    """The most memory that a Python process below this one has, looked at all the time."""
+class Watch:
+    """Looks all the time at the memory of the workers, and at the files that are shuffled."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.before = set(folder.rglob("shuffle_*.data"))
+        self.shuffled: dict[Path, int] = {}
         self.most = 0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -172,6 +167,9 @@ class Peak:
     def _watch(self) -> None:
         page = os.sysconf("SC_PAGE_SIZE")
         while not self._over.wait(0.05):
+            with suppress(OSError):  # Spark removes them when it likes
+                for file in set(self.folder.rglob("shuffle_*.data")) - self.before:
+                    self.shuffled[file] = file.stat().st_size
             for one in family()[1:]:
                 try:
                     name = Path(f"/proc/{one}/comm").read_text(encoding="utf-8")

@@ -34,6 +34,11 @@ def _java() -> str:
     return str(found.JAVA_HOME)
 
 
+def java() -> dict[str, str]:
+    """Return what a process that starts Spark must find in its environment."""
+    return {"JAVA_HOME": _java()} if _java() and "JAVA_HOME" not in os.environ else {}
+
+
 def session(folder: Path, *, workers: str = sys.executable) -> Any:
     """Start a session.
 
@@ -45,8 +50,7 @@ def session(folder: Path, *, workers: str = sys.executable) -> Any:
         Their Python.
     """
     os.environ["PYSPARK_PYTHON"] = workers
-    if _java() and "JAVA_HOME" not in os.environ:
-        os.environ["JAVA_HOME"] = _java()
+    os.environ.update(java())
     builder: Any = importlib.import_module("pyspark.sql").SparkSession.builder
     connect = os.environ.get(KIND) == "connect"
     builder = builder.remote("local[2]") if connect else builder.master("local[2]")

@@ -12,12 +12,14 @@ import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.scale import spark
 from recsys_ndcg.scale.spark import evaluation
+from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, Case, predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -117,3 +119,40 @@ def test_users_are_of_the_type_that_they_were(loaded: Callable[[pd.DataFrame], A
             ("ndcg@10", "double"),
         ]
         assert report.per_user.where("n_relevant is null").count() == report.counts["users"]
+
+
+def test_the_page_runs(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a reader pastes, in the session that there is."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for code, _ in examples(ROOT / "docs" / "spark.md"):
+        exec(compile(code, "spark.md", "exec"), names)  # noqa: S102 - ours
+    assert names["report"].mean["precision@2"] == 0.5
+    assert names["session"].version == session.version
+    assert (tmp_path / "recsys_ndcg.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("date_add(date'2020-01-01', cast(user as int))", "date"),
+        ("timestamp_seconds(user)", "timestamp"),
+        ("cast(user as decimal(9, 2))", "decimal(9,2)"),
+        ("cast(cast(user as string) as binary)", "binary"),
+        ("user / 2D", "double"),
+        ("user % 2 = 0", "int"),
+    ],
+    ids=["dates", "times", "decimals", "bytes", "halves", "flags"],
+)
+def test_ids_of_other_types(kind: str, name: str, loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """They come back as they were, but for flags."""
+    frame = loaded(predictions(6)).selectExpr(
+        f"{kind} as user", "row_number() over (order by user, item) as item", "estimated", "`true`"
+    )
+    with spark.evaluate(frame, threshold=4, partitions=3) as report:
+        assert report.per_user.dtypes[0] == ("user", name)
+        found = {row["user"] for row in report.per_user.collect()}
+        assert len(found) == report.counts["users"]
+        asked = frame.selectExpr("cast(user as int)" if name == "int" else "user").distinct()
+        assert found == {row["user"] for row in asked.collect()}
+        assert report.counts["ratings"] == frame.count()

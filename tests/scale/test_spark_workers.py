@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import recsys_ndcg
@@ -25,10 +26,19 @@ def _said(folder: Path, *sent: str) -> str:
     (folder / "hide").mkdir()
     (folder / "hide" / "sitecustomize.py").write_text(HIDE, encoding="utf-8")
     script = CHECKOUT / "tests" / "scale" / "hidden_checkout.py"
+    return _printed([str(script), str(CHECKOUT), *sent], folder, folder / "hide")
+
+
+def _printed(command: list[str], folder: Path, path: Path) -> str:
     done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, str(script), str(CHECKOUT), *sent],
+        [sys.executable, *command],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder / "hide")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(path),
+            "PYSPARK_PYTHON": sys.executable,
+            **sessions.java(),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -50,3 +60,13 @@ def test_the_package_is_sent_along(tmp_path: Path) -> None:
     """A zip of the package is all that workers with its libraries need."""
     sent = shutil.make_archive(str(tmp_path / "sent"), "zip", CHECKOUT, "recsys_ndcg")
     assert "ndcg@10" in _said(tmp_path, sent)
+
+
+def test_the_example(tmp_path: Path) -> None:
+    """It draws predictions where there are none, and leaves the scores."""
+    scores = tmp_path / "scores"
+    command = [str(CHECKOUT / "examples" / "on_spark.py"), "--scores", str(scores)]
+    said = _printed(command, tmp_path, CHECKOUT)
+    assert "1000 users, 100000 ratings" in said
+    assert "The lowest ndcg@10: [0." in said
+    assert len(pd.read_parquet(scores)) == 1000
