@@ -30,11 +30,13 @@ def _said(folder: Path, *sent: str) -> str:
 
 
 def _printed(command: list[str], folder: Path, path: Path) -> str:
+    # classic Spark: the server of a session of Connect has the only port, and is told of there
+    ours = ("SPARK_", sessions.KIND)
     done = subprocess.run(  # noqa: S603 - our own
         [sys.executable, *command],
         cwd=folder,
         env={
-            **os.environ,
+            **{name: one for name, one in os.environ.items() if not name.startswith(ours)},
             "PYTHONPATH": str(path),
             "PYSPARK_PYTHON": sys.executable,
             **sessions.java(),
