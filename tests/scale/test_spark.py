@@ -151,8 +151,8 @@ def test_ids_of_other_types(kind: str, name: str, loaded: Callable[[pd.DataFrame
     )
     with spark.evaluate(frame, threshold=4, partitions=3) as report:
         assert report.per_user.dtypes[0] == ("user", name)
-        found = {row["user"] for row in report.per_user.collect()}
+        found = {str(row["user"]) for row in report.per_user.collect()}
         assert len(found) == report.counts["users"]
         asked = frame.selectExpr("cast(user as int)" if name == "int" else "user").distinct()
-        assert found == {row["user"] for row in asked.collect()}
+        assert found == {str(row["user"]) for row in asked.collect()}
         assert report.counts["ratings"] == frame.count()
