@@ -49,9 +49,11 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.reconciliation import reconcile as reconcile
     from recsys_ndcg.report.report import Report as Report
     from recsys_ndcg.report.signatures import Signature as Signature
+    from recsys_ndcg.scale.accumulator import Accumulator as Accumulator
     from recsys_ndcg.significance.power import power as power
 
 __all__ = [
+    "Accumulator",
     "Comparison",
     "Convention",
     "DataWarning",
@@ -71,7 +73,6 @@ __all__ = [
     "jaccard_at_k",
     "metric",
     "ndcg_at_k",
-    "power",
     "precision_at_k",
     "rbo",
     "recall_at_k",
@@ -81,6 +82,7 @@ __all__ = [
 
 #: Where each name is: looked up when it is first asked for, as pandas takes long to import.
 _PLACES = {
+    "Accumulator": "scale.accumulator",
     "Comparison": "comparison.comparison",
     "Convention": "convention.convention",
     "DataWarning": "errors",
@@ -129,4 +131,4 @@ if not TYPE_CHECKING:  # or every name would be known to a type checker
 
 def __dir__() -> list[str]:
     """List what is not imported yet with the other names."""
-    return sorted({*globals(), *__all__, *_classes()})
+    return sorted({*globals(), *_PLACES, *_classes()})

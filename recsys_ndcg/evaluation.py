@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.lists.suspicions import constant, suspicions
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.rendering.per_user import form_of, per_user_file
+from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.scoring.measuring import facts_for
+from recsys_ndcg.report.reporting import reported
+from recsys_ndcg.scale.doors import door_of, is_pair
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audit import Audit
+    from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 
@@ -31,6 +33,9 @@ def evaluate(  # noqa: PLR0913 - the contract
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
     n_jobs: int | None = None,
+    memory_limit: str | float | None = None,
+    per_user: str | Path | None = None,
+    progress: bool = False,
 ) -> Report:
     """Rank each user's items by their estimates and score the lists.
 
@@ -40,9 +45,9 @@ def evaluate(  # noqa: PLR0913 - the contract
         A pandas, polars or pyarrow table with the columns user, item, estimated and true; rows
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
         a dict of columns; the path of a file: CSV or JSON lines, packed or not, Parquet, Feather,
-        or pickled Surprise predictions, which are read without executing them; or `RankedLists`,
-        such as those that `RankedLists.from_labels` makes of recommended items and of what is
-        known apart.
+        or pickled Surprise predictions, which are read without executing them; several files, as
+        a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. What is known and what was
+        recommended, apart: ``{"labels": ..., "results": ...}``, as for `RankedLists.from_labels`.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
         By default ndcg, precision and recall; ndcg alone where nothing tells what is relevant.
@@ -60,6 +65,15 @@ def evaluate(  # noqa: PLR0913 - the contract
         How many threads work at once, here and when the report is asked for more. By default, and
         for -1, one for each core; in a process of joblib's, or of a pool of `multiprocessing`,
         its share of them. No number depends on it.
+    memory_limit : str or number, optional
+        How much memory the process may use, ``"2GB"``: files and streams are then brought
+        together on disk (the extra `scale`). Several files, datasets and readers of pyarrow, and
+        relations of DuckDB go that way in any case, within half of what is free.
+    per_user : path, optional
+        A file for the scores of every user, the table `Report.per_user`: Parquet, or in memory
+        CSV, too.
+    progress : bool
+        Whether a bar shows how far it is, where that takes long: on a terminal, in a notebook.
 
     Returns
     -------
@@ -96,7 +110,50 @@ def evaluate(  # noqa: PLR0913 - the contract
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     with at_most(n_jobs):
-        return measured(data, plan, columns)
+        return evaluated(
+            data,
+            plan,
+            columns,
+            memory_limit=memory_limit,
+            per_user=per_user,
+            progress=progress,
+        )
+
+
+def evaluated(  # noqa: PLR0913 - what the command line says, too
+    data: Any,
+    plan: Plan,
+    columns: Mapping[str, str] | None = None,
+    *,
+    text: TextFormat | None = None,
+    n_items: int | None = None,
+    memory_limit: str | float | None = None,
+    per_user: str | Path | None = None,
+    progress: bool = False,
+) -> Report:
+    """Evaluate data by a plan, whichever way it goes."""
+    if door_of(data, memory_limit) == "disk":
+        from recsys_ndcg.scale.out_of_core import evaluation  # noqa: PLC0415 - rarely needed
+
+        return evaluation.evaluate(
+            data,
+            plan,
+            memory_limit=memory_limit,
+            columns=columns,
+            text=text,
+            per_user=per_user,
+            n_items=n_items,
+            progress=progress,
+        )
+    if is_pair(data):
+        options: dict[str, Any] = {"columns": columns, "duplicates": plan.duplicates}
+        data = RankedLists.from_labels(**data, **options, text=text, n_items=n_items)
+        columns = None
+    form = None if per_user is None else form_of(os.fspath(per_user))
+    report = measured(data, plan, columns)
+    if per_user is not None and form is not None:
+        write_whole(per_user, per_user_file(report.per_user, form))
+    return report
 
 
 def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) -> Report:
@@ -111,21 +168,4 @@ def measured(data: Any, plan: Plan, columns: Mapping[str, str] | None = None) ->
         msg = "That is a Report already: evaluate the predictions that it was made of."
         raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
-    facts = facts_for(lists, plan.measurements)
-    plan = plan.settled(facts, lists)
-    audit = MeasuredAudit.of(lists, facts, plan)
-    for told in (*suspicions(lists), *plan.doubts(facts)):
-        warn(told)
-    _warn_of_ties(audit, lists)
-    return Report(audit)
-
-
-def _warn_of_ties(audit: Audit, lists: GroupedLists) -> None:
-    found = audit.widest_tie_range()
-    if found and not constant(lists):
-        metric, low, high = found
-        msg = (
-            f"Tied estimates ({audit.n_tied} of {audit.n_users} users) leave {metric} "
-            f"open between {low:.4f} and {high:.4f}."
-        )
-        warn(msg)
+    return reported(lists, plan)

@@ -40,7 +40,6 @@ ROOMS = [
 ]
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {
-    "pyspark",
     "surprise",
     "joblib",
     "typer",
@@ -52,6 +51,8 @@ OPTIONAL = {
     "plotly",
     "altair",
     "vl_convert",
+    "duckdb",
+    "pyspark",
 }
 MAY_USE_OPTIONAL = {
     "input/contents.py",
@@ -63,7 +64,11 @@ MAY_USE_OPTIONAL = {
     "rendering/terminal.py",
     "surprise/printing.py",
 }
-ALLOWED = {"surprise": {"surprise", "joblib"}, "cli": {"typer", "rich"}, "scale": {"pyarrow"}}
+ALLOWED = {
+    "surprise": {"surprise", "joblib"},
+    "cli": {"typer", "rich"},
+    "scale": {"duckdb", "pyarrow", "pyspark", "rich"},
+}  # in whole folders
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25
 

@@ -1,4 +1,4 @@
-"""What benchmarks/peers.py times computes the same as the library, and is printed in order."""
+"""What the benchmarks time computes the same as the library, and is printed in order."""
 
 from __future__ import annotations
 
@@ -173,3 +173,38 @@ def test_columns_are_as_wide_as_they_must_be() -> None:
     table = import_module("side_by_side.tables").table
     rows = [["a", "1", "22"], ["bbb", "", ""]]
     assert table(["", "x", "long"], rows) == "     x  long\na    1    22\nbbb"
+
+
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize("way", ["ours", "theirs"])
+def test_an_epoch_gives_the_means_of_all_rows(way: str, flat: bool) -> None:  # noqa: FBT001
+    """Whatever the batches; torchmetrics too, where it is there, in single precision."""
+    loops = import_module("side_by_side.loops")
+    if way == "theirs":
+        pytest.importorskip("torchmetrics", reason="torchmetrics is not installed")
+        flat = True
+    tables = loops.drawn(50, 20)
+    user, estimated, true = (one.ravel() for one in tables)
+    item = np.tile(np.arange(20), 50)
+    rows = {"user": user, "item": item, "estimated": estimated, "true": true}
+    expected = rn.evaluate(rows, metrics=METRICS, threshold=1, convention="torchmetrics").mean
+    epoch = getattr(loops, way)(loops.cut(tables, 15, flat=flat))
+    assert epoch.means == pytest.approx(expected.tolist(), abs=1e-6 if way == "theirs" else 1e-12)
+    assert epoch.held > 0
+    assert epoch.seconds == epoch.updates + epoch.result > 0
+
+
+def test_epochs_are_compared_run_by_run() -> None:
+    """The ratio is the median of those of the runs; where torchmetrics is not, it has no row."""
+    cells = import_module("updates").cells
+    own = [[0.9, 0.1, 1024, [0.5, 0.25], 1.0], [1.8, 0.2, 1024, [0.5, 0.25], 2.0]]
+    peer = [[0.1, 2.9, 2048, [0.5, 0.26], 3.0], [0.1, 9.9, 2048, [0.5, 0.26], 10.0]]
+    runs = [
+        {"columns": one, "tables": one, "theirs": other}
+        for one, other in zip(own, peer, strict=True)
+    ]
+    first, _, last = cells(32, 10, "1.9.0", runs)
+    assert first[:4] == ["32", "recsys_ndcg, columns", "1.500", "1.00"]
+    assert last[1:5] == ["torchmetrics 1.9.0", "6.500", "4.00", "3.00-5.00"]
+    assert last[5:] == ["10.00 ms", "6,400.0 ms", "2 KiB", "1e-02"]
+    assert len(cells(32, 10, None, runs)) == 2

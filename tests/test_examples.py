@@ -63,6 +63,13 @@ PRINTED = {
         "MAP@4: 0.583333",
         "MRR: 0.666667",
     ],
+    "in_a_training_loop.py": [
+        "epoch 1: ndcg@10 0.0631, recall@10 0.0704 of 300 users",
+        "epoch 3: ndcg@10 0.1091, recall@10 0.1557 of 300 users",
+        "recall@10 0.1392 0.1073 0.1711 0.0275",
+        "merged: True",
+        "refused: 1 user came in an earlier batch, such as 'u000'",
+    ],
     "metrics_of_your_own.py": [
         "ndcg@10 0.9080 0.9020 0.6069 0.7659 300",
         "early@10 0.9267 0.9372 0.4218 0.8732 294",

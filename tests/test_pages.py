@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,8 @@ def test_the_python_of_a_page_runs(
             pytest.importorskip("altair")
         if "pyspark" in code:
             pytest.skip("tests/scale runs it, where there is Spark")
+        if "memory_limit=" in code:
+            pytest.importorskip("duckdb")
         names = {} if page == README else names
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(compile(code, f"{page.name}, block {number}", "exec"), names)  # noqa: S102 - ours
@@ -104,6 +107,8 @@ def test_the_commands_of_a_page_run(
         if line.startswith("recsys-ndcg "):
             if " demo" in line:
                 pytest.importorskip("surprise")
+            if "--memory-limit" in line:
+                pytest.importorskip("duckdb")
             words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
             said = run(*spread(words))
             assert said.exit_code == 0, f"{line}: {said.stderr}"
@@ -118,6 +123,12 @@ def _with_data(folder: Path) -> None:
     data["user"] = data["user"].str[1:].astype(int)
     data["estimated"] = data["true"] + np.sin(np.arange(len(data)))
     data.to_csv(folder / "predictions.csv", index=False)
+    if find_spec("pyarrow"):
+        for name in ("predictions", "top"):
+            (folder / name).mkdir()
+            for place in range(2):
+                data.iloc[place::2].to_parquet(folder / name / f"{place}.parquet")
+        data.iloc[::3].to_parquet(folder / "test.parquet")
     for name, noise in (("svd", 1.0), ("knn", 1.2)):
         model = data.assign(estimated=data["true"] + noise * np.cos(np.arange(len(data))))
         model.to_csv(folder / f"{name}.csv", index=False)

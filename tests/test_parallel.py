@@ -15,7 +15,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.parallel import at_most, blocks_of, in_threads, n_threads, slices_of
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.scoring import Plan
 from tests.refusal import refused
 

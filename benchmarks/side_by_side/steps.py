@@ -12,9 +12,10 @@ from unittest.mock import patch
 from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
-from recsys_ndcg import evaluation
 from recsys_ndcg.lists import assembly, ranked_lists, repeats
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.lists.looks import Looks
+from recsys_ndcg.report import reporting
+from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import measure
 from side_by_side.tables import table
@@ -30,9 +31,9 @@ PLACES: list[tuple[Any, str, str]] = [
     (assembly, "encode", "ids to codes"),
     (repeats, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
-    (evaluation, "facts_for", "facts"),
+    (reporting, "facts_for", "facts"),
     (MeasuredAudit, "of", "measuring"),
-    (evaluation, "suspicions", "doubts"),
+    (Looks, "of", "doubts"),
     (Report, "__init__", "report"),
 ]
 #: steps that run inside others

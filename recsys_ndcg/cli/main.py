@@ -29,6 +29,7 @@ _COMMANDS = {
         recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
         recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
         zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
+        recsys-ndcg evaluate parts/*.parquet --memory-limit 2GB
         recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
         recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
     """,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.cli.parameters import Source, Written
+    from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.ranked_lists import RankedLists
 
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
@@ -35,8 +36,7 @@ def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
     if "FILE" in given and source.n_items is not None:
         msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
         raise InvalidInputError(msg)
-    text = TextFormat(written.sep, written.decimal, written.encoding, not written.no_heading)
-    columns = pairs_from(written.columns, "--columns")
+    columns, text = how_written(written)
     places = map(_opened, given.values())
     if "--qrels" in given:
         if columns or text != TextFormat():
@@ -50,6 +50,14 @@ def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
     if "--labels" in given:
         return RankedLists.from_labels(*places, **options, n_items=source.n_items)
     return RankedLists.from_file(*places, **options)
+
+
+def how_written(written: Written) -> tuple[dict[str, str] | None, TextFormat]:
+    """Return what the columns are called, and how text is written."""
+    from recsys_ndcg.input.text.form import TextFormat
+
+    text = TextFormat(written.sep, written.decimal, written.encoding, not written.no_heading)
+    return pairs_from(written.columns, "--columns"), text
 
 
 def files_of(source: Source) -> dict[str, Path]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.audit import Audit
+    from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import ListCounts

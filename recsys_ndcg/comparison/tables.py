@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums
-from recsys_ndcg.report.levels import adjusted
+from recsys_ndcg.report.audits.levels import adjusted
 from recsys_ndcg.significance.bootstrap import ratio_bootstrap
 from recsys_ndcg.significance.intervals import mean_interval
 from recsys_ndcg.significance.ranks import letters, rank_intervals

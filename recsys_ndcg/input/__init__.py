@@ -47,7 +47,7 @@ def read_labels(
         matrix = data.tocoo()
         return Labels(matrix.row, matrix.col, floats(matrix.data, "true"))
     if _is_table(data, columns):
-        columns = _those_of(columns, "estimated", "rank")
+        columns = those_of(columns, "estimated", "rank")
         return labels_from(open_table(data, columns, text, ("user", "item", "true")))
     return labels_of(data)
 
@@ -59,13 +59,13 @@ def read_results(
     data = _unpickled(data, columns, text)
     if not _is_table(data, columns):
         return without_fillers(results_of(data))
-    columns = _those_of(columns, "true")
+    columns = those_of(columns, "true")
     return without_fillers(
         results_from(open_table(data, columns, text, ("user", "item", "estimated")))
     )
 
 
-def _those_of(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:
+def those_of(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:
     """Return the columns of one of two tables: what the other one has may have the same name."""
     if not isinstance(columns, Mapping):
         return columns

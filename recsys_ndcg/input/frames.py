@@ -149,6 +149,18 @@ class Table:
             msg += f" If it is the index, name that: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
 
+    def called(self, *columns: str) -> dict[str, Any]:
+        """Return what the table calls some of our columns, and take them for read.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such column, or it is not plain which it is.
+        """
+        for one in columns:
+            self._column(one)
+        return {ours: theirs for theirs, ours in self._read.items()}
+
     def may_have(self, column: str) -> bool:
         """Tell whether some name of the table, or what somebody says, stands for our column."""
         return bool(self._roles.get(column))

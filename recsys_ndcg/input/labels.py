@@ -25,29 +25,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known: the true grade of a user for an item, NaN where it is not.
-
-    They may be a `part`, those of some users, who may have none at all.
-    """
+    """What is known: the true grade of a user for an item, NaN where it is not."""
 
     user: Ids | Coded
     item: Ids | Coded
     true: Floats
-    part: bool = False
 
     def __post_init__(self) -> None:
         """Hold the columns to the same checks as those of predictions."""
         columns = {"user": self.user, "item": self.item, "true": self.true}
-        check_lengths(columns, "the labels", part=self.part)
+        check_lengths(columns, "the labels")
         check_grades(self.true)
 
 
 @dataclass(frozen=True)
 class Results:
-    """What was recommended: a score for a user and an item, higher first.
-
-    They may be a `part`, those of some users, who may have none at all.
-    """
+    """What was recommended: a score for a user and an item, higher first."""
 
     user: Ids | Coded
     item: Ids | Coded
@@ -55,12 +48,11 @@ class Results:
     column: str = "estimated"
     order_only: bool = False
     impossible: NDArray[np.bool_] | None = None
-    part: bool = False
 
     def __post_init__(self) -> None:
         """Hold the columns to the same checks as those of predictions."""
         columns = {"user": self.user, "item": self.item, self.column: self.estimated}
-        check_lengths(columns, "the results", part=self.part)
+        check_lengths(columns, "the results")
         check_finite(self.estimated, self.column, "leave out what was not recommended")
 
 
@@ -84,7 +76,13 @@ def labels_from(table: Table) -> Labels:
 
 
 def warn_ungraded(table: Table) -> None:
-    """Warn of a column of labels without grades that may have been meant: none but ids is read."""
+    """Warn of labels without a grade, where a column is left that may be it.
+
+    Warns
+    -----
+    DataWarning
+        There is such a column.
+    """
     unread = [one for one in table.unread if not is_beside(one)]
     if unread:
         ids = [one for one in table.names if one not in table.unread]
@@ -94,6 +92,26 @@ def warn_ungraded(table: Table) -> None:
             f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
         )
         warn(msg)
+
+
+def score_column(table: Table) -> str:
+    """Return which column of results tells their order: rank, or estimated.
+
+    Raises
+    ------
+    InvalidInputError
+        There is neither.
+    """
+    if "rank" in table:
+        return "rank"
+    if not table.may_have("estimated"):
+        msg = (
+            f"The results have neither a column 'rank' nor 'estimated'; they have "
+            f"{', '.join(map(str, table.names))}. Say what it is called: "
+            f"{table.naming('estimated')}, or rank in its place."
+        )
+        raise InvalidInputError(msg)
+    return "estimated"
 
 
 def results_from(table: Table) -> Results:
@@ -120,25 +138,6 @@ def results_from(table: Table) -> Results:
     results = Results(user, item, scores, name, order_only=ranked)
     table.say_names()
     return results
-
-
-def score_column(table: Table) -> str:
-    """Return which of our columns a table of results has: its ranks, or else its estimates.
-
-    Raises
-    ------
-    InvalidInputError
-        It has neither.
-    """
-    ranked = "rank" in table
-    if not (ranked or table.may_have("estimated")):
-        msg = (
-            f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{', '.join(map(str, table.names))}. Say what it is called: "
-            f"{table.naming('estimated')}, or rank in its place."
-        )
-        raise InvalidInputError(msg)
-    return "rank" if ranked else "estimated"
 
 
 _SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"

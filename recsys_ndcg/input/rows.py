@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -57,26 +57,24 @@ class Rows:
             "true": self.true,
         }
         check_lengths(columns if self.item is None else columns | {"item": self.item})
+        check_rows_there(self.user)
         check_finite(self.estimated, "estimated", "if a model diverged, train it again")
         check_grades(self.true)
 
 
-def check_lengths(
-    columns: Mapping[str, Sized], table: str = "the predictions", *, part: bool = False
-) -> None:
-    """Refuse columns of different lengths, and a table without rows that is no part of another."""
+def check_lengths(columns: Mapping[str, Sized], table: str = "the predictions") -> None:
+    """Refuse columns of different lengths."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         msg = f"The columns of {table} have different lengths: {lengths}. Give one entry per row."
         raise InvalidInputError(msg)
-    if not part and not max(lengths.values()):
-        refuse_no_rows(table)
 
 
-def refuse_no_rows(table: str) -> NoReturn:
+def check_rows_there(user: Sized, table: str = "the predictions") -> None:
     """Refuse a table without rows."""
-    msg = f"There are no rows in {table}. Check the filter or the file that they came from."
-    raise InvalidInputError(msg)
+    if not len(user):
+        msg = f"There are no rows in {table}. Check the filter or the file that they came from."
+        raise InvalidInputError(msg)
 
 
 def check_grades(true: Floats) -> None:

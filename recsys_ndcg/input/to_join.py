@@ -91,7 +91,7 @@ def without_fillers(results: Results) -> Results:
     fillers = results.estimated == LOWEST
     if results.order_only or not fillers.any():
         return results
-    say_fillers(int(fillers.sum()), len(fillers), results.column)
+    warn_of_fillers(int(fillers.sum()), len(fillers), results.column)
     user, item, estimated = (
         (column.values if isinstance(column, Coded) else column)[~fillers]
         for column in (results.user, results.item, results.estimated)
@@ -100,19 +100,24 @@ def without_fillers(results: Results) -> Results:
     return replace(results, user=user, item=item, estimated=estimated, impossible=flags)
 
 
-def say_fillers(count: int, results: int, column: str) -> None:
-    """Warn of results with the lowest score there is, unless all are such: refuse those.
+def warn_of_fillers(count: int, among: int, column: str) -> None:
+    """Warn of results that are none, and refuse them if they are all.
 
     Raises
     ------
     InvalidInputError
-        Nothing is recommended.
+        There are no others.
+
+    Warns
+    -----
+    DataWarning
+        There are others.
     """
-    if count == results:
+    if count == among:
         msg = f"Every {column} is {LOWEST}: the model recommends nothing. Check it."
         raise InvalidInputError(msg)
     msg = (
-        f"{count} of {results} results have the score {LOWEST:.7g}, with which "
+        f"{count} of {among} results have the score {LOWEST:.7g}, with which "
         "implicit marks what it does not recommend: left out. To silence this, leave them out."
     )
     warn(msg)

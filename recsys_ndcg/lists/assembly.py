@@ -10,6 +10,7 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, encode, encode_together
 from recsys_ndcg.input.labels import Labels, Results, check_same_ids
+from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import offsets_of
 from recsys_ndcg.lists.joining import labels_of
@@ -51,14 +52,36 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     )
 
 
-def join(labels: Labels, results: Results, duplicates: str, kind: type[Lists]) -> Lists:
-    """Return the lists, of some kind, made from labels and results."""
+def join(
+    labels: Labels, results: Results, duplicates: str, kind: type[Lists], *, part: bool = False
+) -> Lists:
+    """Return the lists, of some kind, made from labels and results.
+
+    Parameters
+    ----------
+    labels, results
+        Checked tables.
+    duplicates : str
+        As in `Convention`.
+    kind : type
+        Of the lists.
+    part : bool
+        Whether they are a part of all that there is, one of them perhaps without rows.
+
+    Raises
+    ------
+    InvalidInputError
+        A table is empty, their ids can never meet, or a pair occurs twice that must not.
+    """
+    if not part:
+        check_rows_there(labels.user, "the labels")
+        check_rows_there(results.user, "the results")
     rule = Convention(duplicates=duplicates).duplicates
     columns = [labels.user, results.user, labels.item, results.item]
     n_rows = len(labels.user) + len(results.user)
     known_user, found_user, known_item, found_item = in_threads(_by_distinct, columns, n_rows)
     ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
-    if not (labels.part or results.part):
+    if len(labels.user) and len(results.user):
         check_same_ids(ids, ("the labels", "the results"))
     pairs = [(*pair, name) for name, pair in ids.items()]
     (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)

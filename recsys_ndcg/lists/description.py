@@ -15,18 +15,19 @@ def described(lists: GroupedLists) -> str:
     rows = "rating" if lists.protocol == "rated" else "recommended item"
     rows = "candidate" if lists.placed_under is not None else rows
     first = (
-        f"{type(lists).__name__} of {_counted(len(lists), 'user')} with "
-        f"{_counted(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
+        f"{type(lists).__name__} of {counted(len(lists), 'user')} with "
+        f"{counted(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
     )
     if lists.candidates is not None:
-        first += f", of {_counted(int(lists.candidates.sum()), 'candidate')}"
+        first += f", of {counted(int(lists.candidates.sum()), 'candidate')}"
     told = [first]
     if lists.n_unlabelled:
         told.append(f"{lists.n_unlabelled} without a true value")
     if labels:
-        told.append(f"{_counted(labels, 'labelled item')} in no list")
+        told.append(f"{counted(labels, 'labelled item')} in no list")
     return "; ".join(told) + "."
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """Return a number and what there is of it: ``1 user``, ``2 users``."""
     return f"{number} {what}{'' if number == 1 else 's'}"

@@ -35,8 +35,8 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
     >>> (truth_by_user(one) == truth_by_user(two)).all()
     np.True_
     """
-    users = _hashed(lists.users)
-    items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else _hashed(lists.item_ids)
+    users = hashed(lists.users)
+    items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hashed(lists.item_ids)
 
     def digests(block: tuple[int, int]) -> NDArray[np.uint32]:
         return _digests(lists.between(*block), users[slice(*block)], items)
@@ -63,7 +63,7 @@ def _digests(
     return total.astype(np.uint32)
 
 
-def _hashed(ids: Ids) -> NDArray[np.uint64]:
+def hashed(ids: Ids) -> NDArray[np.uint64]:
     """Return a number for each id, of itself alone: the same in every process and every array."""
     if ids.dtype.kind in "mM":
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)

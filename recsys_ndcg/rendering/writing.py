@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from stat import S_IMODE
+from typing import IO, TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, check_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: No files to be replaced, whatever they lead to.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -56,6 +60,13 @@ def is_stream(path: str | Path) -> bool:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside another, which it replaces when all has been written."""
     exists = path.exists()
     if exists:
         path.open("ab").close()  # to replace it would need no permission of its own
@@ -64,7 +75,7 @@ def _replace(path: Path, content: bytes) -> None:
     try:
         # never open to more people than the file is
         with open(part, "xb", opener=partial(os.open, mode=mode)) as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if exists:

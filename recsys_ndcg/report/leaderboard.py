@@ -12,7 +12,7 @@ from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.significance.testing import check_whole
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.levels import Levels
+    from recsys_ndcg.report.audits.levels import Levels
 
 BY = ("score", "adjusted", "z")
 

@@ -19,13 +19,13 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import checked_k, names_known
 from recsys_ndcg.metrics.recorded import Recorded
 from recsys_ndcg.parallel import in_threads
-from recsys_ndcg.report.audit import FROM_LISTS, Audit
-from recsys_ndcg.report.levels import NAMES, Orders
+from recsys_ndcg.report.audits.audit import FROM_LISTS, Audit
+from recsys_ndcg.report.audits.levels import NAMES, Orders
+from recsys_ndcg.report.audits.stored import StoredAudit
 from recsys_ndcg.report.possible import objection
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.signatures import Signature
 from recsys_ndcg.report.storage import FORMAT, LISTS, least_size, no_ids
-from recsys_ndcg.report.stored_audit import StoredAudit
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
 

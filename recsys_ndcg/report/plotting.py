@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.summary import intervals
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from recsys_ndcg.report.audit import Audit
+    from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.scoring.measurement import Measurement
 
 KINDS = ("k", "users")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from recsys_ndcg.arrays import Flags
-    from recsys_ndcg.report.levels import Levels
+    from recsys_ndcg.report.audits.levels import Levels
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import ListCounts, Scores
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
@@ -14,13 +13,14 @@ from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering import fragment, html, latex, markdown, text
 from recsys_ndcg.report import loading, storage
-from recsys_ndcg.report.audit import LEVELS, Audit
+from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.metric_among import metric_among
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
+from recsys_ndcg.report.scores_table import scores_table
 from recsys_ndcg.report.segments import refuse_both, segments_of
 from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.summary import intervals, resampled, summarised
@@ -136,12 +136,7 @@ class Report(Mapping[str, float]):
     @property
     def per_user(self) -> pd.DataFrame:
         """Scores by user."""
-        counts = self.scores.counts
-        known = not np.isnan(counts.n_relevant).any()
-        table = pd.DataFrame(self.scores.per_user, columns=self.metrics, copy=True)
-        table.insert(0, "n_items", counts.n_items.copy())
-        table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
-        return table.set_index(index_of(self.users, "user"))
+        return scores_table(self.scores)
 
     @property
     def mean(self) -> pd.Series[float]:

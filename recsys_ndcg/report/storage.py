@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import at_most, in_threads
 from recsys_ndcg.rendering.writing import write_whole
-from recsys_ndcg.report.levels import NAMES
+from recsys_ndcg.report.audits.levels import NAMES
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.possible import objection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.report.audit import Audit
+    from recsys_ndcg.report.audits.audit import Audit
 
 FORMAT = 4
 LISTS = tuple(one.name for one in fields(ListCounts))

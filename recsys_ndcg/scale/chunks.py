@@ -62,15 +62,15 @@ def _joined(table: Any, form: Form) -> GroupedLists:
     labels, results = (Table(table.take(np.flatnonzero(rows))) for rows in (~listed, listed))
     scores = results.numbers("estimated")
     return join(
-        Labels(*labels.coded_ids(), labels.numbers("true"), part=True),
+        Labels(*labels.coded_ids(), labels.numbers("true")),
         Results(
             *results.coded_ids(),
             -scores if form.ranked else scores,
             order_only=form.ranked,
-            part=True,
         ),
         form.duplicates,
         RankedLists,
+        part=True,
     )
 
 

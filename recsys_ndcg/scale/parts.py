@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import encode
-from recsys_ndcg.report.levels import Orders
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.lists.looks import Looks
+from recsys_ndcg.report.audits.levels import Orders
+from recsys_ndcg.report.audits.measured import MeasuredAudit
+from recsys_ndcg.report.audits.stored import StoredAudit
+from recsys_ndcg.report.audits.summed import SummedAudit
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.report.signatures import signatures
-from recsys_ndcg.report.stored_audit import StoredAudit
-from recsys_ndcg.report.summed_audit import SummedAudit
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.scores import Scores
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
+
+
+class _Kept(NamedTuple):
+    """What is kept of the users of a part: what a report that is read from a file has of them."""
+
+    scores: Scores
+    orders: Orders
+    truth: NDArray[np.uint32]
 
 
 class Parts:
@@ -32,7 +46,8 @@ class Parts:
     plan : Plan
         With its threshold settled.
     highest : float
-        The highest grade of all parts; NaN where it is not known.
+        The highest grade of all parts. Where it is not known, that of the parts so far counts, and
+        `unlabelled_top` of the audit is NaN if a higher one comes after it was made use of.
     keep : bool
         Whether the scores of every user are kept.
 
@@ -51,10 +66,18 @@ class Parts:
         self.plan = plan
         self.highest = highest
         self.tally: Tally | None = None
-        self._kept: list[StoredAudit] | None = [] if keep else None
+        self.looks: Looks | None = None
+        self._kept: list[_Kept] | None = [] if keep else None
 
-    def add(self, lists: GroupedLists) -> MeasuredAudit:
+    def add(self, lists: GroupedLists, facts: Facts | None = None) -> MeasuredAudit:
         """Measure the lists of some users, none of whom is in another part.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            All lists of these users.
+        facts : Facts, optional
+            What is known of them, if somebody looked already (`recsys_ndcg.scoring.facts_for`).
 
         Returns
         -------
@@ -64,21 +87,48 @@ class Parts:
         Raises
         ------
         InvalidInputError
-            Something in the plan cannot be computed of them.
+            Something in the plan cannot be computed of them. Nothing is added then.
         """
-        facts = facts_for(lists, self.plan.measurements)
+        facts = facts or facts_for(lists, self.plan.measurements)
         self.plan.check(facts, lists)
-        part = MeasuredAudit.of(lists, facts, self.plan, highest=self.highest)
-        self._add(part.tally, None if self._kept is None else [part.stored()])
+        before = np.nan if self.tally is None else self.tally.highest
+        highest = float(np.fmax.reduce([self.highest, before, facts.all_true.highest]))
+        part = MeasuredAudit.of(lists, facts, self.plan, highest=highest)
+        kept = None
+        if self._kept is not None:
+            kept = [_Kept(part.scores, part.levels.orders, part.truth)]
+        self._add(part.tally, Looks.of(lists), kept)
         return part
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are so far."""
+        return 0 if self.tally is None else self.tally.totals.users
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the scores of every user are kept."""
+        return self._kept is not None
+
+    def forget(self) -> None:
+        """Keep the scores of no user from now on."""
+        self._kept = None
 
     def merge(self, other: Parts) -> None:
         """Add the parts of another, measured alike."""
-        if other.tally is not None:
-            self._add(other.tally, other._kept)
+        if other.tally is not None and other.looks is not None:
+            self._add(other.tally, other.looks, other._kept)
 
-    def _add(self, tally: Tally, kept: list[StoredAudit] | None) -> None:
+    def __copy__(self) -> Parts:
+        """Return the same parts, to which others can be added."""
+        copied = Parts(self.plan, highest=self.highest)
+        copied.tally, copied.looks = self.tally, self.looks
+        copied._kept = None if self._kept is None else [*self._kept]
+        return copied
+
+    def _add(self, tally: Tally, looks: Looks, kept: list[_Kept] | None) -> None:
         self.tally = tally if self.tally is None else self.tally | tally
+        self.looks = looks if self.looks is None else self.looks | looks
         if kept is None:
             self._kept = None
         elif self._kept is not None:
@@ -98,18 +148,27 @@ class Parts:
         ------
         InvalidInputError
             There is nobody, a user is in two parts, or no score of such data means anything.
+
+        Warns
+        -----
+        DataWarning
+            As `recsys_ndcg.evaluate` does.
         """
-        if self.tally is None:
+        if self.tally is None or self.looks is None:
             msg = "There are no users yet, so there is nothing to report."
             raise InvalidInputError(msg)
         self.plan.settled(self.tally.facts)
+        audit: Audit
         if self._kept is None:
             unknown = np.full(len(self.plan.measurements), np.nan)
-            return Report(SummedAudit(self.tally, unknown if median is None else median, where))
-        return Report(_whole(self._kept, self.tally))
+            audit = SummedAudit(self.tally, unknown if median is None else median, where)
+        else:
+            audit = _whole(self._kept, self.tally)
+        warn_of(audit, self.looks, self.tally.facts, self.plan)
+        return Report(audit)
 
 
-def _whole(kept: list[StoredAudit], tally: Tally) -> StoredAudit:
+def _whole(kept: list[_Kept], tally: Tally) -> StoredAudit:
     """Join the users of all parts."""
     scores = Scores.concat([one.scores for one in kept])
     distinct, place = encode(scores.users, "user")
@@ -120,7 +179,7 @@ def _whole(kept: list[StoredAudit], tally: Tally) -> StoredAudit:
     order = np.argsort(place)
     return StoredAudit(
         scores.take(order),
-        Orders.concat([one.levels.orders for one in kept]).take(order),
+        Orders.concat([one.orders for one in kept]).take(order),
         tally.from_lists,
         signatures(tally.totals.measurements, tally.totals.n_scored.tolist(), tally.facts),
         np.concatenate([one.truth for one in kept])[order],

@@ -254,5 +254,9 @@ CASES = [
     Case("labels without grades", _implicit(24), {"metrics": ALL}),
     Case("labels that are none", _unlabelled_labels(25), _under(missing_user="skip")),
     Case("unlisted labels do not count", _labels_and_results(26), _under(unlisted="ignore")),
+    Case("names of labels and results are given",
+         {name: one.rename(columns={"user": "who", "true": "is", "estimated": "guess"})
+          for name, one in _labels_and_results(28).items()},
+         {"threshold": 4, "columns": {"user": "who", "true": "is", "estimated": "guess"}}),
     Case("duplicates in labels and results", _repeated_labels(27), _under(duplicates="max")),
 ]  # fmt: skip

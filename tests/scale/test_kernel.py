@@ -30,11 +30,12 @@ pa: Any = pytest.importorskip("pyarrow")
 def _rows(case: Case) -> tuple[Any, bool]:
     """Return a table as Spark has it, and whether it is of labels and results."""
     data, columns = case.data, case.options.get("columns") or {}
+    names = {theirs: ours for ours, theirs in columns.items()}
     if isinstance(data, pd.DataFrame):
-        named = data.rename(columns={theirs: ours for ours, theirs in columns.items()})
-        wanted = named[["user", "item", "estimated", "true"]]
+        wanted = data.rename(columns=names)[["user", "item", "estimated", "true"]]
         return pa.Table.from_pandas(wanted, preserve_index=False), False
-    labels, results = data["labels"], data["results"].rename(columns={"rank": "estimated"})
+    labels, results = (data[one].rename(columns=names) for one in ("labels", "results"))
+    results = results.rename(columns={"rank": "estimated"})
     if "true" not in labels:
         labels = labels.assign(true=1.0)
     both = [labels.assign(listed=False), results.assign(listed=True)]

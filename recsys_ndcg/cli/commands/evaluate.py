@@ -20,7 +20,8 @@ from recsys_ndcg.cli.parameters import (
 )
 from recsys_ndcg.cli.process import emit, err, out, say, show, told
 from recsys_ndcg.cli.replacing import Replacing
-from recsys_ndcg.cli.source import files_of, lists_of
+from recsys_ndcg.cli.scale import Scale
+from recsys_ndcg.cli.source import files_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
+    scale: Scale,
     written: Written,
     k: Cutoffs = None,
     metrics: Annotated[
@@ -47,8 +49,6 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     style: Style,
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
-    from recsys_ndcg.evaluation import measured
-
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         names, ks = options.names_of(metrics) if metrics else None, options.cutoffs(k or ["10"])
@@ -56,7 +56,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         files.check({**files_of(source), **older.files}, form)
         plan = gated_plan(choices, names, ks, [*(one.metric for one in means), *older.metrics])
         before = older.reports(plan)
-        report = measured(lists_of(source, written, plan.duplicates), plan)
+        report, files = scale.measured(source, written, plan, files, quiet=style.quiet)
         gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
         show_report(report, form, style, err if files.pipes else out)
         files.write(report)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scale.spark.source import Source
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 

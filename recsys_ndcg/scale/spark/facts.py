@@ -9,8 +9,8 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.labels import RANKS, check_first_rank
-from recsys_ndcg.input.rows import as_written, refuse_no_rows
-from recsys_ndcg.input.to_join import LOWEST, say_fillers
+from recsys_ndcg.input.rows import as_written, check_rows_there
+from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
 from recsys_ndcg.lists.facts import Grades
 
 if TYPE_CHECKING:
@@ -68,10 +68,9 @@ def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
     found = _counted(source, faults)
     if source.joined:
         for table in ("labels", "results"):
-            if not found[table]:
-                refuse_no_rows(f"the {table}")
-    elif not found["rows"]:
-        refuse_no_rows("the predictions")
+            check_rows_there(range(found[table]), f"the {table}")
+    else:
+        check_rows_there(range(found["rows"]))
     for place, fault in enumerate(faults):
         if found[f"fault{place}"]:
             _refuse(source, fault, found[f"fault{place}"])
@@ -175,6 +174,6 @@ def _refuse(source: Source, fault: Fault, count: int) -> None:
 
 def _without_fillers(source: Source, count: int, results: int) -> Source:
     """Leave out what implicit did not recommend, as for results in memory."""
-    say_fillers(count, results, source.score)
+    warn_of_fillers(count, results, source.score)
     kept = source.frame.where(f"not `listed` or `estimated` != {LOWEST!r}D")
     return replace(source, frame=kept)

@@ -18,8 +18,8 @@ from recsys_ndcg.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from recsys_ndcg.report.measured import MeasuredAudit
-    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.report.audits.measured import MeasuredAudit
+    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
 
 #: The column beside the scores that holds, in the last row of each partition, what is left of it.

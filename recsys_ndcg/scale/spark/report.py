@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.report.audits.summed import SummedAudit
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.summed_audit import SummedAudit
 from recsys_ndcg.scale.spark.table import quoted
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.report.audits.tally import Tally
 
 _WHERE = "Their scores are in per_user, a Spark DataFrame."
 

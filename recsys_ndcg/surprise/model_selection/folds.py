@@ -17,7 +17,7 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.fields import read_numbers
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.report.measured import MeasuredAudit
+from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.stored_audit import StoredAudit
+    from recsys_ndcg.report.audits.stored import StoredAudit
     from recsys_ndcg.scoring import Plan
     from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 

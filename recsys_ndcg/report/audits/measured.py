@@ -18,12 +18,12 @@ from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.audit import FROM_LISTS, Audit
-from recsys_ndcg.report.levels import Levels, Orders
+from recsys_ndcg.report.audits.audit import FROM_LISTS, Audit
+from recsys_ndcg.report.audits.levels import Levels, Orders
+from recsys_ndcg.report.audits.stored import StoredAudit
+from recsys_ndcg.report.audits.tally import Tally, from_lists, obeys
+from recsys_ndcg.report.audits.tie_range import TieRange, scores_and_ties
 from recsys_ndcg.report.signatures import signatures
-from recsys_ndcg.report.stored_audit import StoredAudit
-from recsys_ndcg.report.tally import Tally, from_lists, obeys
-from recsys_ndcg.report.tie_range import TieRange, scores_and_ties
 from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.totals import Means
@@ -149,7 +149,9 @@ class MeasuredAudit(Audit):
     @property
     def tally(self) -> Tally:
         """All of it, summed up."""
-        return Tally(self._facts, self.totals, self.level_totals, self._ties, self._labels)
+        return Tally(
+            self._facts, self.totals, self.level_totals, self._ties, self._labels, self._highest
+        )
 
     def _orders(self) -> list[Orders]:
         """Measure random order and the extreme ones, block by block."""

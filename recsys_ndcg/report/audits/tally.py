@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.report.audit import FROM_LISTS, share
+from recsys_ndcg.report.audits.audit import FROM_LISTS, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.metrics.metric import Metric
-    from recsys_ndcg.report.levels import LevelTotals
-    from recsys_ndcg.report.tie_range import TieRange
+    from recsys_ndcg.report.audits.levels import LevelTotals
+    from recsys_ndcg.report.audits.tie_range import TieRange
     from recsys_ndcg.scoring.totals import Means, Totals
 
 
@@ -38,6 +39,8 @@ class Tally:
     labels : Means
         By metric, how much is labelled; then the scores if unlabelled items were irrelevant; then
         if they were of the top grade.
+    highest : float
+        The highest grade that was known of when they were measured; NaN if none was.
     """
 
     facts: Facts
@@ -45,17 +48,33 @@ class Tally:
     levels: LevelTotals
     ties: TieRange
     labels: Means
+    highest: float = math.nan
 
     def __or__(self, other: Tally) -> Tally:
         """Return that of the users of both."""
-        return Tally(
-            self.facts | other.facts,
-            *(
-                getattr(self, one.name) + getattr(other, one.name)
-                for one in fields(self)
-                if one.name != "facts"
-            ),
-        )
+        facts = self.facts | other.facts
+        highest = float(np.fmax(self.highest, other.highest))
+        mine, theirs = self.up_to(highest), other.up_to(highest)
+        added = [one.name for one in fields(self) if one.name not in ("facts", "highest")]
+        sums = {name: getattr(mine, name) + getattr(theirs, name) for name in added}
+        return replace(mine, facts=facts, **sums)
+
+    def up_to(self, highest: float) -> Tally:
+        """Return the same where there are grades up to another one, at least as high.
+
+        What unlabelled items would score if they were of the top grade was measured for a lower
+        one: that number is not known any more, unless a convention or the threshold says it.
+        """
+        if highest == self.highest or math.isnan(highest) or not self.facts.unlabelled:
+            return replace(self, highest=highest)
+        settled = [
+            one.convention.max_grade is not None
+            or (one.threshold is not None and self.highest <= highest <= one.threshold)
+            for one in self.totals.measurements
+        ]
+        known, top = np.split(self.labels.total, [2 * len(settled)])
+        total = np.concatenate([known, np.where(settled, top, np.nan)])
+        return replace(self, labels=replace(self.labels, total=total), highest=highest)
 
     @property
     def from_lists(self) -> pd.DataFrame:

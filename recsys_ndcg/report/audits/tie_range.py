@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.report.levels import same
+from recsys_ndcg.report.audits.levels import same
 from recsys_ndcg.scoring.measuring import Block, in_blocks
 from recsys_ndcg.scoring.scores import Scores
 from recsys_ndcg.scoring.totals import Means

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.report.audit import Audit
+from recsys_ndcg.report.audits.audit import Audit
 from recsys_ndcg.report.signatures import signatures
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.report.levels import LevelTotals
-    from recsys_ndcg.report.tally import Tally
+    from recsys_ndcg.report.audits.levels import LevelTotals
+    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.totals import Totals
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.report.audit import Audit
-from recsys_ndcg.report.levels import Levels, Orders
+from recsys_ndcg.report.audits.audit import Audit
+from recsys_ndcg.report.audits.levels import Levels, Orders
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import allowed
-from recsys_ndcg.report.levels import adjusted
+from recsys_ndcg.report.audits.levels import adjusted
 from recsys_ndcg.scoring.totals import Totals
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.levels import Levels, LevelTotals
+    from recsys_ndcg.report.audits.levels import Levels, LevelTotals
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.scores import Scores

@@ -1,0 +1,1 @@
+"""Audits: what stands beside scores, measured, stored or summed up."""

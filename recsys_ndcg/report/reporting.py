@@ -1,0 +1,59 @@
+"""From lists and a plan to a report, with a warning of what deceives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recsys_ndcg.errors import warn
+from recsys_ndcg.lists.looks import Looks
+from recsys_ndcg.lists.suspicions import constant, suspicions
+from recsys_ndcg.report.audits.measured import MeasuredAudit
+from recsys_ndcg.report.report import Report
+from recsys_ndcg.scoring.measuring import facts_for
+
+if TYPE_CHECKING:
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.scoring.plan import Plan
+
+
+def reported(lists: GroupedLists, plan: Plan) -> Report:
+    """Settle a plan against lists, measure them, warn of what deceives, and report.
+
+    Raises
+    ------
+    InvalidInputError
+        Something in the plan cannot be computed of them.
+
+    Warns
+    -----
+    DataWarning
+        As `warn_of` does.
+    """
+    facts = facts_for(lists, plan.measurements)
+    plan = plan.settled(facts, lists)
+    audit = MeasuredAudit.of(lists, facts, plan)
+    warn_of(audit, Looks.of(lists), facts, plan)
+    return Report(audit)
+
+
+def warn_of(audit: Audit, looks: Looks, facts: Facts, plan: Plan) -> None:
+    """Warn of what is legal but deceptive.
+
+    Warns
+    -----
+    DataWarning
+        Data that looks like a mistake, a threshold that tells no item from another, ties that
+        leave the third decimal open.
+    """
+    for told in (*suspicions(looks), *plan.doubts(facts)):
+        warn(told)
+    found = audit.widest_tie_range()
+    if found and not constant(looks):
+        metric, low, high = found
+        msg = (
+            f"Tied estimates ({audit.n_tied} of {audit.n_users} users) leave {metric} "
+            f"open between {low:.4f} and {high:.4f}."
+        )
+        warn(msg)

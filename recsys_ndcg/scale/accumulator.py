@@ -1,0 +1,329 @@
+"""Accumulator: scores of users who come batch by batch, as in a training loop or a service."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.lists.assembly import group
+from recsys_ndcg.lists.description import counted
+from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.truth import hashed
+from recsys_ndcg.scale.batches import Table, column, dense, flat_rows
+from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.seen import MOST, Seen
+from recsys_ndcg.scale.settings import check_alike, contradicting, differences, settled
+from recsys_ndcg.scoring.measuring import facts_for
+from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.significance.testing import check_choice
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+
+
+class Accumulator:
+    """Scores of users who come batch by batch: what `recsys_ndcg.evaluate` says of all of them.
+
+    Every batch is measured when it comes, and summed up; the lists are let go. So memory does not
+    grow with the users, unless the scores of each are asked for. All rows of a user come in one
+    batch: a list cannot be ranked by halves.
+
+    Parameters
+    ----------
+    metrics, k, threshold, convention
+        As for `recsys_ndcg.evaluate`. Without a threshold, 1 is relevant as long as every true
+        value is 0 or 1; a batch with others is refused once that was made use of.
+    per_user : bool
+        Whether the scores of every user are kept, for `Report.per_user`, the median, segments and
+        comparisons: some hundred bytes of each. Without, the report holds what is left when users
+        are summed up, their intervals among it.
+    repeated : {'raise', 'count'}
+        What becomes of a user who came in an earlier batch. An error, as it mostly means that
+        users were cut in two: for certain among the first 131,072 users, and beyond that of an
+        even share of so many, which takes 1 MB at most; of all, at 8 bytes each, with `per_user`.
+        Or each time counts as a user of its own, and nothing is remembered.
+
+    Raises
+    ------
+    UnknownMetricError, InvalidInputError
+        A setting cannot be used.
+
+    Notes
+    -----
+    Batches may come in any order, and in any number of accumulators that are merged. All numbers
+    are those of `evaluate` but for the last digits of sums. Where users are not kept, there is no
+    median. `unlabelled_top` of the audit, the mean if all unlabelled items were of the top grade,
+    is NaN where a batch with unlabelled items came before the highest grade of all, unless
+    ``Convention(max_grade=...)`` or the threshold says what the top is.
+
+    An accumulator can be pickled and copied: merge those of several processes. It has no lock: let
+    one thread at a time use it, or give each one of its own.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> scores = rn.Accumulator(["ndcg@2", "precision@2"], threshold=4)
+    >>> for batch in ([7, 7, 7], [8, 8, 9]):
+    ...     _ = scores.update(batch, estimated=[4.5, 3.0, 2.0], true=[5, 2, 4])
+    >>> scores
+    Accumulator of 3 users with 6 ratings: ndcg@2, precision@2, threshold 4.0.
+    >>> {name: round(mean, 3) for name, mean in scores.report().items()}
+    {'ndcg@2': 0.938, 'precision@2': 0.5}
+
+    A table with a row for each user, of whose cells some are in the lists:
+
+    >>> estimated, true = [[4.5, 3.0, 2.0], [1.0, 2.0, 0.0]], [[5, 2, 4], [0, 4, 0]]
+    >>> mask = [[True, True, True], [True, True, False]]
+    >>> report = rn.Accumulator("ndcg@2").update(None, estimated, true, mask=mask).report()
+    >>> report.counts["users"], report.counts["ratings"]
+    (2, 5)
+    """
+
+    def __init__(  # noqa: PLR0913 - as evaluate
+        self,
+        metrics: Metrics = None,
+        k: Cutoffs = 10,
+        threshold: float | None = None,
+        convention: Convention | str | None = None,
+        *,
+        per_user: bool = False,
+        repeated: str = "raise",
+    ) -> None:
+        self._plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+        check_choice("repeated", repeated, ("raise", "count"))
+        if not isinstance(per_user, bool):
+            msg = f"per_user must be True or False, not {shown(per_user)}."
+            raise InvalidInputError(msg)
+        if per_user and repeated == "count":
+            msg = (
+                "per_user=True keeps scores by the ids of the users, so each must come once. Under "
+                "repeated='count', give each time an id of its own, such as (user, session)."
+            )
+            raise InvalidInputError(msg)
+        self._per_user, self._repeated = per_user, repeated
+        self.reset()
+
+    def reset(self) -> Self:
+        """Forget all users, and the threshold that their grades led to, as before an epoch.
+
+        Returns
+        -------
+        Accumulator
+            This one.
+        """
+        self._parts: Parts | None = None
+        self._seen = Seen(most=None if self._per_user else MOST)
+        self._numbered: int | None = None  # rows of tables so far; None where users have ids
+        return self
+
+    def update(
+        self, users: Any, estimated: Any, true: Any, items: Any = None, *, mask: Any = None
+    ) -> Self:
+        """Measure the lists of some users.
+
+        Arrays of NumPy, torch and JAX will do, and whatever has ``__array__`` or ``__dlpack__``;
+        lists, and columns of pandas, polars and pyarrow.
+
+        Parameters
+        ----------
+        users : column, shape (n_rows,), or (n_users,) with tables, or None
+            Whose item each row is. With tables, the id of each row; None numbers the rows on from
+            those of earlier batches.
+        estimated, true : columns, shape (n_rows,), or tables, shape (n_users, n_items)
+            The model's scores, higher is better, and the grades; NaN in `true` is unlabelled.
+        items : column, shape (n_rows,), or (n_items,) or (n_users, n_items) with tables, optional
+            The ids of the items: rules for ties and duplicates may need them.
+        mask : table, shape (n_users, n_items), optional
+            Which cells are in the lists. All others might as well not be there, nor is a user
+            without any.
+
+        Returns
+        -------
+        Accumulator
+            This one.
+
+        Raises
+        ------
+        InvalidInputError
+            The batch cannot be read or measured, or has a user of an earlier one. Nothing of it is
+            added then.
+        """
+        rows, numbered = self._read(users, estimated, true, items, mask)
+        lists = group(rows, self._plan.duplicates, GroupedLists)
+        seen = self._seen
+        if numbered is None and self._repeated == "raise":
+            seen = self._with(lists.users)
+        facts = facts_for(lists, self._plan.measurements)
+        so_far = None if self._parts is None else self._parts.plan
+        plan = settled(self._plan, so_far, facts.all_true)
+        parts = self._parts or Parts(plan, keep=self._per_user)
+        parts.add(lists, facts)
+        self._parts, self._seen, self._numbered = parts, seen, numbered
+        return self
+
+    def merge(self, other: Accumulator) -> Self:
+        """Add the users of another accumulator, which stays as it is.
+
+        Returns
+        -------
+        Accumulator
+            This one.
+
+        Raises
+        ------
+        InvalidInputError
+            It has other settings, which are named, or some of the same users.
+        """
+        if not isinstance(other, Accumulator) or other is self:
+            msg = f"Merge with another accumulator, not {shown(other)}."
+            raise InvalidInputError(msg)
+        check_alike(self._differences(other))
+        theirs = other._parts
+        if theirs is None:
+            return self
+        if self._parts is None:
+            self._parts, self._seen, self._numbered = copy(theirs), other._seen, other._numbered
+            return self
+        numbered = self._numbering(other._numbered)
+        if numbered is None:
+            _check_new(self._seen.shared_with(other._seen), "both accumulators")
+        elif self._per_user:
+            msg = (
+                "The users of both are numbered from 0 on, and nobody could tell them apart. Give "
+                "ids, update(users=...), or do without per_user=True."
+            )
+            raise InvalidInputError(msg)
+        if self._parts.plan != theirs.plan:
+            raise InvalidInputError(contradicting("of the one", "the other has others", self._plan))
+        self._parts.merge(theirs)
+        self._seen, self._numbered = self._seen | other._seen, numbered
+        return self
+
+    def __or__(self, other: Accumulator) -> Accumulator:
+        """Return an accumulator with the users of both."""
+        if not isinstance(other, Accumulator):
+            return NotImplemented
+        return copy(self).merge(other)
+
+    def __copy__(self) -> Accumulator:
+        """Return one with the same users: what is added to either is no business of the other."""
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self), _parts=copy(self._parts))
+        return copied
+
+    def report(self) -> Report:
+        """Return the report of all users so far: a value, which later batches do not change.
+
+        Raises
+        ------
+        InvalidInputError
+            There are no users, or no score of such data means anything, as no item is labelled.
+
+        Warns
+        -----
+        DataWarning
+            As `evaluate` does, of all batches together.
+        """
+        if self._parts is None:
+            msg = "There are no users yet. Give some to update() before you ask for a report."
+            raise InvalidInputError(msg)
+        return self._parts.report(where="Ask for it: Accumulator(..., per_user=True).")
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return self._count("users")
+
+    def __repr__(self) -> str:
+        """Say in a sentence what is in it."""
+        plan = self._plan if self._parts is None else self._parts.plan
+        sizes = counted(len(self), "user"), counted(self._count("ratings"), "rating")
+        threshold = "" if plan.threshold is None else f", threshold {plan.threshold}"
+        return f"Accumulator of {' with '.join(sizes)}: {', '.join(plan.names)}{threshold}."
+
+    def _count(self, what: str) -> int:
+        tally = None if self._parts is None else self._parts.tally
+        return 0 if tally is None else int(getattr(tally.facts, what))
+
+    def _read(
+        self, users: Any, estimated: Any, true: Any, items: Any, mask: Any
+    ) -> tuple[Rows, int | None]:
+        """Return the rows of a batch, and how many users are numbered after it, if they are."""
+        users, estimated, true, items, mask = (
+            column(one, name)
+            for one, name in (
+                (users, "users"),
+                (estimated, "estimated"),
+                (true, "true"),
+                (items, "items"),
+                (mask, "mask"),
+            )
+        )
+        if not dense(estimated):
+            if mask is not None:
+                msg = "mask= is for tables, users × items; leave rows of columns out yourself."
+                raise InvalidInputError(msg)
+            rows = flat_rows(users, estimated, true, items)
+            return rows, self._numbering(None)
+        table = Table(estimated, true, mask)
+        if users is not None:
+            self._numbering(None)
+            return table.rows(users, items, apart=self._repeated == "count"), None
+        after = self._numbering(table.n_users)
+        ids = np.arange(table.n_users) + (self._numbered or 0)
+        return table.rows(ids, items), after
+
+    def _numbering(self, more: int | None) -> int | None:
+        """Return how many users are numbered if so many more are, None where they have ids.
+
+        Raises
+        ------
+        InvalidInputError
+            Earlier ones have ids and these are numbered, or the other way round.
+        """
+        if self._parts is None:
+            return more
+        if (self._numbered is None) != (more is None):
+            msg = (
+                "Some users have ids, and others are numbered by users=None: nobody could tell "
+                "whether they are the same. Give ids to all, or to none."
+            )
+            raise InvalidInputError(msg)
+        return None if self._numbered is None or more is None else self._numbered + more
+
+    def _with(self, users: Ids) -> Seen:
+        """Return who has been here, with more users, none of whom has."""
+        hashes = hashed(users)
+        known = self._seen.among(hashes)
+        if known.any():
+            first = shown(users[known][0])
+            _check_new(int(known.sum()), f"an earlier batch, such as {first}")
+        return self._seen.with_all(hashes)
+
+    def _differences(self, other: Accumulator) -> dict[str, tuple[str, str]]:
+        """Return in which settings another is another."""
+        found = differences(self._plan, other._plan)
+        if self._per_user != other._per_user:
+            found["per_user"] = str(self._per_user), str(other._per_user)
+        if self._repeated != other._repeated:
+            found["repeated"] = repr(self._repeated), repr(other._repeated)
+        return found
+
+
+def _check_new(count: int, where: str) -> None:
+    """Refuse users who have been here."""
+    if count:
+        msg = (
+            f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
+            "call reset() before the next epoch; if each time is to count as a user of its own: "
+            "Accumulator(..., repeated='count')."
+        )
+        raise InvalidInputError(msg)

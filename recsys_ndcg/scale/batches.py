@@ -1,0 +1,219 @@
+"""Batches of whole users: a row for each item, or a table with a row for each user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.ids import Coded, encode
+from recsys_ndcg.input.rows import Rows, floats, ids_of
+from recsys_ndcg.scale.tensors import as_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
+
+_NAMED = 3  # cells, in a message
+
+
+def dense(values: Any) -> bool:
+    """Tell a table, users × items, from a column."""
+    return getattr(values, "ndim", 1) != 1
+
+
+def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
+    """Return the rows of columns, one row for each user and item.
+
+    Raises
+    ------
+    InvalidInputError
+        The columns are of different lengths, empty or no columns, or something in them is no id
+        or cannot be ranked.
+
+    Examples
+    --------
+    >>> flat_rows(["ann", "ann"], [4.5, 3.0], [5, None], None).true
+    array([ 5., nan])
+    """
+    if users is None:
+        msg = (
+            "users=None numbers the rows of a table, users × items. With columns, say whose item "
+            "each row is."
+        )
+        raise InvalidInputError(msg)
+    tables = {"users": users, "true": true, "items": items}
+    for name, one in tables.items():
+        if dense(one):
+            msg = (
+                f"{name} has the shape {shown(one.shape)}, and estimated is a column: give columns "
+                "alone, or estimated and true as tables, users × items."
+            )
+            raise InvalidInputError(msg)
+    item = None if items is None else ids_of(items, "items")
+    columns = ids_of(users, "users"), item, floats(estimated, "estimated"), floats(true, "true")
+    return Rows(*columns, table="update")
+
+
+class Table:
+    """Estimates and grades, users × items.
+
+    Parameters
+    ----------
+    estimated, true : arrays, shape (n_users, n_items)
+        As they came.
+    mask : array, same shape, optional
+        Which cells are in the lists: all others might as well not be there.
+
+    Raises
+    ------
+    InvalidInputError
+        They differ in shape, the mask is none, or no cell is in it.
+
+    Examples
+    --------
+    >>> table = Table(np.array([[4.5, 3.0]]), np.array([[5, 2]]), np.array([[True, False]]))
+    >>> table.rows(np.array([7]), None).estimated
+    array([4.5])
+    """
+
+    def __init__(self, estimated: NDArray[Any], true: Any, mask: Any) -> None:
+        self.shape = estimated.shape
+        if len(self.shape) != 2:
+            msg = (
+                f"estimated has {len(self.shape)} dimensions; give a column, a row for each user "
+                "and item, or a table, users × items."
+            )
+            raise InvalidInputError(msg)
+        for name, one in (("true", true), ("mask", mask)):
+            if one is not None and np.shape(one) != self.shape:
+                msg = (
+                    f"{name} has the shape {shown(np.shape(one))}, and estimated "
+                    f"{shown(self.shape)}: both are tables, users × items, of the same shape."
+                )
+                raise InvalidInputError(msg)
+        self._estimated, self._true = estimated, true
+        self._inside = None if mask is None else _flags(mask)
+        if not estimated.size:
+            msg = f"A table of the shape {shown(self.shape)} has no rows. Leave such updates out."
+            raise InvalidInputError(msg)
+        if self._inside is not None and not self._inside.any():
+            msg = (
+                "The mask leaves no cell of the table, so there is nobody in it. True marks what "
+                "is in a list. Leave out updates without any."
+            )
+            raise InvalidInputError(msg)
+
+    @property
+    def n_users(self) -> int:
+        """How many rows there are."""
+        return int(self.shape[0])
+
+    def rows(self, users: Any, items: Any, *, apart: bool = False) -> Rows:
+        """Return a row for each cell that is in a list.
+
+        Parameters
+        ----------
+        users : array or column of ids, shape (n_users,)
+            Of each row of the table.
+        items : array, shape (n_items,) or (n_users, n_items), optional
+            Of each column, or of each cell.
+        apart : bool
+            Whether rows with the same id are users of their own, who go by their numbers then.
+
+        Raises
+        ------
+        InvalidInputError
+            A cell cannot be ranked, an id is none, or stands at two rows that are not to be apart.
+        """
+        estimated, true = self._cells(self._estimated, "estimated"), self._cells(self._true, "true")
+        self._check(~np.isfinite(estimated), estimated, "estimated")
+        self._check(np.isinf(true), true, "true")
+        item = self._items(items)
+        given = ids_of(users, "users")
+        if len(given) != self.shape[0]:
+            msg = (
+                f"users has {len(given)} ids, and estimated the shape {shown(self.shape)}: give "
+                "one for each row of the table, or users=None, which numbers them."
+            )
+            raise InvalidInputError(msg)
+        ids, codes = self._distinct(*encode(given, "users"), apart=apart)
+        return Rows(Coded(ids, codes), item, estimated, true, table="cells, row by row")
+
+    def _distinct(self, ids: Ids, codes: Codes, *, apart: bool) -> tuple[Ids, Codes]:
+        """Return the ids of the rows that have cells, and the place of each cell's among them."""
+        some = np.ones(len(codes), dtype=bool) if self._inside is None else self._inside.any(axis=1)
+        often = np.bincount(codes[some], minlength=len(ids))
+        if often.max() > 1:
+            if not apart:
+                msg = (
+                    f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
+                    "A row is a user: give each once, or Accumulator(..., repeated='count') if "
+                    "each row is to count as a user of its own."
+                )
+                raise InvalidInputError(msg)
+            ids, codes = np.arange(len(codes)), np.arange(len(codes), dtype=np.int32)
+            often = np.bincount(codes[some], minlength=len(ids))
+        place: Codes = (np.cumsum(often > 0) - 1).astype(np.int32)
+        wide = np.broadcast_to(place[codes][:, None], self.shape)
+        return ids[often > 0], wide.ravel() if self._inside is None else wide[self._inside]
+
+    def _cells(self, table: Any, name: str) -> Floats:
+        return floats(table.ravel() if self._inside is None else table[self._inside], name)
+
+    def _items(self, items: Any) -> Ids | Coded | None:
+        if items is None:
+            return None
+        if dense(items) and items.shape == self.shape:
+            return ids_of(items.ravel() if self._inside is None else items[self._inside], "items")
+        given = None if dense(items) else ids_of(items, "items")
+        if given is None or len(given) != self.shape[1]:
+            had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
+            msg = (
+                f"items has {had}, and estimated the shape {shown(self.shape)}: give an id for "
+                "each column, or for each cell."
+            )
+            raise InvalidInputError(msg)
+        ids, codes = encode(given, "items")
+        wide = np.broadcast_to(codes, self.shape)
+        cells: Codes = wide.ravel() if self._inside is None else wide[self._inside]
+        return Coded(ids, cells)
+
+    def _check(self, bad: Flags, values: Floats, name: str) -> None:
+        """Refuse what cannot be ranked, naming the first cells."""
+        if not bad.any():
+            return
+        every = np.ones(self.shape, dtype=bool) if self._inside is None else self._inside
+        places = np.argwhere(every)[np.flatnonzero(bad)[:_NAMED]].tolist()
+        cells = ", ".join(f"({row}, {column})" for row, column in places)
+        more = int(bad.sum()) - len(places)
+        what = "NaN" if np.isnan(values[bad][0]) else "an infinite value"
+        rest = f" and {more} more" if more else ""
+        trained = ": if a model diverged, train it again" if name == "estimated" else ""
+        msg = (
+            f"{name}: {what} in the cell {cells}{rest} (row, column, counted from 0); each must be "
+            f"a finite number{trained}. Leave out with mask= what is not in the list."
+        )
+        raise InvalidInputError(msg)
+
+
+def _flags(mask: Any) -> Flags:
+    """Return a mask of truth values, or of 0 and 1.
+
+    Raises
+    ------
+    InvalidInputError
+        It has others.
+    """
+    table: NDArray[Any] = np.asarray(mask)
+    if table.dtype.kind != "b" and not (table.dtype.kind in "iuf" and np.isin(table, (0, 1)).all()):
+        msg = f"mask: a table of {table.dtype.name}; give True where a cell is in the list."
+        raise InvalidInputError(msg)
+    return table.astype(bool)
+
+
+def column(values: Any, name: str) -> Any:
+    """Return what came as an argument, an array or a tensor as one of NumPy; None as it is."""
+    return None if values is None else as_array(values, name)

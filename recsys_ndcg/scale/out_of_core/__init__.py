@@ -1,0 +1,1 @@
+"""Files and streams larger than memory: DuckDB brings the rows of a user together on disk."""

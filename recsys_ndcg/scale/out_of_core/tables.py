@@ -1,0 +1,159 @@
+"""The tables that lists are made of: predictions alone, or labels and results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.input import those_of
+from recsys_ndcg.input.frames import Table
+from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
+from recsys_ndcg.input.to_join import LOWEST
+from recsys_ndcg.lists.assembly import join
+from recsys_ndcg.lists.candidates import chosen_from
+from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scale.out_of_core.buckets import ROW
+from recsys_ndcg.scale.out_of_core.reading import FAULT
+from recsys_ndcg.scale.out_of_core.sources import source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scale.out_of_core.buckets import Bucket
+    from recsys_ndcg.scale.out_of_core.checks import Known
+    from recsys_ndcg.scale.out_of_core.sources import Source
+
+PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
+_IDS = ("user", "item")
+
+
+def sources_of(
+    data: Any, columns: Mapping[str, str] | None, text: TextFormat | None, folder: Path
+) -> dict[str, Source]:
+    """Look at the headings of what is given: predictions, or ``{"labels": ..., "results": ...}``.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read, or a column is missing.
+    """
+    if not isinstance(data, Mapping):
+        return {PREDICTIONS: source_of(data, columns, _of_predictions, folder, text)}
+    wanted = {LABELS: _of_labels, RESULTS: _of_results}
+    others = {LABELS: ("estimated", "rank"), RESULTS: ("true",)}
+    found = {}
+    for table, of_table in wanted.items():
+        place = folder / f"lazy {table}"
+        place.mkdir()
+        named = those_of(columns, *others[table])
+        found[table] = source_of(data[table], named, of_table, place, text)
+    return found
+
+
+def _of_predictions(_: Table) -> Sequence[str]:
+    return ("user", "item", "estimated", "true")
+
+
+def _of_labels(table: Table) -> Sequence[str]:
+    if table.may_have("true"):
+        return (*_IDS, "true")
+    table.called(*_IDS)
+    warn_ungraded(table)
+    return _IDS
+
+
+def _of_results(table: Table) -> Sequence[str]:
+    return (*_IDS, score_column(table))
+
+
+@dataclass
+class Tables:
+    """How the rows of a bucket become lists, as if they had been read from memory.
+
+    Parameters
+    ----------
+    sources : mapping
+        By the names of the tables.
+    known : mapping
+        What is known of all rows of each.
+    duplicates : str
+        As in `Convention`.
+    n_items : int, optional
+        How many candidates the results were chosen from.
+    """
+
+    sources: Mapping[str, Source]
+    known: Mapping[str, Known]
+    duplicates: str
+    n_items: int | None = None
+    _said: list[set[str]] = field(default_factory=list)
+
+    def lists(self, bucket: Bucket, *, keep: bool = False) -> GroupedLists:
+        """Return the lists of all users of a bucket, and take its rows away if not to keep.
+
+        Raises
+        ------
+        InvalidInputError
+            The same user and item stand there twice; they are named.
+        """
+        tables = {name: self._rows(bucket, name, keep=keep) for name in self.sources}
+        try:
+            if PREDICTIONS in tables:
+                return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
+            return self._joined(tables)
+        except InvalidInputError as error:  # whose rows are counted in the bucket
+            told = "".join(_repeats(name, rows) for name, rows in tables.items())
+            if self.duplicates != "raise" or not told:
+                raise
+            raise InvalidInputError(told) from error
+
+    def warn(self) -> None:
+        """Warn of what was said of every bucket that had labels and results."""
+        for told in set.intersection(*self._said) if self._said else ():
+            warn(told)
+
+    def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
+        with about("") as said:
+            labels, results = (
+                labels_from(Table(tables[LABELS])),
+                results_from(Table(tables[RESULTS])),
+            )
+            lists = join(labels, results, self.duplicates, RankedLists, part=True)
+        if len(labels.user) and len(results.user):
+            self._said.append(set(said))
+        return chosen_from(lists, self.n_items)
+
+    def _rows(self, bucket: Bucket, name: str, *, keep: bool) -> Any:
+        """Return the rows of a table as they came, by our names."""
+        source, known = self.sources[name], self.known[name]
+        text = [one for one in _IDS if source.kind(one) == "text"]
+        rows = known.schema.empty_table()
+        if name in bucket.folders:
+            rows = bucket.read(name, text, keep=keep)
+        if ROW in rows.column_names:
+            rows = rows.sort_by(ROW)
+        rows = rows.drop_columns([one for one in (ROW, FAULT) if one in rows.column_names])
+        if known.fillers:
+            import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+            rows = rows.filter(pc.not_equal(rows.column("estimated"), LOWEST))
+        return rows
+
+
+def _repeats(table: str, rows: Any) -> str:
+    """Return what is wrong where the same user and item stand in several rows."""
+    pairs = rows.select([*_IDS]).to_pandas()
+    again = pairs.duplicated()
+    if not again.any():
+        return ""
+    user, item = pairs[again].iloc[0]
+    return (
+        f"{table}: user {shown(user)} and item {shown(item)} stand in several rows. Remove "
+        "them, or choose duplicates='first', 'last', 'max' or 'mean': "
+        "convention=Convention(duplicates='first') (--convention duplicates=first)."
+    )

@@ -1,0 +1,282 @@
+"""Files and streams within a limit of memory: measured as in memory, or refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.evaluation import evaluated
+from recsys_ndcg.scale.out_of_core.memory import Memory
+from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
+from recsys_ndcg.scoring import Plan
+from tests.scale.alike import check_alike, check_users
+from tests.scale.cases import CASES, predictions
+
+if TYPE_CHECKING:
+    from tests.scale.cases import Case
+
+duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
+pa = pytest.importorskip("pyarrow")
+dataset = pytest.importorskip("pyarrow.dataset")
+
+#: How many parts the rows of a case are brought together in, about.
+PARTS = 5
+
+
+@pytest.fixture
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return how to let the memory hold so many rows, and keep users or not."""
+
+    def set_to(rows: int, *, keeps: bool = True) -> None:
+        monkeypatch.setattr(Memory, "rows", property(lambda _: rows))
+        monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
+
+    return set_to
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let temporary files go to a folder of their own, in which nothing may be left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+def _tables(case: Case) -> dict[str, pd.DataFrame]:
+    data = case.data
+    return {"predictions": data} if isinstance(data, pd.DataFrame) else data
+
+
+def _written(case: Case, folder: Path, end: str) -> Any:
+    """Write each table of a case to three files, and return what names them."""
+    named = {}
+    for name, table in _tables(case).items():
+        for place in range(3):
+            path = folder / f"{name}{place}.{end}"
+            some = table.iloc[place * len(table) // 3 : (place + 1) * len(table) // 3]
+            some.to_parquet(path) if end == "parquet" else some.to_csv(path, index=False)
+        named[name] = str(folder / f"{name}*.{end}")
+    return named.get("predictions", named)
+
+
+def _rows_at_once(case: Case) -> int:
+    """Return how many rows the memory shall hold: the largest user's at least."""
+    users = pd.concat([one.iloc[:, 0] for one in _tables(case).values()])
+    return max(len(users) // PARTS, int(users.value_counts().iloc[0]))
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("keeps", [True, False], ids=["kept", "summed up"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_parts_are_measured_as_the_whole(
+    case: Case, tmp_path: Path, in_parts: Any, *, keeps: bool
+) -> None:
+    """The same report, whether users are kept or summed up, and the same file of users."""
+    in_parts(_rows_at_once(case), keeps=keeps)
+    users = tmp_path / "users.parquet"
+    data = _written(case, tmp_path, "parquet")
+    report = rn.evaluate(data, **case.options, memory_limit="4GB", per_user=users)
+    expected = case.local()
+    check_alike(report, pd.read_parquet(users).set_index("user"), expected)
+    if keeps:
+        assert report == expected
+        assert report.users.tolist() == expected.users.tolist()
+        assert report.same_ratings(expected)
+        pd.testing.assert_frame_equal(report.per_user, expected.per_user)
+
+
+TEXT = [
+    case
+    for case in CASES
+    if case.name not in {"decimal grades and estimates", "tenths of 32 bits", "short numbers"}
+    and "grades of true and false" not in case.name
+    and "text" not in case.name
+]
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("case", TEXT, ids=str)
+def test_text_is_read_as_in_memory(case: Case, tmp_path: Path, in_parts: Any) -> None:
+    """CSV in several files, with ids that are whole numbers and such that are not."""
+    in_parts(_rows_at_once(case))
+    report = rn.evaluate(_written(case, tmp_path, "csv"), **case.options)
+    check_alike(report, report.per_user, case.local())
+
+
+@pytest.mark.parametrize("options", [
+    {"convention": rn.Convention(ties="input")},
+    {"convention": rn.Convention(duplicates="first")},
+    {"convention": rn.Convention(duplicates="last", ties="input")},
+], ids=["ties", "first", "last"])  # fmt: skip
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_the_order_of_rows_is_that_of_the_files(
+    options: dict[str, Any], end: str, tmp_path: Path, in_parts: Any
+) -> None:
+    """What hangs on the order of rows is what it is in memory."""
+    frame = predictions(1, n_rows=4000)
+    frame = frame.assign(estimated=frame["estimated"].round())
+    if options["convention"].duplicates != "raise":
+        frame = frame.assign(item=frame["item"] // 3)
+    in_parts(2 * len(frame) // PARTS)
+    for place in range(4):
+        path = tmp_path / f"{place}.{end}"
+        some = frame.iloc[place * len(frame) // 4 : (place + 1) * len(frame) // 4]
+        some.to_parquet(path) if end == "parquet" else some.to_csv(path, index=False)
+    report = rn.evaluate(str(tmp_path / f"*.{end}"), threshold=4, **options)
+    check_alike(report, report.per_user, rn.evaluate(frame, threshold=4, **options))
+
+
+def _streams(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    frame.to_parquet(folder / "frame.parquet")
+    table = pa.Table.from_pandas(frame)
+    return {
+        "relation of DuckDB": duckdb.from_arrow(table),
+        "dataset": dataset.dataset(folder / "frame.parquet"),
+        "reader": table.to_reader(max_chunksize=500),
+        "lazy table of polars": pl.scan_parquet(folder / "frame.parquet"),
+        "table of pandas": frame,
+        "table of polars": pl.from_pandas(frame),
+        "path": folder / "frame.parquet",
+    }
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "relation of DuckDB",
+        "dataset",
+        "reader",
+        "lazy table of polars",
+        "table of pandas",
+        "table of polars",
+        "path",
+    ],
+)
+@pytest.mark.parametrize("rows", [700, 100_000], ids=["in parts", "at once"])
+def test_streams_are_measured(form: str, rows: int, tmp_path: Path, in_parts: Any) -> None:
+    """Whatever gives batches of Arrow's: what fits the memory is a report like any other."""
+    frame = predictions(3)
+    in_parts(rows)
+    data = _streams(frame, tmp_path)[form]
+    report = rn.evaluate(data, threshold=4, memory_limit="3 GiB")
+    expected = rn.evaluate(frame, threshold=4)
+    check_alike(report, report.per_user, expected)
+    if rows > len(frame):
+        user = expected.users[0]  # one of several best orders is shown, by the order of rows
+        told, known = (one.explain(user).drop(columns="ideal_item") for one in (report, expected))
+        pd.testing.assert_frame_equal(told, known)
+
+
+def test_users_who_are_not_kept_are_said_to_be(tmp_path: Path, in_parts: Any) -> None:
+    """What needs each user says where they are; what does not is there."""
+    in_parts(700, keeps=False)
+    predictions(1).to_parquet(tmp_path / "p.parquet")
+    report = rn.evaluate(tmp_path / "p.parquet", threshold=4, memory_limit="2GB")
+    assert str(report).startswith("150 users")
+    assert report.to_markdown()
+    assert report.to_latex()
+    for ask in (
+        lambda: report.per_user,
+        lambda: report.take([3]),
+        lambda: report.leaderboard("ndcg@10"),
+        lambda: report.save(tmp_path / "report.json"),
+        lambda: report.intervals(method="bca"),
+    ):
+        with pytest.raises(rn.InvalidInputError, match=r"sums up .* Ask for them in a file"):
+            ask()
+
+
+def test_leading_zeros_are_no_numbers(tmp_path: Path, in_parts: Any) -> None:
+    """One id that begins with a zero, in the last of many rows, and all of them are text."""
+    in_parts(60)
+    rows = [f"{user},{item},{item / 7},{item % 5}" for user in range(30) for item in range(10)]
+    heading = "user,item,estimated,true"
+    plain, zeros = tmp_path / "plain.csv", tmp_path / "zeros.csv"
+    plain.write_text("\n".join([heading, *rows]))
+    zeros.write_text("\n".join([heading, *rows, "007,1,2,3", "7,99,2,3"]))
+    number = rn.evaluate(plain, memory_limit="2GB")
+    text = rn.evaluate([zeros], memory_limit="2GB")
+    assert number.users.tolist() == list(range(30))
+    assert {"7", "007"} < set(text.users.tolist())
+    assert text == rn.evaluate(zeros)
+
+
+def test_how_text_is_written_is_told(tmp_path: Path, in_parts: Any) -> None:
+    """Decimal commas, another separator, quotes, words for nothing, blank lines, no heading."""
+    in_parts(6)
+    rows = [
+        '"a;b";x;1,5;4',
+        "c;y;-2,25;NA",
+        "",
+        "c;x;1e1;",
+        '"a;b";"y ""z""";+0,5; 3 ',
+        "d;x;2;nan",
+    ]
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join(rows))
+    text = rn.TextFormat(separator=";", decimal=",", heading=False)
+    plan = Plan.of("ndcg")
+    found = evaluated(path, plan, text=text, memory_limit="2GB")
+    expected = rn.evaluate(rn.RankedLists.from_file(path, text=text), metrics="ndcg")
+    assert found == expected
+    assert found.users.tolist() == ["a;b", "c", "d"]
+
+
+@pytest.mark.parametrize("data", ["parquet", "csv"])
+def test_warnings_are_those_of_the_whole(data: str, tmp_path: Path, in_parts: Any) -> None:
+    """What looks like a mistake is said once, with the counts of all users."""
+    in_parts(600)
+    frame = predictions(1).assign(estimated=5.0)
+    path = tmp_path / f"p.{data}"
+    frame.to_parquet(path) if data == "parquet" else frame.to_csv(path, index=False)
+    with pytest.warns(rn.DataWarning) as told:
+        rn.evaluate(path, threshold=9, memory_limit="2GB")
+    with pytest.warns(rn.DataWarning) as expected:
+        rn.evaluate(frame, threshold=9)
+    assert [str(one.message) for one in told] == [str(one.message) for one in expected]
+    assert {one.filename for one in told} == {__file__}
+
+
+def test_a_heavy_user_is_named(tmp_path: Path, in_parts: Any) -> None:
+    """A user with more rows than the memory holds, and the limit that would do."""
+    in_parts(500)
+    predictions(6, counts=[900, *[20] * 50]).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(rn.InvalidInputError, match=r"user 3 has 900 rows.*memory_limit='.*GB'"):
+        rn.evaluate(tmp_path / "p.parquet", threshold=4, memory_limit="2GB")
+
+
+@given(
+    st.lists(st.lists(st.floats(allow_nan=False) | st.just(float("nan")), max_size=30), max_size=5)
+)
+def test_the_median_is_found_on_disk(parts: list[list[float]]) -> None:
+    """Any numbers, some without one, in any parts."""
+    with TemporaryDirectory() as folder:
+        scores = ScoreFile(Path(folder), 1)
+        for part in parts:
+            scores.add(np.array(part, dtype=np.float64).reshape(-1, 1))
+        values = np.array([one for part in parts for one in part if not np.isnan(one)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            expected = np.median(values) if len(values) else np.nan
+            np.testing.assert_array_equal(scores.median, [expected])
+
+
+def test_users_are_the_same_in_every_engine(tmp_path: Path, in_parts: Any) -> None:
+    """The file of users holds every user once, with the types of the report."""
+    in_parts(700, keeps=False)
+    frame = predictions(8)
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    rn.evaluate(tmp_path / "p.csv", memory_limit="2GB", per_user=tmp_path / "u.parquet")
+    found = pd.read_parquet(tmp_path / "u.parquet").set_index("user")
+    check_users(found, rn.evaluate(frame).per_user)

@@ -1,0 +1,282 @@
+"""What cannot be read or written out of core: the file is named, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.scale.out_of_core.memory import Memory
+from tests.refusal import refused
+from tests.scale.cases import predictions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
+pytest.importorskip("pyarrow")
+
+FRAME = predictions(1, n_rows=600)
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let temporary files go to a folder of their own, in which nothing may be left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield folder
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+def _files(folder: Path, end: str, third: pd.DataFrame) -> str:
+    """Write ten files, of which the third is another, and return what names them."""
+    for place in range(10):
+        frame = third if place == 2 else FRAME.iloc[place::10]
+        path = folder / f"p{place}.{end}"
+        frame.to_parquet(path) if end == "parquet" else frame.to_csv(path, index=False)
+    return str(folder / f"p*.{end}")
+
+
+SOME = FRAME.iloc[2::10]
+NONE = pd.array([None] * len(SOME), dtype="Int64")
+#: What stands in the third file, and what is told of it in Parquet and in text.
+FAULTS = {
+    "missing column": (
+        SOME.drop(columns="true"),
+        "p2.parquet: there is no column 'true', which the first file has",
+        "p2.csv: its columns are user, item, estimated, those of .*p0.csv are user",
+    ),
+    "other ids": (SOME.assign(user="a"), "p2.parquet: user is text, but whole numbers in .*p0", ""),
+    "text": (
+        SOME.assign(true="good"),
+        "p2.parquet: true is text, but double in",
+        "p2.csv: true is no number in 62 rows, such as user .*, item .*",
+    ),
+    "NaN": (
+        SOME.assign(estimated=np.nan),
+        "p2.parquet: estimated is missing, or NaN in 62 rows, such as user",
+        "p2.csv: estimated is no number in 62 rows",
+    ),
+    "infinite": (
+        SOME.assign(estimated=-np.inf),
+        "p2.parquet: estimated is infinite in 62 rows",
+        "p2.csv: estimated is infinite",
+    ),
+    "infinite grade": (
+        SOME.assign(true=np.inf),
+        "p2.parquet: true is infinite in 62 rows",
+        "p2.csv: true is infinite",
+    ),
+    "no user": (
+        SOME.assign(user=NONE),
+        "p2.parquet: user is missing in 62 rows",
+        "p2.csv: user is missing in 62 rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_file_at_fault_is_named(fault: str, end: str, tmp_path: Path) -> None:
+    """What is wrong in the third of ten files is told of that file."""
+    third, parquet, csv = FAULTS[fault]
+    expected = parquet if end == "parquet" else csv
+    if not expected:
+        pytest.skip("text is text")
+    with refused(expected):
+        rn.evaluate(_files(tmp_path, end, third), threshold=4)
+
+
+def test_text_in_place_of_numbers(tmp_path: Path) -> None:
+    """Of a single file, too."""
+    FRAME.assign(estimated="x").to_parquet(tmp_path / "p.parquet")
+    with refused("p.parquet: estimated is text, and no numbers. Convert it"):
+        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    """Cut off, of another kind than the name says, or nothing at all."""
+    name = _files(tmp_path, "parquet", SOME)
+    path = tmp_path / "p2.parquet"
+    whole = path.read_bytes()
+    for cut in (whole[:-100], b"", b"user,item\n"):
+        path.write_bytes(cut)
+        with refused("p2.parquet: cannot be read as Parquet"):
+            rn.evaluate(name)
+    path.write_bytes(whole[:60] + b"\xff" * 400 + whole[460:])
+    with refused("p2.parquet"):
+        rn.evaluate(name)
+    text = tmp_path / "t.csv"
+    for content, told in {
+        "": "the file is empty",
+        "user,item,estimated,true\n": "no rows in the predictions",
+        "user,item,estimated,true\n1,2,3\n": "t.csv, line 2: 3 fields in place of 4: '1,2,3'",
+        "user,item,estimated,true\n1,2,3,4\n1,2,3,4,5\n": "t.csv, line 3: 5 fields in place of 4",
+        'user,item,estimated,true\n1,2,3,4\n1,"2,3,4\n': "t.csv, line 3: Value with unterminated",
+    }.items():
+        text.write_text(content)
+        with refused(told):
+            rn.evaluate(text, memory_limit="2GB")
+    text.write_bytes(b"user,item,estimated,true\n\xff\xfe,2,3,4\n")
+    with refused("t.csv: not text in UTF-8"):
+        rn.evaluate(text, memory_limit="2GB")
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    {
+        "none/*.parquet": "none/.*: no file has such a name",
+        "none.parquet": "none.parquet: cannot be read",
+        "p.json": "within a memory limit, and of several files, Parquet and CSV",
+        "p.pickle": "Parquet and CSV",
+        "p.csv.zip": "Parquet and CSV",
+    }.items(),
+)
+def test_what_is_not_read(data: str, told: str, tmp_path: Path) -> None:
+    """Names without a file, and kinds that go through memory alone."""
+    if "none" not in data:
+        (tmp_path / data).write_bytes(b"x")
+    with refused(told):
+        rn.evaluate(str(tmp_path / data), memory_limit="2GB")
+
+
+def test_a_file_given_twice(tmp_path: Path) -> None:
+    """Every row of it would count twice."""
+    FRAME.to_parquet(tmp_path / "p.parquet")
+    with refused("p.parquet: is given twice"):
+        rn.evaluate([tmp_path / "p.parquet"] * 2)
+
+
+def test_other_forms_are_refused_with_what_to_give() -> None:
+    """Rows and lists are in memory already."""
+    with refused("Within a memory limit, give files"):
+        rn.evaluate([("ann", "a", 4.5, 5)], memory_limit="2GB")
+
+
+@pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True])
+def test_limits_that_are_none(limit: Any) -> None:
+    """An amount of memory is a number and a unit."""
+    with refused("memory_limit is an amount of memory, such as '2GB', not"):
+        rn.evaluate("p.parquet", memory_limit=limit)
+
+
+def test_a_limit_below_what_the_process_has() -> None:
+    """It says what is needed."""
+    with refused("memory_limit='100MB' leaves too little: .* Give at least"):
+        rn.evaluate("p.parquet", memory_limit="100MB")
+
+
+@pytest.mark.parametrize("rows", [100, 10_000], ids=["in parts", "at once"])
+def test_repeated_pairs_are_named(
+    rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By user and item, for the rows of a bucket are nobody's."""
+    monkeypatch.setattr(Memory, "rows", property(lambda _: rows))
+    user, item = FRAME.iloc[7][["user", "item"]].astype(int)
+    pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
+    with refused(f"predictions: user {user} and item {item} stand in several rows"):
+        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
+
+
+def test_what_cannot_be_computed_names_user_and_item(tmp_path: Path) -> None:
+    """As in memory."""
+    FRAME.assign(true=FRAME["true"].where(FRAME.index != 5, -1)).to_parquet(tmp_path / "p.parquet")
+    with refused(r"true: the grade -1.0 \(user .* item .*\) has a negative gain"):
+        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
+    with refused("precision@10 needs to know which items are relevant"):
+        rn.evaluate(tmp_path / "p.parquet", metrics="precision", memory_limit="2GB")
+
+
+def test_temporary_files_have_no_place(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder for them is named, and how to name another."""
+    FRAME.to_parquet(tmp_path / "p.parquet")
+    monkeypatch.setattr("tempfile.tempdir", str(places / "none"))
+    with refused("none: the folder for temporary files cannot be written to .* TMPDIR="):
+        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    {
+        "none/users.parquet": "none/users.parquet: cannot be written",
+        "users.csv": "users.csv: scores of users are written to Parquet as they come",
+        "users.txt": "users.txt",
+    }.items(),
+)
+def test_users_have_no_place(name: str, told: str, tmp_path: Path) -> None:
+    """Before anything is measured."""
+    FRAME.to_parquet(tmp_path / "p.parquet")
+    with refused(told):
+        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=tmp_path / name)
+
+
+def test_no_half_of_the_users_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused on the way leaves the older file as it was, and nothing beside it."""
+    monkeypatch.setattr(Memory, "rows", property(lambda _: 100))
+    pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
+    users = tmp_path / "users.parquet"
+    users.write_bytes(b"older")
+    with refused("stand in several rows"):
+        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=users)
+    assert users.read_bytes() == b"older"
+    assert {one.name for one in tmp_path.iterdir()} == {"p.parquet", "users.parquet", "temporary"}
+
+
+LIMITED = """
+import resource, sys, tempfile
+import recsys_ndcg as rn
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    rn.evaluate(sys.argv[1], threshold=4, memory_limit="4GB", per_user=None)
+except rn.InvalidInputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk(tmp_path: Path, places: Path) -> None:
+    """No room for the rows: the folder for temporary files is named."""
+    predictions(1, n_rows=30_000).to_parquet(tmp_path / "p.parquet")
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "p.parquet")]
+    environment = os.environ | {"TMPDIR": str(places)}
+    ended = subprocess.run(  # noqa: S603 - our own
+        command, capture_output=True, text=True, check=True, env=environment
+    )
+    assert "the folder for temporary files cannot be written to" in ended.stdout
+    assert "TMPDIR=" in ended.stdout
+    assert ended.stderr == ""
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
+    """Ctrl-C ends a long query at once, without a trace."""
+    command = [sys.executable, "-m", "recsys_ndcg", "evaluate", "--memory-limit", "4GB"]
+    rows = "\n".join(f"{row % 9973},{row},{row % 97 / 9},{row % 5}" for row in range(1_000_000))
+    path = tmp_path / "p.csv"
+    path.write_text(f"user,item,estimated,true\n{rows}\n")
+    paths = [path, *(path.with_name(f"{place}.csv") for place in range(5))]
+    for one in paths[1:]:
+        one.symlink_to(path)
+    running = subprocess.Popen(  # noqa: S603 - our own
+        [*command, *map(str, paths)],
+        env=os.environ | {"TMPDIR": str(places)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(places.glob("*/rows/predictions/*")) and running.poll() is None:
+        time.sleep(0.01)
+    asked = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=20)
+    assert time.monotonic() - asked < 5
+    assert (running.returncode, out, err) == (130, "", "")
