@@ -143,7 +143,11 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
         raise InvalidInputError(msg)
     if per_user is not None:
         _check_apart(data, per_user)
-    if door_of(data, memory_limit) == "disk":
+    door = door_of(data, memory_limit)
+    if door == "spark":
+        given = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
+        return _on_spark(data, plan, columns, [name for name, one in given.items() if one])
+    if door == "disk":
         from recsys_ndcg.scale.out_of_core import evaluation  # noqa: PLC0415 - rarely needed
 
         return evaluation.evaluate(
@@ -164,6 +168,20 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     if per_user is not None and form is not None:
         write_whole(per_user, per_user_file(report.per_user, form))
     return report
+
+
+def _on_spark(data: Any, plan: Plan, columns: Mapping[str, str] | None, given: list[str]) -> Report:
+    """Evaluate a DataFrame of Spark, or two."""
+    if given:
+        msg = (
+            f"{given[0]}= is not for tables of Spark: their rows stay on the cluster. Write the "
+            "scores of users by report.per_user.write, and share the memory out by partitions= "
+            "of recsys_ndcg.scale.spark.evaluate."
+        )
+        raise InvalidInputError(msg)
+    from recsys_ndcg.scale.spark.evaluation import evaluated as on_spark  # noqa: PLC0415 - rarely needed
+
+    return on_spark(data, plan, columns)
 
 
 def _check_apart(data: Any, per_user: str | Path) -> None:

@@ -79,6 +79,8 @@ def test_the_python_of_a_page_runs(
             pytest.importorskip("surprise")
         if ".plot(" in code:
             pytest.importorskip("altair")
+        if "pyspark" in code:
+            pytest.skip("tests/scale runs it, where there is Spark")
         if "memory_limit=" in code:
             pytest.importorskip("duckdb")
         names = {} if page == README else names

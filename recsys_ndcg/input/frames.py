@@ -78,6 +78,11 @@ class Table:
         values, name = self._column(column), self._name(column)
         return floats(self._plain(values, name), name)
 
+    def name_of(self, column: str) -> Any:
+        """Return what the table calls our column, which counts as read by it."""
+        self._column(column)
+        return self._name(column)
+
     def collect(self, *columns: str) -> None:
         """Work out these of our columns, as far as a lazy table has them, and no others."""
         if self._lazy is not None:

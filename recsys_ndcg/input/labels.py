@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.frames import Table
 
-_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
-
 
 @dataclass(frozen=True)
 class Labels:
@@ -142,22 +140,26 @@ def results_from(table: Table) -> Results:
     return results
 
 
+_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
+#: What to do where a rank is none.
+RANKS = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
+
+
 def _check_ranks(ranks: Floats) -> None:
     """Refuse what is no rank; those of ties may be halves, their mean."""
     bad = (ranks < 0) | (ranks * 2 % 1 > 0)
     if bad.any():
-        fault = f"{ranks[bad][0]:g}, which is no rank,"
-        refuse_rows(bad, "rank", fault, f"ranks are 1 for the best item, 2, 3, …; {_SCORES}")
-    warn_of_ranks(np.fmin.reduce(ranks, initial=np.inf))
+        refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", RANKS)
+    check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
 
 
-def warn_of_ranks(lowest: float) -> None:
-    """Warn of ranks of which the least is not the first.
+def check_first_rank(lowest: float) -> None:
+    """Warn where no list has a first rank, given the least of all.
 
     Warns
     -----
     DataWarning
-        It is not.
+        None has.
     """
     if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
         warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")

@@ -43,7 +43,7 @@ def distinct_by_user(
     """
     listed, offsets = by_user(pairs, n_users)
     nothing = np.zeros(n_users, dtype=np.int64)
-    if listed.item is None:
+    if listed.item is None or not len(listed.user):
         return listed, offsets, nothing
     if rule == "raise":
         if _has_repeats(listed.user, listed.item, offsets, n_items):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.labels import warn_of_ranks
+from recsys_ndcg.input.labels import check_first_rank
 from recsys_ndcg.input.rows import as_written
 from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
 from recsys_ndcg.lists.facts import Grades
@@ -99,7 +99,7 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
     low, high = ends.tolist()
     if fillers:
         warn_of_fillers(fillers, rows, "estimated")
-    warn_of_ranks(first)
+    check_first_rank(first)
     grades = Grades(low, high, zero_one is not False)
     return Known(rows, rows - n_labelled, grades, fillers, database.schema(relation))
 

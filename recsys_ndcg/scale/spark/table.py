@@ -1,0 +1,143 @@
+"""A Spark DataFrame whose columns are called by our names, checked by their types."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.frames import Table, checked_columns
+from recsys_ndcg.input.no_numbers import CONVERT, NO_NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
+_TIMES = re.compile("date|timestamp.*|time.*")
+_TEXT = re.compile("string.*|char.*|varchar.*")
+_IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
+
+
+class SparkTable:
+    """A DataFrame, and which of its columns is which of ours.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of Spark, classic or Connect.
+    columns : mapping, optional
+        Our names to its own, where they differ.
+
+    Raises
+    ------
+    InvalidInputError
+        It is something else, or has a column twice.
+    """
+
+    def __init__(self, frame: Any, columns: Mapping[str, str] | None) -> None:
+        _check(frame)
+        self.frame = frame
+        self._types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
+        self.named = Table(dict.fromkeys(frame.columns, ()), checked_columns(columns))
+
+    def ids(self, column: str) -> str:
+        """Return the SQL of a column of ids.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such column, or its values cannot be told apart.
+        """
+        name, kind = self._found(column)
+        if not _IDS.fullmatch(kind):
+            msg = f"{column}: an id is not hashable ({kind}); use numbers or text."
+            raise InvalidInputError(msg)
+        wider = {"boolean": "int", "float": "double"}.get(kind)
+        return f"cast({quoted(name)} as {wider})" if wider else quoted(name)
+
+    def numbers(self, column: str) -> str:
+        """Return the SQL of a column of numbers: doubles, but short floats as they are.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such column, or it holds something else.
+        """
+        name, kind = self._found(column)
+        if not _NUMBERS.fullmatch(kind):
+            self._refuse(name, kind)
+        # the nearest double of a short float is not the decimal that it stands for
+        return quoted(name) if kind == "float" else f"cast({quoted(name)} as double)"
+
+    def kind_of(self, column: str) -> str:
+        """Return ``text`` or ``number``, or the name of another type of ids."""
+        _, kind = self._found(column)
+        if kind.startswith("decimal"):
+            return "Decimal"
+        plain = "number" if _NUMBERS.fullmatch(kind) else kind
+        return "text" if _TEXT.fullmatch(kind) else plain
+
+    def type_of(self, column: str) -> str:
+        """Return what Spark calls the type of a column."""
+        return self._found(column)[1]
+
+    def first(self, column: str) -> Any:
+        """Return one of the values of a column; None if it has none."""
+        name = quoted(self._found(column)[0])
+        rows = self.frame.where(f"{name} is not null").selectExpr(name).limit(1).collect()
+        return rows[0][0] if rows else None
+
+    def _found(self, column: str) -> tuple[str, str]:
+        name = self.named.name_of(column)
+        alike = [one for one in self.frame.columns if one.lower() == name.lower()]
+        if len(alike) > 1:
+            msg = (
+                f"The table has the columns {' and '.join(map(repr, alike))}, which Spark does not "
+                "tell apart; rename or drop one."
+            )
+            raise InvalidInputError(msg)
+        return name, self._types[name]
+
+    def _refuse(self, name: str, kind: str) -> None:
+        """Refuse a column that holds no numbers, unless it holds nothing."""
+        if _TIMES.fullmatch(kind):
+            msg = f"{name}: {kind} is not a number; {NO_NUMBERS['M']}."
+            raise InvalidInputError(msg)
+        if not _TEXT.fullmatch(kind):
+            msg = f"{name}: {kind} is not a number; {CONVERT}."
+            raise InvalidInputError(msg)
+        some = self.frame.where(f"{quoted(name)} is not null")
+        user, item = self.ids("user"), self.ids("item")
+        rows = some.selectExpr(user, item, quoted(name)).limit(3).collect()
+        if rows:
+            where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
+            msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {CONVERT}."
+            raise InvalidInputError(msg)
+
+
+def _check(frame: Any) -> None:
+    """Refuse what is no Spark DataFrame, or has no end."""
+    if not (hasattr(frame, "mapInArrow") and hasattr(frame, "selectExpr")):
+        of_pandas = hasattr(frame, "to_spark")
+        advice = "give its .to_spark()" if of_pandas else "recsys_ndcg.evaluate reads other data"
+        msg = f"That is a {type(frame).__name__}, no Spark DataFrame: {advice}."
+        raise InvalidInputError(msg)
+    if frame.isStreaming:
+        msg = "A streaming DataFrame has no end: write it to a table, and evaluate that."
+        raise InvalidInputError(msg)
+    names = list(frame.columns)
+    twice = [one for one in names if names.count(one) > 1]
+    if twice:
+        msg = f"The table has the column {twice[0]!r} twice; keep one."
+        raise InvalidInputError(msg)
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it.
+
+    Examples
+    --------
+    >>> quoted("ndcg@10")
+    '`ndcg@10`'
+    """
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,38 @@
+"""One session of Spark for all tests that need one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.scale import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import pandas as pd
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Start a session for all tests: it takes seconds."""
+    found = sessions.session(tmp_path_factory.mktemp("spark"))
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
+    """Return what makes a DataFrame of Spark of one of pandas, in three parts of no order."""
+
+    def load(frame: pd.DataFrame) -> Any:
+        place = tmp_path / str(len(list(tmp_path.iterdir())))
+        place.mkdir()
+        size = -(-len(frame) // 3)
+        for part in range(3):
+            frame.iloc[part * size : (part + 1) * size].to_parquet(place / f"{part}.parquet")
+        return session.read.parquet(str(place))
+
+    return load

