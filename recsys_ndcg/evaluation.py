@@ -17,7 +17,7 @@ from recsys_ndcg.scale.doors import door_of, is_files, is_pair, paths_of
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.input.text.form import TextFormat
@@ -160,13 +160,21 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
             n_items=n_items,
             progress=progress,
         )
-    form = None if per_user is None else form_of(os.fspath(per_user))
+    how: dict[str, Any] = {"columns": columns, "text": text}
     if is_pair(data):
-        how: dict[str, Any] = {"columns": columns, "duplicates": plan.duplicates, "text": text}
-        data, columns, text = RankedLists.from_labels(**data, **how, n_items=n_items), None, None
-    report = measured(data, plan, columns, text)
-    if per_user is not None and form is not None:
-        write_whole(per_user, per_user_file(report.per_user, form))
+        rule = plan.duplicates
+        data = RankedLists.from_labels(**data, **how, duplicates=rule, n_items=n_items)
+        how = {}
+    return _written(per_user, lambda: measured(data, plan, **how))
+
+
+def _written(per_user: str | Path | None, work: Callable[[], Report]) -> Report:
+    """Return a report whose users are written to a file, of a form that is looked at before."""
+    if per_user is None:
+        return work()
+    form = form_of(os.fspath(per_user))
+    report = work()
+    write_whole(per_user, per_user_file(report.per_user, form))
     return report
 
 

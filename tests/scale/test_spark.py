@@ -64,9 +64,10 @@ def test_warnings_are_those_of_the_whole(loaded: Callable[[pd.DataFrame], Any]) 
 def test_options_of_other_ways_are_refused(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """The rows stay on the cluster."""
     table = loaded(predictions(1))
-    for given in ({"memory_limit": "2GB"}, {"per_user": "scores.parquet"}):
-        with pytest.raises(InvalidInputError, match="is not for tables of Spark"):
-            rn.evaluate(table, **given)
+    with pytest.raises(InvalidInputError, match="memory_limit= is not for tables of Spark"):
+        rn.evaluate(table, memory_limit="2GB")
+    with pytest.raises(InvalidInputError, match="per_user= is not for tables of Spark"):
+        rn.evaluate(table, per_user="scores.parquet")
     with pytest.raises(InvalidInputError, match="Give both as tables of Spark"):
         rn.evaluate({"labels": table, "results": "top.parquet"})
 
