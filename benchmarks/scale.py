@@ -25,7 +25,7 @@ ITEMS = 1_000_003
 BILLION = 1_000_000_000
 #: Run in a process of its own: the path, the limit or nothing, where to put what was found.
 RUN = """
-import json, resource, sys, time, warnings
+import json, re, sys, time, warnings
 import recsys_ndcg as rn
 warnings.simplefilter("ignore", rn.DataWarning)
 data, limit, threshold = json.loads(sys.argv[1])
@@ -33,7 +33,7 @@ before = time.perf_counter()
 report = rn.evaluate(data, threshold=threshold, memory_limit=limit)
 summary = report.summary
 took = time.perf_counter() - before
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+peak = int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) * 1024
 print(json.dumps([took, peak, summary["mean"].tolist(), summary["chance"].tolist()]))
 """
 

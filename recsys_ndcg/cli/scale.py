@@ -73,7 +73,7 @@ class Scale:
     def _data(self, source: Source) -> Any:
         """Return what is read, as `recsys_ndcg.evaluate` takes it; None of a stream, or TREC."""
         given = files_of(source)
-        check_way(given)
+        check_way(given, source.n_items)
         several = bool(self.more) or self.memory_limit is not None
         if "--qrels" in given or any(map(is_dash, given.values())):
             if several:

@@ -32,10 +32,7 @@ def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
     from recsys_ndcg.lists.ranked_lists import RankedLists
 
     given = files_of(source)
-    check_way(given)
-    if "FILE" in given and source.n_items is not None:
-        msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
-        raise InvalidInputError(msg)
+    check_way(given, source.n_items)
     columns, text = how_written(written)
     places = map(_opened, given.values())
     if "--qrels" in given:
@@ -87,8 +84,11 @@ def same_file(first: Path, second: Path) -> bool:
         return False
 
 
-def check_way(given: Mapping[str, Path]) -> None:
+def check_way(given: Mapping[str, Path], n_items: int | None = None) -> None:
     """Refuse options that name the data in none of the three ways, or in several."""
+    if "FILE" in given and n_items is not None:
+        msg = "--n-items tells what --results or --run were chosen from; FILE has no such lists."
+        raise InvalidInputError(msg)
     if set(given) not in _WAYS:
         there = (
             f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'}" if given else "None is"

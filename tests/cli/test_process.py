@@ -80,7 +80,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> object:
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(sys.modules["recsys_ndcg.cli.scale"], "lists_of", fail)
+    monkeypatch.setattr("recsys_ndcg.evaluation.evaluated", fail)
     monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "evaluate", "p.csv"])
     with pytest.raises(SystemExit) as end:
         main()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, sys.argv[1])  # of this process alone: workers have what PYTHONPATH says
+if __name__ == "__main__":
+    sys.path.insert(0, sys.argv[1])  # of this process alone: workers have what PYTHONPATH says
 
 from recsys_ndcg.scale import spark
 from recsys_ndcg.scale.spark.evaluation import WorkerError
