@@ -48,6 +48,7 @@ def evaluate(  # noqa: PLR0913 - the contract
         or pickled Surprise predictions, which are read without executing them; several files, as
         a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. What is known and what was
         recommended, apart: ``{"labels": ..., "results": ...}``, as for `RankedLists.from_labels`.
+        A DataFrame of Spark is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
         By default ndcg, precision and recall; ndcg alone where nothing tells what is relevant.

@@ -13,6 +13,8 @@ from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.ranked_lists import RankedLists
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
 
     from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -46,20 +48,26 @@ def lists_of(table: Any, form: Form) -> GroupedLists:
         A user has an item twice, and `form` has no rule for it; they are named, for the places of
         rows in such a table say nothing.
     """
+    tables = _tables(table) if form.joined else {"predictions": table}
     try:
         if form.joined:
-            return _joined(table, form)
+            return _joined(tables, form)
         return RankedLists.of(table, duplicates=form.duplicates)
     except InvalidInputError:
-        repeat = _repeat(table, form)
-        if repeat:
-            raise InvalidInputError(repeat) from None
-        raise
+        told = first_repeat(tables, ("max", "mean")) if form.duplicates == "raise" else ""
+        if not told:
+            raise
+        raise InvalidInputError(told) from None
 
 
-def _joined(table: Any, form: Form) -> GroupedLists:
+def _tables(table: Any) -> dict[str, Any]:
     listed = np.asarray(table.column("listed").to_numpy(), dtype=bool)
-    labels, results = (Table(table.take(np.flatnonzero(rows))) for rows in (~listed, listed))
+    parts = {"labels": ~listed, "results": listed}
+    return {name: table.take(np.flatnonzero(rows)) for name, rows in parts.items()}
+
+
+def _joined(tables: Mapping[str, Any], form: Form) -> GroupedLists:
+    labels, results = Table(tables["labels"]), Table(tables["results"])
     scores = results.numbers("estimated")
     return join(
         Labels(*labels.coded_ids(), labels.numbers("true")),
@@ -74,19 +82,25 @@ def _joined(table: Any, form: Form) -> GroupedLists:
     )
 
 
-def _repeat(table: Any, form: Form) -> str:
-    """Say which user has an item twice, and what to do; nothing if nobody has."""
-    if form.duplicates != "raise":
-        return ""
-    names = ["user", "item", *(["listed"] if form.joined else [])]
-    pairs: pd.DataFrame = table.select(names).to_pandas()
-    again = pairs[pairs.duplicated()]
-    if again.empty:
-        return ""
-    user, item, *listed = again.iloc[0].tolist()
-    where = "predictions" if not listed else "results" if listed[0] else "labels"
-    return (
-        f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove such "
-        "repeats, or choose duplicates='max' or 'mean': "
-        "convention=Convention(duplicates='max') (--convention duplicates=max)."
-    )
+def first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
+    """Say which user has an item twice, and what to do; nothing if nobody has.
+
+    Parameters
+    ----------
+    tables : mapping
+        Of pyarrow's, by what messages call them.
+    rules : sequence of str
+        Which duplicates of `Convention` may be chosen.
+    """
+    for where, table in tables.items():
+        pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
+        again = pairs[pairs.duplicated()]
+        if not again.empty:
+            user, item = again.iloc[0].tolist()
+            named = " or ".join(map(repr, rules))
+            return (
+                f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove "
+                f"such repeats, or choose duplicates={named}: convention="
+                f"Convention(duplicates={rules[0]!r}) (--convention duplicates={rules[0]})."
+            )
+    return ""

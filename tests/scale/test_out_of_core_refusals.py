@@ -214,7 +214,7 @@ def test_repeated_pairs_are_named(
     monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
     user, item = FRAME.iloc[7][["user", "item"]].astype(int)
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
-    with refused(f"predictions: user {user} and item {item} stand in several rows"):
+    with refused(f"predictions: user {user} has the item {item} twice or more"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
 
 
@@ -259,7 +259,7 @@ def test_no_half_of_the_users_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
     users = tmp_path / "users.parquet"
     users.write_bytes(b"older")
-    with refused("stand in several rows"):
+    with refused("has the item .* twice or more"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=users)
     assert users.read_bytes() == b"older"
     assert {one.name for one in tmp_path.iterdir()} == {"p.parquet", "users.parquet", "temporary"}

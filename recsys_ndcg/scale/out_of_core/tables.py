@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.errors import InvalidInputError, about, warn
 from recsys_ndcg.input import those_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
@@ -14,6 +14,7 @@ from recsys_ndcg.input.to_join import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scale.chunks import first_repeat
 from recsys_ndcg.scale.out_of_core.kinds import IDS
 from recsys_ndcg.scale.out_of_core.reading import BAD_GRADE, ROW
 from recsys_ndcg.scale.out_of_core.sources import source_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.checks import Known
     from recsys_ndcg.scale.out_of_core.sources import Source
 
+_RULES = ("first", "last", "max", "mean")
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 
 
@@ -105,8 +107,8 @@ class Tables:
                 return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
             return self._joined(tables)
         except InvalidInputError as error:  # whose rows are counted in the bucket
-            told = " ".join(_repeats(name, rows) for name, rows in tables.items())
-            if self.duplicates != "raise" or not told:
+            told = first_repeat(tables, _RULES) if self.duplicates == "raise" else ""
+            if not told:
                 raise
             raise InvalidInputError(told) from error
 
@@ -140,17 +142,3 @@ class Tables:
 
             rows = rows.filter(pc.not_equal(rows.column("estimated"), LOWEST))
         return rows
-
-
-def _repeats(table: str, rows: Any) -> str:
-    """Return what is wrong where the same user and item stand in several rows."""
-    pairs = rows.select([*IDS]).to_pandas()
-    again = pairs.duplicated()
-    if not again.any():
-        return ""
-    user, item = pairs[again].iloc[0]
-    return (
-        f"{table}: user {shown(user)} and item {shown(item)} stand in several rows. Remove "
-        "them, or choose duplicates='first', 'last', 'max' or 'mean': "
-        "convention=Convention(duplicates='first') (--convention duplicates=first)."
-    )
