@@ -43,7 +43,7 @@ def distinct_by_user(
     """
     listed, offsets = by_user(pairs, n_users)
     nothing = np.zeros(n_users, dtype=np.int64)
-    if listed.item is None or not len(listed.user):
+    if listed.item is None:
         return listed, offsets, nothing
     if rule == "raise":
         if _has_repeats(listed.user, listed.item, offsets, n_items):
@@ -105,8 +105,10 @@ def _repeated(
         keys = pairs.keys(n_items, rows) - users[0] * n_items
         order, same = by_key(keys, (users[1] - users[0]) * n_items)
         again = order[:-1][same] if keep == "last" else order[1:][same]
-        several = order[np.append(same, False) | np.append(False, same)]
-        return start + again, start + several
+        several = np.zeros(len(order), dtype=bool)  # of users without a row, there is none
+        several[:-1] |= same
+        several[1:] |= same
+        return start + again, start + order[several]
 
     again, several = zip(*in_threads(found, blocks_of(offsets)), strict=True)
     return np.concatenate(again), np.concatenate(several)
