@@ -33,7 +33,7 @@ _FULL = ("no space left", "max_temp_directory_size", "disk quota", "file too lar
 
 
 @contextmanager
-def workplace() -> Iterator[Path]:
+def temporary_folder() -> Iterator[Path]:
     """Make a folder for what does not fit the memory, and take it away with all that is in it.
 
     Raises

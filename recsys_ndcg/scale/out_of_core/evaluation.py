@@ -10,7 +10,7 @@ from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.report.reporting import reported
 from recsys_ndcg.scale.out_of_core.buckets import Bucket, Buckets, n_buckets, rows_in
 from recsys_ndcg.scale.out_of_core.checks import known_of
-from recsys_ndcg.scale.out_of_core.database import Database, workplace
+from recsys_ndcg.scale.out_of_core.database import Database, temporary_folder
 from recsys_ndcg.scale.out_of_core.kinds import IDS
 from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
 from recsys_ndcg.scale.out_of_core.reading import mixed_in, read_sql
@@ -21,11 +21,12 @@ from recsys_ndcg.scale.parts import Parts
 from recsys_ndcg.scale.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.facts import Grades
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.report.audits.measured import MeasuredAudit
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scale.out_of_core.checks import Known
@@ -82,12 +83,12 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     """
     memory = Memory.within(memory_limit)
     with (
-        workplace() as folder,
+        temporary_folder() as folder,
         users_file(per_user) as write,
         progress_bar(wanted=progress) as show,
     ):
         sources = sources_of(data, columns, text, folder)
-        buckets, known = _parted(sources, folder, memory, plan, show)
+        buckets, known = _partitioned(sources, folder, memory, plan, show)
         tables = Tables(sources, known, plan.duplicates, n_items)
         if len(buckets) == 1:
             report = reported(tables.lists(buckets[0]), plan)
@@ -96,29 +97,35 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             grades = _grades(buckets, tables, plan)
             parts = Parts(plan.with_threshold(grades), highest=grades.highest)
             scores = ScoreFile(folder, len(parts.plan.measurements))
-            for audit in _measured(buckets, tables, parts, show):
+
+            def use(audit: MeasuredAudit) -> None:
                 write(audit.scores)
                 scores.add(audit.scores.per_user)
                 if not memory.keeps(parts.n_users, len(plan.measurements)):
                     parts.forget()
+
+            _measure(buckets, tables, show, lambda lists: use(parts.add(lists)))
             report = parts.report(None if parts.keeps else scores.median, _where(per_user))
         tables.warn()
         return report
 
 
-def _measured(
-    buckets: list[Bucket], tables: Tables, parts: Parts, show: Callable[[str, float], None]
-) -> Iterator[MeasuredAudit]:
-    """Measure bucket after bucket; each is taken away as soon as it is."""
+def _measure(
+    buckets: list[Bucket],
+    tables: Tables,
+    show: Callable[[str, float], None],
+    work: Callable[[GroupedLists], None],
+) -> None:
+    """Have work done on bucket after bucket, each taken away before the next one is read."""
     n_rows, done = sum(one.n_rows for one in buckets), 0
     while buckets:
         bucket = buckets.pop()
-        yield parts.add(tables.lists(bucket))
+        work(tables.lists(bucket))
         done += bucket.n_rows
         show("Measuring users", done / n_rows)
 
 
-def _parted(
+def _partitioned(
     sources: dict[str, Source],
     folder: Path,
     memory: Memory,
