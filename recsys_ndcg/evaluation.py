@@ -146,8 +146,7 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
         _check_apart(data, per_user)
     door = door_of(data, memory_limit)
     if door == "spark":
-        given = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
-        return _on_spark(data, plan, columns, [name for name, one in given.items() if one])
+        return _on_spark(data, plan, columns, memory_limit=memory_limit, per_user=per_user)
     if door == "disk":
         from recsys_ndcg.scale.out_of_core import evaluation  # noqa: PLC0415 - rarely needed
 
@@ -179,15 +178,16 @@ def _written(per_user: str | Path | None, work: Callable[[], Report]) -> Report:
     return report
 
 
-def _on_spark(data: Any, plan: Plan, columns: Mapping[str, str] | None, given: list[str]) -> Report:
-    """Evaluate a DataFrame of Spark, or two."""
-    if given:
-        msg = (
-            f"{given[0]}= is not for tables of Spark: their rows stay on the cluster. Write the "
-            "scores of users by report.per_user.write, and share the memory out by partitions= "
-            "of recsys_ndcg.scale.spark.evaluate."
-        )
-        raise InvalidInputError(msg)
+def _on_spark(data: Any, plan: Plan, columns: Mapping[str, str] | None, **others: Any) -> Report:
+    """Evaluate a DataFrame of Spark, or two, without options of other ways."""
+    for name, given in others.items():
+        if given is not None:
+            msg = (
+                f"{name}= is not for tables of Spark: their rows stay on the cluster. Write the "
+                "scores of users by report.per_user.write, and share the memory out by "
+                "partitions= of recsys_ndcg.scale.spark.evaluate."
+            )
+            raise InvalidInputError(msg)
     from recsys_ndcg.scale.spark.evaluation import evaluated as on_spark  # noqa: PLC0415 - rarely needed
 
     return on_spark(data, plan, columns)

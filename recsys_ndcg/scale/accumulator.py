@@ -276,7 +276,7 @@ class Accumulator:
         table = Table(estimated, true, mask)
         if users is not None:
             self._numbering(None)
-            return table.rows(users, items, apart=self._repeated == "count"), None
+            return table.rows(users, items), None
         after = self._numbering(table.n_users)
         ids = np.arange(table.n_users) + (self._numbered or 0)
         return table.rows(ids, items), after

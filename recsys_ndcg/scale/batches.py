@@ -111,7 +111,7 @@ class Table:
         """How many rows there are."""
         return int(self.shape[0])
 
-    def rows(self, users: Any, items: Any, *, apart: bool = False) -> Rows:
+    def rows(self, users: Any, items: Any) -> Rows:
         """Return a row for each cell that is in a list.
 
         Parameters
@@ -120,13 +120,11 @@ class Table:
             Of each row of the table.
         items : array, shape (n_items,) or (n_users, n_items), optional
             Of each column, or of each cell.
-        apart : bool
-            Whether rows with the same id are users of their own, who go by their numbers then.
 
         Raises
         ------
         InvalidInputError
-            A cell cannot be ranked, an id is none, or stands at two rows that are not to be apart.
+            A cell cannot be ranked, an id is none, or stands at two rows.
         """
         estimated, true = self._cells(self._estimated, "estimated"), self._cells(self._true, "true")
         self._check(~np.isfinite(estimated), estimated, "estimated")
@@ -139,23 +137,19 @@ class Table:
                 "one for each row of the table, or users=None, which numbers them."
             )
             raise InvalidInputError(msg)
-        ids, codes = self._distinct(*encode(given, "users"), apart=apart)
+        ids, codes = self._distinct(*encode(given, "users"))
         return Rows(Coded(ids, codes), item, estimated, true, table="cells, row by row")
 
-    def _distinct(self, ids: Ids, codes: Codes, *, apart: bool) -> tuple[Ids, Codes]:
+    def _distinct(self, ids: Ids, codes: Codes) -> tuple[Ids, Codes]:
         """Return the ids of the rows that have cells, and the place of each cell's among them."""
         some = np.ones(len(codes), dtype=bool) if self._inside is None else self._inside.any(axis=1)
         often = np.bincount(codes[some], minlength=len(ids))
         if often.max() > 1:
-            if not apart:
-                msg = (
-                    f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
-                    "A row is a user: give each once, or Accumulator(..., repeated='count') if "
-                    "each row is to count as a user of its own."
-                )
-                raise InvalidInputError(msg)
-            ids, codes = np.arange(len(codes)), np.arange(len(codes), dtype=np.int32)
-            often = np.bincount(codes[some], minlength=len(ids))
+            msg = (
+                f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
+                "A row is a user: give each once, or users=None, which numbers the rows."
+            )
+            raise InvalidInputError(msg)
         place: Codes = (np.cumsum(often > 0) - 1).astype(np.int32)
         wide = np.broadcast_to(place[codes][:, None], self.shape)
         return ids[often > 0], wide.ravel() if self._inside is None else wide[self._inside]

@@ -43,16 +43,14 @@ def door_of(data: Any, memory_limit: object = None) -> str:
 
 
 def is_pair(data: Any) -> bool:
-    """Tell labels and results from every other mapping: both are tables, or files of such.
+    """Tell labels and results from every other mapping.
 
     Examples
     --------
     >>> is_pair({"labels": "test.csv", "results": "top.csv"}), is_pair({"labels": [(4, 5)]})
     (True, False)
     """
-    if not isinstance(data, Mapping) or set(data) != _PAIR:
-        return False
-    return all(is_files(one) or _is_table(one) for one in data.values())
+    return isinstance(data, Mapping) and set(data) == _PAIR
 
 
 def is_files(data: object) -> bool:
@@ -100,10 +98,6 @@ def paths_of(data: Any) -> list[Path]:
 def is_pattern(path: str) -> bool:
     """Tell a pattern from the name of a file, which may hold the same signs."""
     return any(sign in path for sign in _WILD) and not Path(path).exists()
-
-
-def _is_table(data: object) -> bool:
-    return any(hasattr(type(data), one) for one in ("columns", "schema", "dtypes"))
 
 
 def _streams(data: object) -> bool:

@@ -91,8 +91,10 @@ class Parts:
         """
         facts = facts or facts_for(lists, self.plan.measurements)
         self.plan.check(facts, lists)
-        before = np.nan if self.tally is None else self.tally.highest
-        highest = float(np.fmax.reduce([self.highest, before, facts.all_true.highest]))
+        highest = self.highest
+        if np.isnan(highest):
+            before = np.nan if self.tally is None else self.tally.highest
+            highest = float(np.fmax(before, facts.all_true.highest))
         part = MeasuredAudit.of(lists, facts, self.plan, highest=highest)
         kept = None
         if self._kept is not None:

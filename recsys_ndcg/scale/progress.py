@@ -30,21 +30,24 @@ def progress_bar(*, wanted: bool) -> Iterator[Callable[[str, float], None]]:
     MissingExtraError
         rich is not installed.
     """
-    if not wanted:
+    watched = False
+    if wanted:
+        with needing("rich", job="A progress bar", extra="cli"):
+            from rich.console import Console  # noqa: PLC0415 - an extra
+            from rich.progress import (  # noqa: PLC0415 - an extra
+                BarColumn,
+                Progress,
+                TaskID,
+                TaskProgressColumn,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
+        console = Console(stderr=True)
+        watched = console.is_terminal or console.is_jupyter
+    if not watched:
         yield lambda _what, _share: None
         return
-    with needing("rich", job="A progress bar", extra="cli"):
-        from rich.console import Console  # noqa: PLC0415 - an extra
-        from rich.progress import (  # noqa: PLC0415 - an extra
-            BarColumn,
-            Progress,
-            TaskID,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -52,8 +55,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Callable[[str, float], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    watched = console.is_terminal or console.is_jupyter
-    with Progress(*columns, console=console, transient=True, disable=not watched) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
         def show(what: str, share: float) -> None:

@@ -84,8 +84,8 @@ def contradicting(known: str, other: str, asked: Plan) -> str:
     """Return why 1 cannot be the threshold any more, and what to do."""
     named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
     return (
-        f"Every true value {known} was 0 or 1, so that 1 was relevant, but {other}. Say from "
-        "which on an item is relevant: Accumulator(..., threshold=4.0), for instance"
+        f"No true value {known} was other than 0 or 1, so that 1 was relevant, but {other}. Say "
+        "from which on an item is relevant: Accumulator(..., threshold=4.0), for instance"
         f"{named if asked.by_default else ''}."
     )
 

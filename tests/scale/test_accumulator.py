@@ -209,7 +209,7 @@ def test_graded_batches_leave_ndcg_alone_by_default() -> None:
     """As evaluate does; an accumulator that saw 0 and 1 alone cannot be merged then."""
     graded = rn.Accumulator().update([1, 1], [2, 1], [0, 3])
     assert graded.update([2, 2], [2, 1], [0, 1]).report().metrics == ["ndcg@10"]
-    with refused("Every true value of the one was 0 or 1"):
+    with refused("No true value of the one was other than 0 or 1"):
         rn.Accumulator().update([3, 3], [2, 1], [0, 1]).merge(graded)
 
 

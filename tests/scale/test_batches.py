@@ -301,13 +301,14 @@ def test_numbered_users_are_others_in_another_accumulator() -> None:
 
 
 def test_a_row_is_a_user() -> None:
-    """An id that stands at two rows is refused, or each counts, as asked."""
+    """An id that stands at two rows is refused; rows without ids are users of their own."""
     table = [[2, 1], [2, 1], [2, 1]]
     with refused("users: 'a' stands at 2 rows of the table"):
         rn.Accumulator("ndcg@2").update(["b", "a", "a"], table, table)
-    scores = rn.Accumulator("ndcg@2", repeated="count").update(["b", "a", "a"], table, table)
-    assert len(scores) == 3
-    assert scores.report().counts["ratings"] == 6
+    scores = rn.Accumulator("ndcg@2", repeated="count").update(["b", "a"], table[:2], table[:2])
+    assert len(scores.update(["a", "c"], table[:2], table[:2])) == 4
+    assert scores.report().counts["ratings"] == 8
+    assert len(rn.Accumulator("ndcg@2").update(None, table, table)) == 3
     mask = [[True, True], [True, False], [False, False]]
     assert len(rn.Accumulator("ndcg@2").update(["b", "a", "a"], table, table, mask=mask)) == 2
 

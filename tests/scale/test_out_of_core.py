@@ -348,6 +348,7 @@ import re, sys, warnings
 import recsys_ndcg as rn
 warnings.simplefilter("ignore", rn.DataWarning)
 for _ in range(2):
+    report = None  # which may hold the lists
     report = rn.evaluate(sys.argv[1], threshold=4, memory_limit="700MB")
 told = open("/proc/self/status").read()  # what the process itself had: rusage has its parent's, too
 print(report.counts["users"], int(re.search(r"VmHWM:\\s*(\\d+)", told)[1]) * 1024)

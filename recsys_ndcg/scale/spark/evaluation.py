@@ -170,7 +170,7 @@ def _workers() -> Iterator[None]:
             raise
         msg = (
             f"The workers cannot import {missing[1]!r}, which measuring needs. Install "
-            "recsys-ndcg[scale] in their Python, or send what is missing along: "
+            "recsys-ndcg[scale] in their Python, or send what is missing along as a zip: "
             "spark.addArtifact('recsys_ndcg.zip', pyfile=True), or spark-submit --py-files "
             "recsys_ndcg.zip (docs/spark.md)."
         )

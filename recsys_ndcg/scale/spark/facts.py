@@ -80,7 +80,7 @@ def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
     if found["fillers"]:
         source = _without_fillers(source, found["fillers"], found["results"])
         rows -= found["fillers"]
-    merged = found if duplicates != "mean" else _of_means(source)
+    merged = found if duplicates == "raise" else _of_merged(source, duplicates)
     return source, RowFacts(rows, _grades(merged, short=source.short_grades))
 
 
@@ -142,13 +142,14 @@ def _one_row(frame: Any, wanted: Mapping[str, str]) -> Mapping[str, Any]:
     return found
 
 
-def _of_means(source: Source) -> Mapping[str, Any]:
-    """Return the bounds of the means of repeated rows, which the threshold hangs on."""
+def _of_merged(source: Source, rule: str) -> Mapping[str, Any]:
+    """Return the bounds of what repeated rows become, which the threshold hangs on."""
     # text in between: a short float is the decimal that it stands for
     grade = f"cast(cast({_KNOWN} as string) as double)" if source.short_grades else _KNOWN
     frame = source.frame.where("not `listed`") if source.joined else source.frame
     pairs = frame.selectExpr("`user`", "`item`", f"{grade} as grade").groupBy("user", "item")
-    return _one_row(pairs.avg("grade").selectExpr("`avg(grade)` as `true`"), _GRADES)
+    merged = pairs.avg("grade") if rule == "mean" else pairs.max("grade")
+    return _one_row(merged.toDF("user", "item", "true"), _GRADES)
 
 
 def _grades(found: Mapping[str, Any], *, short: bool) -> Grades:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input import those_of
 from recsys_ndcg.input.labels import score_column, warn_ungraded
 from recsys_ndcg.scale.spark.table import SparkTable
 
@@ -64,8 +65,8 @@ def source_of(data: Any, columns: Mapping[str, str] | None) -> Source:
 
 
 def _joined(labels: Any, results: Any, columns: Mapping[str, str] | None) -> Source:
-    known = SparkTable(labels, _without(columns, "estimated", "rank"))
-    found = SparkTable(results, _without(columns, "true"))
+    known = SparkTable(labels, those_of(columns, "estimated", "rank"))
+    found = SparkTable(results, those_of(columns, "true"))
     label, graded = [known.ids(one) for one in ("user", "item")], known.named.may_have("true")
     true = known.numbers("true") if graded else "1.0D"
     if not graded:
@@ -92,13 +93,6 @@ def _selected(frame: Any, *columns: str) -> Any:
 def _nothing(*, short: bool) -> str:
     """Return the SQL of no number: beside floats of 32 bits these stay what they are."""
     return f"cast(null as {'float' if short else 'double'})"
-
-
-def _without(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:
-    """Return the columns of one of two tables: what the other one has may have the same name."""
-    if not isinstance(columns, Mapping):
-        return columns
-    return {ours: theirs for ours, theirs in columns.items() if ours not in others}
 
 
 def _check_kinds(column: str, known: SparkTable, found: SparkTable) -> None:
