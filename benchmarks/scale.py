@@ -23,6 +23,14 @@ THRESHOLD = 4
 ROWS = [1_000_000, 10_000_000, 100_000_000]
 ITEMS = 1_000_003
 BILLION = 1_000_000_000
+FORMS: dict[str, dict[str, Any]] = {
+    "Parquet": {},
+    "Parquet, text ids": {"text": True},
+    "Parquet, a heavy user": {"heavy": True},
+    "CSV": {},
+}
+#: Rows of which a user with 30 % has more than the memory holds.
+TOO_HEAVY = 20_000_000
 #: Run in a process of its own: the path, the limit or nothing, where to put what was found.
 RUN = """
 import json, re, sys, time, warnings
@@ -107,21 +115,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--limit", default="2GB")
     parser.add_argument("--memory-up-to", type=int, default=10_000_000)
+    parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=FORMS)
     parser.add_argument("--quick", action="store_true", help="1,000,000 rows within 600 MB")
     asked = parser.parse_args()
     sizes, limit = ([1_000_000], "600MB") if asked.quick else (asked.rows, asked.limit)
-    forms: dict[str, dict[str, Any]] = {
-        "Parquet": {},
-        "Parquet, text ids": {"text": True},
-        "Parquet, a heavy user": {"heavy": True},
-        "CSV": {},
-    }
     print(f"within {limit}, three metrics and what is beside them")
     print(f"{'rows':>13}  {'form':24}{'seconds':>9}{'per row':>10}{'peak':>10}{'disk':>10}")
     with tempfile.TemporaryDirectory() as name:
         folder, last = Path(name), 0.0
         for rows in sizes:
-            for form, options in forms.items():
+            for form, options in FORMS.items():
+                if form not in asked.forms or (options.get("heavy") and rows > TOO_HEAVY):
+                    continue
                 path = folder / ("p.csv" if form == "CSV" else "p.parquet")
                 drawn(rows, path, **options)
                 time.sleep(1)
