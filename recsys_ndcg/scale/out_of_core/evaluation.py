@@ -12,7 +12,7 @@ from recsys_ndcg.scale.out_of_core.buckets import Bucket, Buckets, n_buckets, ro
 from recsys_ndcg.scale.out_of_core.checks import known_of
 from recsys_ndcg.scale.out_of_core.database import Database, temporary_folder
 from recsys_ndcg.scale.out_of_core.kinds import IDS
-from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
+from recsys_ndcg.scale.out_of_core.memory import AS_TEXT, Cost, Memory
 from recsys_ndcg.scale.out_of_core.reading import mixed_in, read_sql
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring.plan import Plan
 
 
+_USUAL = 16  # letters of an id
 _UNKNOWN = 16  # buckets of a stream: those that are too large are parted again
 
 
@@ -135,7 +136,9 @@ def _partitioned(
     """Bring the rows of each user together, and look at all of them once."""
     cost, budget, rows = Cost.under(plan), memory.budget, folder / "rows"
     known_rows = [one.n_rows for one in sources.values()]
-    about = None if None in known_rows else cost.of(sum(one or 0 for one in known_rows))
+    n_rows = sum(one or 0 for one in known_rows)
+    letters = n_rows * len(_text_ids(sources)) * (AS_TEXT + _USUAL)
+    about = None if None in known_rows else cost.of(n_rows, letters=letters)
     count = _UNKNOWN if about is None else n_buckets(about, budget)
     in_order = cost.in_order or count == 1  # where it costs next to nothing
     with Database(folder / "spill", memory.database, show) as database:
