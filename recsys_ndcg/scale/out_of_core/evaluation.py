@@ -138,7 +138,7 @@ def _partitioned(
     known_rows = [one.n_rows for one in sources.values()]
     n_rows = sum(one or 0 for one in known_rows)
     letters = n_rows * len(_text_ids(sources)) * (AS_TEXT + _USUAL)
-    about = None if None in known_rows else cost.of(n_rows, letters=letters)
+    about = None if None in known_rows else cost.of(n_rows, 0, letters)
     count = _UNKNOWN if about is None else n_buckets(about, budget)
     in_order = cost.in_order or count == 1  # where it costs next to nothing
     with Database(folder / "spill", memory.database, show) as database:
