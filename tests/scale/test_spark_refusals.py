@@ -18,13 +18,7 @@ from tests.scale.cases import Case, predictions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [
-    pytest.mark.skipif(bool(sessions.missing()), reason=sessions.missing()),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning"),
-]
+pytestmark = sessions.marks()
 FRAME = predictions(31, n_users=30, n_rows=300)
 USER, ITEM = FRAME.loc[7, ["user", "item"]].astype(int)
 PLACE = f"user {USER} item {ITEM}"

@@ -31,8 +31,8 @@ class Known:
 
     Parameters
     ----------
-    rows, unlabelled : int
-        How many there are, and how many of them without a true value.
+    unlabelled : int
+        How many of them have no true value.
     grades : Grades
         The bounds of the true values.
     fillers : int
@@ -41,7 +41,6 @@ class Known:
         Of the rows as they were brought together.
     """
 
-    rows: int
     unlabelled: int
     grades: Grades
     fillers: int
@@ -101,7 +100,7 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
         warn_of_fillers(fillers, rows, "estimated")
     check_first_rank(first)
     grades = Grades(low, high, zero_one is not False)
-    return Known(rows, rows - n_labelled, grades, fillers, database.schema(relation))
+    return Known(rows - n_labelled, grades, fillers, database.schema(relation))
 
 
 def _faults(source: Source) -> Iterator[tuple[str, str]]:
