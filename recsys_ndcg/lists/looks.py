@@ -81,10 +81,12 @@ class Numbers:
 
 
 def _in_steps(values: Floats, step: float) -> bool:
-    for some in (values[:_LOOK], values):
-        steps = some / step
-        if not (np.abs(steps - steps.round()) < _NEAR).all():
-            return False
+    # the greatest numbers overflow, and are on no scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        for some in (values[:_LOOK], values):
+            steps = some / step
+            if not (np.abs(steps - steps.round()) < _NEAR).all():
+                return False
     return True
 
 
@@ -113,7 +115,7 @@ class Grading:
     @classmethod
     def of(cls, estimated: Floats, true: Floats) -> Grading:
         """Look at both columns, without NaN."""
-        off = true[true * 2 % 1 != 0]
+        off = true[true % 0.5 != 0]
         first = float(off[0]) if len(off) else np.nan
         return cls(_distinct(estimated), _distinct(true), Numbers.of(true), len(off), first)
 
@@ -227,10 +229,7 @@ def _ranks_from(lists: GroupedLists, first: float) -> float:
     some = lists.n_items > 0
     sizes, start = lists.n_items[some], lists.offsets[:-1][some]
     lowest, highest = np.minimum.reduceat(values, start), np.maximum.reduceat(values, start)
+    if (lowest != first).any() or (highest != first + sizes - 1).any():
+        return np.nan
     total = np.add.reduceat(values, start)
-    ranks = (
-        (lowest == first).all()
-        and (highest == first + sizes - 1).all()
-        and (total == sizes * (lowest + highest) / 2).all()
-    )
-    return first if ranks else np.nan
+    return first if (total == sizes * (lowest + highest) / 2).all() else np.nan

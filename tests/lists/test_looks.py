@@ -21,11 +21,15 @@ ESTIMATES = (
     st.sampled_from([1.5e9, 1.6e9, 881_250_949.0]),
     st.floats(0, 5).map(lambda value: round(value, 3)),
     st.just(4.0),
+    st.just(1e308),
+    st.sampled_from([0.0, 1.0, 1.7e308]),
+    st.sampled_from([-1e308, 1e308]),
 )
 GRADES = (
     st.sampled_from([0.0, 1.0, 2.5, 5.0, None]),
     st.sampled_from([0.0, 1.0]),
     st.floats(0, 5).map(lambda value: round(value, 4)),
+    st.sampled_from([1.0, 1e308]),
 )
 
 
