@@ -8,7 +8,6 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import encode
-from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.report.audits.levels import Orders
 from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.audits.stored import StoredAudit
@@ -66,7 +65,6 @@ class Parts:
         self.plan = plan
         self.highest = highest
         self.tally: Tally | None = None
-        self.looks: Looks | None = None
         self._kept: list[_Kept] | None = [] if keep else None
 
     def add(self, lists: GroupedLists, facts: Facts | None = None) -> MeasuredAudit:
@@ -99,7 +97,7 @@ class Parts:
         kept = None
         if self._kept is not None:
             kept = [_Kept(part.scores, part.levels.orders, part.truth)]
-        self._add(part.tally, Looks.of(lists), kept)
+        self._add(part.tally, kept)
         return part
 
     @property
@@ -118,19 +116,18 @@ class Parts:
 
     def merge(self, other: Parts) -> None:
         """Add the parts of another, measured alike."""
-        if other.tally is not None and other.looks is not None:
-            self._add(other.tally, other.looks, other._kept)
+        if other.tally is not None:
+            self._add(other.tally, other._kept)
 
     def __copy__(self) -> Parts:
         """Return the same parts, to which others can be added."""
         copied = Parts(self.plan, highest=self.highest)
-        copied.tally, copied.looks = self.tally, self.looks
+        copied.tally = self.tally
         copied._kept = None if self._kept is None else [*self._kept]
         return copied
 
-    def _add(self, tally: Tally, looks: Looks, kept: list[_Kept] | None) -> None:
+    def _add(self, tally: Tally, kept: list[_Kept] | None) -> None:
         self.tally = tally if self.tally is None else self.tally | tally
-        self.looks = looks if self.looks is None else self.looks | looks
         if kept is None:
             self._kept = None
         elif self._kept is not None:
@@ -156,7 +153,7 @@ class Parts:
         DataWarning
             As `recsys_ndcg.evaluate` does.
         """
-        if self.tally is None or self.looks is None:
+        if self.tally is None:
             msg = "There are no users yet, so there is nothing to report."
             raise InvalidInputError(msg)
         self.plan.settled(self.tally.facts)
@@ -166,7 +163,7 @@ class Parts:
             audit = SummedAudit(self.tally, unknown if median is None else median, where)
         else:
             audit = _whole(self._kept, self.tally)
-        warn_of(audit, self.looks, self.tally.facts, self.plan)
+        warn_of(audit, self.tally.looks, self.tally.facts, self.plan)
         return Report(audit)
 
 

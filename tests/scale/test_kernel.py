@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
 from operator import or_
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.scale.chunks import Form
-from recsys_ndcg.scale.spark import kernel
-from recsys_ndcg.scale.spark.kernel import REST, Job, measured, unpacked, whole_users
+from recsys_ndcg.scale.spark.kernel import REST, Job, measured, unpacked
 from recsys_ndcg.scale.spark.report import SparkAudit, SparkReport
 from recsys_ndcg.scoring.plan import Plan
 from tests.scale.alike import check_alike
@@ -44,16 +40,14 @@ def _rows(case: Case) -> tuple[Any, bool]:
 
 
 def _partitions(table: Any, count: int) -> list[Any]:
-    """Return the rows of some users each, sorted by user; some parts may be empty."""
+    """Return the rows of some users each; some parts may be empty."""
     place = pd.factorize(table.column("user").to_pandas())[0] % count
-    return [table.filter(pa.array(place == one)).sort_by("user") for one in range(count)]
+    return [table.filter(pa.array(place == one)) for one in range(count)]
 
 
-@pytest.mark.parametrize("in_order", [False, True], ids=["whole", "in chunks"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_as_in_memory(case: Case, in_order: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001 - pytest's
-    """Partitions that are taken whole, and those that are cut between users, in odd batches."""
-    monkeypatch.setattr(kernel, "_ROWS", 100)
+def test_as_in_memory(case: Case) -> None:
+    """Partitions of some users each, in odd batches."""
     table, joined = _rows(case)
     options = {name: one for name, one in case.options.items() if name != "columns"}
     expected = case.local()
@@ -64,44 +58,22 @@ def test_as_in_memory(case: Case, in_order: bool, monkeypatch: pytest.MonkeyPatc
     grades = Grades.of(true)
     plan = plan.with_threshold(grades)
     form = Form(plan.duplicates, joined, ranked=joined and "rank" in case.data["results"])
-    job = Job(plan, grades.highest, form, in_order=in_order)
+    job = Job(plan, grades.highest, form)
     parts = [
         pd.concat([batch.to_pandas() for batch in measured(job, one.to_batches(max_chunksize=37))])
         for one in _partitions(table, case.parts or 3)
         if one.num_rows
     ]
     assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
-    tally = reduce(or_, (unpacked(one[REST].iloc[-1], plan)[0] for one in parts))
-    users = pd.concat(parts).drop(columns=REST).set_index("user")
+    tally = reduce(or_, (unpacked(one[REST].iloc[-1], plan) for one in parts))
+    users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
     report = SparkReport(SparkAudit(tally, users))
     report.audited.__dict__["median"] = expected.audited.median  # a job of Spark's
     check_alike(report, users, expected)
 
 
-@given(
-    st.lists(st.integers(1, 12), min_size=1, max_size=12),
-    st.lists(st.integers(0, 9), max_size=20),
-    st.integers(1, 15),
-)
-def test_nobody_is_cut_in_two(counts: list[int], cuts: list[int], rows: int) -> None:
-    """Wherever batches end, and however many rows make a table."""
-    users = np.repeat(np.arange(len(counts)), counts)
-    ends = np.unique(np.minimum(np.cumsum([0, *cuts]), len(users)))
-    edges = [*ends.tolist(), len(users)]
-    batches = [
-        pa.RecordBatch.from_pydict({"user": users[start:end], "row": np.arange(start, end)})
-        for start, end in pairwise(edges)
-    ]
-    found = list(whole_users(batches, rows))
-    assert pa.concat_tables(found).column("row").to_pylist() == list(range(len(users)))
-    seen = [set(one.column("user").to_pylist()) for one in found]
-    assert sum(map(len, seen)) == len(counts)
-    assert all(one.num_rows for one in found)
-    assert len(list(whole_users(batches, None))) == 1
-
-
 def _job(**options: Any) -> Job:
-    return Job(Plan.of(**options), 5.0, Form(), in_order=False)
+    return Job(Plan.of(**options), 5.0, Form())
 
 
 def test_an_error_of_ours_is_handed_on() -> None:

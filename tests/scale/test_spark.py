@@ -11,7 +11,6 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.scale import spark
-from recsys_ndcg.scale.spark import evaluation
 from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
@@ -78,17 +77,6 @@ def test_what_takes_each_user_is_refused(loaded: Callable[[pd.DataFrame], Any]) 
             with pytest.raises(InvalidInputError, match="in per_user, a Spark DataFrame"):
                 ask()
         assert "ndcg@10" in str(report)
-
-
-def test_chunks_and_partitions_are_the_same(
-    loaded: Callable[[pd.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Partitions too large to be taken whole are sorted, and cut between users."""
-    monkeypatch.setattr(evaluation, "_WHOLE", 0)
-    for case in CASES[:6]:
-        data: Any = case.data
-        with spark.evaluate(loaded(data), partitions=2, **case.options) as report:
-            check_alike(report, users_of(report.per_user), case.local())
 
 
 def test_metrics_and_gains_of_ones_own(loaded: Callable[[pd.DataFrame], Any]) -> None:

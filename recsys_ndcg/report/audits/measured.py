@@ -14,6 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.candidate_lists import CandidateLists
+from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.lists.objections import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
@@ -150,7 +151,13 @@ class MeasuredAudit(Audit):
     def tally(self) -> Tally:
         """All of it, summed up."""
         return Tally(
-            self._facts, self.totals, self.level_totals, self._ties, self._labels, self._highest
+            self._facts,
+            self.totals,
+            self.level_totals,
+            self._ties,
+            self._labels,
+            Looks.of(self._lists),
+            self._highest,
         )
 
     def _orders(self) -> list[Orders]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.looks import Looks
     from recsys_ndcg.metrics.metric import Metric
     from recsys_ndcg.report.audits.levels import LevelTotals
     from recsys_ndcg.report.audits.tie_range import TieRange
@@ -39,6 +40,8 @@ class Tally:
     labels : Means
         By metric, how much is labelled; then the scores if unlabelled items were irrelevant; then
         if they were of the top grade.
+    looks : Looks
+        What mistakes are seen by.
     highest : float
         The highest grade that was known of when they were measured; NaN if none was.
     """
@@ -48,16 +51,22 @@ class Tally:
     levels: LevelTotals
     ties: TieRange
     labels: Means
+    looks: Looks
     highest: float = math.nan
 
     def __or__(self, other: Tally) -> Tally:
         """Return that of the users of both."""
-        facts = self.facts | other.facts
         highest = float(np.fmax(self.highest, other.highest))
         mine, theirs = self.up_to(highest), other.up_to(highest)
-        added = [one.name for one in fields(self) if one.name not in ("facts", "highest")]
-        sums = {name: getattr(mine, name) + getattr(theirs, name) for name in added}
-        return replace(mine, facts=facts, **sums)
+        return Tally(
+            mine.facts | theirs.facts,
+            mine.totals + theirs.totals,
+            mine.levels + theirs.levels,
+            mine.ties + theirs.ties,
+            mine.labels + theirs.labels,
+            mine.looks | theirs.looks,
+            highest,
+        )
 
     def up_to(self, highest: float) -> Tally:
         """Return the same where there are grades up to another one, at least as high.

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
 _ROWS = 1 << 21  # of a partition, if nobody says how many there are
-_WHOLE = 1 << 22  # rows: partitions of more are sorted, and measured chunk by chunk
 
 
 class WorkerError(RecsysNdcgError, ImportError):
@@ -59,7 +58,7 @@ def evaluate(  # noqa: PLR0913 - the contract
         keeps none: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
     partitions : int, optional
         Among how many the users are divided. By default one for each 2^21 rows. The rows of one
-        partition, and those of one user, must fit into the memory of a worker.
+        must fit into the memory of a worker: 200 bytes each.
 
     Returns
     -------
@@ -106,13 +105,8 @@ def evaluated(
     source, facts = checked(source_of(df, columns), plan.duplicates)
     plan = plan.with_threshold(facts.grades)
     count = partitions or max(1, -(-facts.rows // _ROWS))
-    job = Job(
-        plan,
-        facts.grades.highest,
-        Form(plan.duplicates, source.joined, source.ranked),
-        in_order=facts.rows > count * _WHOLE,
-    )
-    return _measured(source, job, count)
+    form = Form(plan.duplicates, source.joined, source.ranked)
+    return _measured(source, Job(plan, facts.grades.highest, form), count)
 
 
 def _refuse_order(plan: Plan) -> None:
@@ -133,8 +127,6 @@ def _refuse_order(plan: Plan) -> None:
 def _measured(source: Source, job: Job, count: int) -> SparkReport:
     """Bring users together, measure them once, and sum up what each partition leaves."""
     rows = source.frame.repartition(count, "user")
-    if job.in_order:
-        rows = rows.sortWithinPartitions("user")
     kind = next(one.dataType for one in rows.schema.fields if one.name == "user").simpleString()
     scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
     schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
@@ -142,11 +134,10 @@ def _measured(source: Source, job: Job, count: int) -> SparkReport:
     try:
         with _workers():
             rests = table.where(f"{REST} is not null").select(REST).collect()
-        tallies, looks = zip(*(unpacked(bytes(one[0]), job.plan) for one in rests), strict=True)
-        tally = reduce(or_, tallies)
+        tally = reduce(or_, (unpacked(bytes(one[0]), job.plan) for one in rests))
         job.plan.settled(tally.facts)
-        audit = SparkAudit(tally, table.drop(REST))
-        warn_of(audit, reduce(or_, looks), tally.facts, job.plan)
+        audit = SparkAudit(tally, table.where(f"{REST} is null").drop(REST))
+        warn_of(audit, tally.looks, tally.facts, job.plan)
     except BaseException:
         table.unpersist()
         raise

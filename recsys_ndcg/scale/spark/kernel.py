@@ -7,8 +7,6 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.scale.chunks import Form, lists_of
@@ -18,14 +16,12 @@ from recsys_ndcg.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from recsys_ndcg.lists.looks import Looks
     from recsys_ndcg.report.audits.measured import MeasuredAudit
     from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
 
-#: The column beside the scores that holds, in the last row of each partition, what is left of it.
+#: The column beside the scores for what is left of a partition: a row of its own, without scores.
 REST = "_rest"
-_ROWS = 1 << 17  # of a chunk
 
 
 @dataclass(frozen=True)
@@ -40,9 +36,6 @@ class Job:
         The highest grade of all.
     form : Form
         What the rows are.
-    in_order : bool
-        Whether the rows of a user stand together, so that chunks can be cut; else a partition is
-        taken whole.
     version : str
         Of this package, where the job comes from.
     """
@@ -50,7 +43,6 @@ class Job:
     plan: Plan
     highest: float
     form: Form
-    in_order: bool
     version: str = __version__
 
 
@@ -68,66 +60,25 @@ def measured(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
 
     So it is not a failed task, which Spark would try again.
     """
-    parts = Parts(job.plan, highest=job.highest, keep=False)
-    last = None
-    try:
-        for table in whole_users(batches, _ROWS if job.in_order else None):
-            _check_version(job.version)
-            scores = _scores(parts, table, job.form)
-            if last is not None:
-                yield _batch(last)
-            last = scores
-    except RecsysNdcgError as error:
-        yield _said(error, job.plan, table.schema)
-        return
-    if last is not None and parts.tally is not None and parts.looks is not None:
-        yield _batch(last, packed(parts.tally, parts.looks))
-
-
-def whole_users(batches: Iterable[Any], rows: int | None) -> Iterator[Any]:
-    """Cut batches into tables of about so many rows, none of them between rows of one user.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        The rows of a user stand together, wherever batches end.
-    rows : int, optional
-        By default all are one table.
-    """
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - optional
 
-    kept: list[Any] = []
-    size = 0
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        kept.append(batch)
-        size += batch.num_rows
-        if rows is None or size < rows:
-            continue
-        start = _start_of_last(batch)
-        if not start and (len(kept) == 1 or _same_user(kept[-2], batch)):
-            continue  # whoever goes on here may go on
-        done = [*kept[:-1], batch.slice(0, start)]
-        yield pa.Table.from_batches(done)
-        kept = [batch.slice(start)]
-        size = kept[0].num_rows
-    if kept:
-        yield pa.Table.from_batches(kept)
-
-
-def _start_of_last(batch: Any) -> int:
-    """Return where the rows of the last user of a batch start."""
-    import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - optional
-
-    users = batch.column("user")
-    others = np.asarray(pc.not_equal(users, users[-1]).to_numpy(zero_copy_only=False))
-    return int(len(others) - others[::-1].argmax()) if others.any() else 0
-
-
-def _same_user(before: Any, after: Any) -> bool:
-    one, other = before.column("user")[-1], after.column("user")[0]
-    return bool(one == other)
+    rows = [batch for batch in batches if batch.num_rows]
+    if not rows:
+        return
+    table = pa.Table.from_batches(rows)
+    scores = [(name, pa.float64()) for name in job.plan.names]
+    counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
+    user = ("user", table.schema.field("user").type)
+    schema = pa.schema([user, *counts, *scores, (REST, pa.binary())])
+    try:
+        _check_version(job.version)
+        audit = _audit(table, job)
+    except RecsysNdcgError as error:
+        rest = pickle.dumps(InvalidInputError(str(error)))
+    else:
+        yield _of_users(audit, schema)
+        rest = packed(audit.tally)
+    yield pa.RecordBatch.from_pylist([{REST: rest}], schema=schema)
 
 
 def _check_version(version: str) -> None:
@@ -136,63 +87,35 @@ def _check_version(version: str) -> None:
         raise InvalidInputError(msg)
 
 
-def _scores(parts: Parts, table: Any, form: Form) -> list[Any]:
-    """Measure a table, and return columns of its users."""
+def _audit(table: Any, job: Job) -> MeasuredAudit:
     # one thread: Spark runs as many tasks as there are cores; what is to be said, the driver says
     with at_most(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _columns(parts.add(lists_of(table, form)), table.schema.field("user").type)
+        return Parts(job.plan, highest=job.highest, keep=False).add(lists_of(table, job.form))
 
 
-def _columns(audit: MeasuredAudit, kind: Any) -> list[Any]:
+def _of_users(audit: MeasuredAudit, schema: Any) -> Any:
+    """Return the scores of every user."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    scores = audit.scores
+    scores, counts = audit.scores, audit.scores.counts
     users = scores.users.tolist() if scores.users.dtype == object else scores.users
-    counts = scores.counts
-    numbers = [pa.array(column, from_pandas=True) for column in scores.per_user.T]
     n_relevant = pa.array(counts.n_relevant, from_pandas=True).cast(pa.int64())
-    named = dict(zip(audit.totals.names, numbers, strict=True))
-    return [
-        ("user", pa.array(users, type=kind)),
-        ("n_items", pa.array(counts.n_items, type=pa.int64())),
-        ("n_relevant", n_relevant),
-        *named.items(),
-    ]
+    numbers = [pa.array(column, from_pandas=True) for column in scores.per_user.T]
+    columns = [pa.array(users, type=schema.field("user").type), counts.n_items, n_relevant]
+    nothing = pa.nulls(len(users), pa.binary())
+    return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
 
 
-def _batch(columns: list[Any], rest: bytes | None = None) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - optional
-
-    n_rows = len(columns[0][1])
-    added = pa.array([*[None] * (n_rows - 1), rest], type=pa.binary())
-    names, arrays = zip(*columns, (REST, added), strict=True)
-    return pa.RecordBatch.from_arrays(list(arrays), names=list(names))
-
-
-def _said(error: RecsysNdcgError, plan: Plan, schema: Any) -> Any:
-    """Return an error as a row without scores."""
-    import pyarrow as pa  # noqa: PLC0415 - optional
-
-    columns = [
-        ("user", pa.nulls(1, schema.field("user").type)),
-        ("n_items", pa.nulls(1, pa.int64())),
-        ("n_relevant", pa.nulls(1, pa.int64())),
-        *((name, pa.nulls(1, pa.float64())) for name in plan.names),
-    ]
-    return _batch(columns, pickle.dumps(InvalidInputError(str(error))))
-
-
-def packed(tally: Tally, looks: Looks) -> bytes:
+def packed(tally: Tally) -> bytes:
     """Return what is left of a partition as bytes.
 
     The measurements are left out: they may hold functions of the user's.
     """
-    plain = replace(tally, totals=replace(tally.totals, measurements=()))
-    return pickle.dumps((plain, looks))
+    return pickle.dumps(replace(tally, totals=replace(tally.totals, measurements=())))
 
 
-def unpacked(rest: bytes, plan: Plan) -> tuple[Tally, Looks]:
+def unpacked(rest: bytes, plan: Plan) -> Tally:
     """Return what a worker packed.
 
     Raises
@@ -203,5 +126,5 @@ def unpacked(rest: bytes, plan: Plan) -> tuple[Tally, Looks]:
     found = pickle.loads(rest)  # noqa: S301 - from our own workers
     if isinstance(found, InvalidInputError):
         raise found
-    tally, looks = found
-    return replace(tally, totals=replace(tally.totals, measurements=plan.measurements)), looks
+    tally: Tally = found
+    return replace(tally, totals=replace(tally.totals, measurements=plan.measurements))
