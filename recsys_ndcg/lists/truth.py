@@ -69,6 +69,9 @@ def hashed(ids: Ids) -> NDArray[np.uint64]:
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)
     if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.max(initial=0) <= _MOST):
         return _numbers(ids.astype(np.int64))
+    if pd.api.types.infer_dtype(ids, skipna=False) == "string":
+        with suppress(UnicodeEncodeError):  # half a character, which has no bytes
+            return _numbers(ids.astype(object))
     values = ids.tolist()
     whole = np.array([_is_whole(one) for one in values], dtype=bool)
     others = [one if isinstance(one, str) else repr(one) for one in values]
@@ -87,7 +90,7 @@ def _is_whole(one: Any) -> bool:
 
 
 def _is_text(one: str) -> bool:
-    """Tell text from what holds half a character, which has no bytes."""
+    """Tell text from what holds half a character."""
     with suppress(UnicodeEncodeError):
         return bool(one.encode())
     return False
