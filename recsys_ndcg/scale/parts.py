@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
 
+_SMALL = 1 << 16  # users of parts that are joined
+
 
 class _Kept(NamedTuple):
     """What is kept of the users of a part: what a report that is read from a file has of them."""
@@ -35,6 +37,12 @@ class _Kept(NamedTuple):
     scores: Scores
     orders: Orders
     truth: NDArray[np.uint32]
+
+    @classmethod
+    def joined(cls, parts: list[_Kept]) -> _Kept:
+        """Return the users of several parts, in their order."""
+        scores, orders, truth = zip(*parts, strict=True)
+        return cls(Scores.concat(scores), Orders.concat(orders), np.concatenate(truth))
 
 
 class Parts:
@@ -131,7 +139,7 @@ class Parts:
         if kept is None:
             self._kept = None
         elif self._kept is not None:
-            self._kept += kept
+            self._kept = _few([*self._kept, *kept])
 
     def report(self, median: Floats | None = None, where: str = "") -> Report:
         """Return the report of all users, in ascending order of their ids if they were kept.
@@ -167,9 +175,22 @@ class Parts:
         return Report(audit)
 
 
+def _few(kept: list[_Kept]) -> list[_Kept]:
+    """Join the last parts as long as they are small: each array costs more than a user's numbers.
+
+    A part is joined with one that is no smaller, so each user is copied a few times at most.
+    """
+    while len(kept) > 1:
+        sizes = [len(one.truth) for one in kept[-2:]]
+        if sizes[0] > sizes[1] or sum(sizes) > _SMALL:
+            break
+        kept[-2:] = [_Kept.joined(kept[-2:])]
+    return kept
+
+
 def _whole(kept: list[_Kept], tally: Tally) -> StoredAudit:
     """Join the users of all parts."""
-    scores = Scores.concat([one.scores for one in kept])
+    scores, orders, truth = _Kept.joined(kept)
     distinct, place = encode(scores.users, "user")
     if len(distinct) < len(place):
         twice = distinct[np.bincount(place) > 1][0]
@@ -178,8 +199,8 @@ def _whole(kept: list[_Kept], tally: Tally) -> StoredAudit:
     order = np.argsort(place)
     return StoredAudit(
         scores.take(order),
-        Orders.concat([one.orders for one in kept]).take(order),
+        orders.take(order),
         tally.from_lists,
         signatures(tally.totals.measurements, tally.totals.n_scored.tolist(), tally.facts),
-        np.concatenate([one.truth for one in kept])[order],
+        truth[order],
     )

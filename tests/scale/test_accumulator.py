@@ -487,6 +487,24 @@ def test_memory_does_not_grow_with_the_users(
     assert least < max(held[4:]) - held[3] < most  # of 80,000 users more
 
 
+def test_batches_of_one_user_are_held_together() -> None:
+    """A user who is kept takes some hundred bytes, however they came."""
+    scores = rn.Accumulator(["ndcg@2", "rr"], threshold=4, per_user=True)
+    tracemalloc.start()
+    try:
+        for user in range(400):
+            scores.update([user] * 2, [2.0, 1.0], [4.0, user % 3])
+            if user == 40:  # what is loaded late is loaded
+                gc.collect()
+                before = tracemalloc.get_traced_memory()[0]
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert held < 360 * 1500
+    assert scores.report().users.tolist() == list(range(400))
+
+
 def test_few_users_are_all_remembered() -> None:
     """As many as it takes 1 MB to remember."""
     users = np.arange(MOST)

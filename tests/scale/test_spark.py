@@ -11,6 +11,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.scale import spark
+from recsys_ndcg.scale.spark import report as of_spark
 from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
@@ -77,6 +78,19 @@ def test_what_takes_each_user_is_refused(loaded: Callable[[pd.DataFrame], Any]) 
             with pytest.raises(InvalidInputError, match="in per_user, a Spark DataFrame"):
                 ask()
         assert "ndcg@10" in str(report)
+
+
+def test_the_median_of_many_users(
+    loaded: Callable[[pd.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values far from it are not held, and it is the same."""
+    monkeypatch.setattr(of_spark, "_MANY", 0)
+    for users in (1, 2, 40, 401):
+        frame = predictions(4, counts=[1 + one % 9 for one in range(users)])
+        options: dict[str, Any] = {"metrics": ["ndcg@3", "rr@3", "recall@2"], "threshold": 5}
+        with spark.evaluate(loaded(frame), partitions=2, **options) as report:
+            expected = rn.evaluate(frame, **options).audited.median
+            np.testing.assert_array_equal(report.audited.median, expected)
 
 
 def test_metrics_and_gains_of_ones_own(loaded: Callable[[pd.DataFrame], Any]) -> None:
