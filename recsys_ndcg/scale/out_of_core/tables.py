@@ -129,11 +129,10 @@ class Tables:
 
     def _rows(self, bucket: Bucket, name: str, *, keep: bool) -> Any:
         """Return the rows of a table as they came, by our names."""
-        source, known = self.sources[name], self.known[name]
-        text = [one for one in IDS if source.kind(one) == "text"]
+        known = self.known[name]
         rows = known.schema.empty_table()
         if name in bucket.folders:
-            rows = bucket.read(name, text, keep=keep)
+            rows = bucket.read(name, keep=keep)
         if ROW in rows.column_names:
             rows = rows.sort_by(ROW)
         rows = rows.drop_columns([one for one in (ROW, BAD_GRADE) if one in rows.column_names])
