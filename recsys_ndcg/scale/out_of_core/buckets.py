@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.database import Database
     from recsys_ndcg.scale.out_of_core.memory import Cost
 
+_HELD = 20_000  # rows of a bucket until they are written
 _SLACK = 1.3  # how much fuller than the others a bucket of ordinary users is, at most
 
 
@@ -93,6 +94,8 @@ class Buckets:
             Into how many buckets these users were parted before: by other digits of one number.
         """
         self.database.change(f"SET partitioned_write_max_open_files = {max(count, 100)}")
+        # more rows of every bucket at once than the memory holds would go to the disk twice
+        self.database.change(f"SET partitioned_write_flush_threshold = {_HELD}")
         for table, relation in relations.items():
             (folder / table).mkdir(parents=True)
             bucket = f"hash({self.key}) // {divisor} % {count}"
