@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.scale.chunks import Form
-from recsys_ndcg.scale.spark.facts import checked
+from recsys_ndcg.scale.spark.facts import check_ids, checked
 from recsys_ndcg.scale.spark.kernel import REST, Job, kernel_of, unpacked
 from recsys_ndcg.scale.spark.report import SparkAudit, SparkReport
 from recsys_ndcg.scale.spark.source import source_of
@@ -138,8 +138,10 @@ def _measured(source: Source, job: Job, count: int) -> SparkReport:
         job.plan.settled(tally.facts)
         audit = SparkAudit(tally, table.where(f"{REST} is null").drop(REST))
         warn_of(audit, tally.looks, tally.facts, job.plan)
-    except BaseException:
+    except BaseException as error:
         table.unpersist()
+        if isinstance(error, InvalidInputError):
+            check_ids(source)  # a worker knows the places of its own rows alone
         raise
     return SparkReport(audit, table=table)
 

@@ -47,7 +47,9 @@ class RowFacts:
 
 
 def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
-    """Look at all rows once, and refuse those that cannot be measured.
+    """Look at the numbers of all rows once, and refuse those that cannot be measured.
+
+    Ids are left to the workers, who look at them in any case: to read text twice is dear.
 
     Returns
     -------
@@ -56,8 +58,8 @@ def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
     Raises
     ------
     InvalidInputError
-        There are none, a number cannot be ranked, or an id is missing. The first such rows that
-        Spark comes upon are named.
+        There are none, or a number cannot be ranked. The first such rows that Spark comes upon are
+        named.
 
     Warns
     -----
@@ -71,9 +73,7 @@ def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
             check_rows_there(range(found[table]), f"the {table}")
     else:
         check_rows_there(range(found["rows"]))
-    for place, fault in enumerate(faults):
-        if found[f"fault{place}"]:
-            _refuse(source, fault, found[f"fault{place}"])
+    _refuse_any(source, faults, found)
     if source.ranked and found["lowest_score"] is not None:
         check_first_rank(found["lowest_score"])
     rows = found["rows"]
@@ -92,7 +92,6 @@ def _faults(source: Source) -> list[Fault]:
         if source.joined
         else "if a model diverged, train it again"
     )
-    no_id, fill = "a missing id", "fill it in or leave the row out"
     found = [
         Fault(score, f"{ours} and (`estimated` is null or isnan(`estimated`))", "NaN", advice),
         Fault(score, f"abs(`estimated`) = {_INFINITE}", "an infinite value", advice),
@@ -106,11 +105,24 @@ def _faults(source: Source) -> list[Fault]:
     if source.ranked:
         no_rank = "`estimated` < 0 or `estimated` * 2 % 1 > 0"
         found.append(Fault(score, no_rank, "what is no rank,", RANKS))
+    return found
+
+
+def check_ids(source: Source) -> None:
+    """Refuse rows without an id, naming some of them.
+
+    Raises
+    ------
+    InvalidInputError
+        There are some.
+    """
     types = {one.name: one.dataType.simpleString() for one in source.frame.schema.fields}
+    faults = []
     for column in ("user", "item"):
         no_number = f" or isnan(`{column}`)" if types[column] == "double" else ""
-        found.append(Fault(column, f"`{column}` is null{no_number}", no_id, fill))
-    return found
+        where = f"`{column}` is null{no_number}"
+        faults.append(Fault(column, where, "a missing id", "fill it in or leave the row out"))
+    _refuse_any(source, faults, _one_row(source.frame, _counts(faults)))
 
 
 def _counted(source: Source, faults: list[Fault]) -> Mapping[str, Any]:
@@ -123,9 +135,13 @@ def _counted(source: Source, faults: list[Fault]) -> Mapping[str, Any]:
         "fillers": f"count_if({filler})" if source.joined and not source.ranked else "0",
         "lowest_score": "min(`estimated`)",
         **_GRADES,
-        **{f"fault{place}": f"count_if({one.where})" for place, one in enumerate(faults)},
+        **_counts(faults),
     }
     return _one_row(source.frame, wanted)
+
+
+def _counts(faults: list[Fault]) -> dict[str, str]:
+    return {f"fault{place}": f"count_if({one.where})" for place, one in enumerate(faults)}
 
 
 _KNOWN = "if(isnan(`true`), null, `true`)"
@@ -159,6 +175,12 @@ def _grades(found: Mapping[str, Any], *, short: bool) -> Grades:
     if short and (ends == ends.astype(np.float32)).all():
         ends = as_written(ends.astype(np.float32))
     return Grades(float(ends[0]), float(ends[1]), zero_one=bool(found["zero_one"]))
+
+
+def _refuse_any(source: Source, faults: list[Fault], found: Mapping[str, Any]) -> None:
+    for place, fault in enumerate(faults):
+        if found[f"fault{place}"]:
+            _refuse(source, fault, found[f"fault{place}"])
 
 
 def _refuse(source: Source, fault: Fault, count: int) -> None:
