@@ -13,11 +13,11 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+from watched import watched
 
 THRESHOLD = 4
 ROWS = [1_000_000, 10_000_000, 100_000_000]
@@ -72,41 +72,22 @@ def drawn(rows: int, path: Path, *, text: bool = False, heavy: bool = False) -> 
         database.execute(f"COPY ({query}) TO '{path}' (FORMAT {form})")
 
 
-class Watched:
-    """How much disk a folder takes at most, looked at ten times a second."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self.most, self._over = folder, 0, threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def __enter__(self) -> Self:
-        """Begin to look."""
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Look no more."""
-        self._over.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._over.wait(0.1):
-            with suppress(OSError):  # what was taken away in the meantime
-                total = sum(one.stat().st_size for one in self._folder.rglob("*") if one.is_file())
-                self.most = max(self.most, total)
-
-
 def ran(data: Any, limit: str | None, folder: Path) -> tuple[float, int, int, list[Any]]:
     """Return seconds, the peak of the process, the most disk, and the scores."""
     folder.mkdir()
+    sizes = [0]
+
+    def look() -> None:
+        sizes.append(sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()))
+
     command = [sys.executable, "-c", RUN, json.dumps([str(data), limit, THRESHOLD])]
-    with Watched(folder) as disk:
+    with watched(look, 0.1):
         ended = subprocess.run(  # noqa: S603 - our own
             command, capture_output=True, text=True, check=True, env={"TMPDIR": str(folder)}
         )
     folder.rmdir()  # in which nothing was left
     took, peak, *scores = json.loads(ended.stdout)
-    return took, peak, disk.most, scores
+    return took, peak, max(sizes), scores
 
 
 def main() -> None:

@@ -13,16 +13,16 @@ import argparse
 import os
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow.parquet as pq
 from evaluate import drawn
 from pyspark.sql import SparkSession
+from watched import watched
 
 import recsys_ndcg as rn
 from recsys_ndcg.scale import spark
@@ -108,7 +108,8 @@ def on_spark(folder: Path, repeats: int) -> tuple[dict[str, Cost], int, int]:
         .count,
     }
     found = {name: best(step, repeats) for name, step in steps.items()}
-    with Watch(folder) as watch:
+    watch = Watch(folder)
+    with watched(watch.look, 0.05):
         found["evaluate"] = best(lambda: spark.evaluate(frame, **OPTIONS).unpersist(), repeats)
     session.stop()
     return found, sum(watch.shuffled.values()) // (repeats + 1), watch.most
@@ -144,38 +145,24 @@ def family() -> list[int]:
 
 
 class Watch:
-    """Looks all the time at the memory of the workers, and at the files that are shuffled."""
+    """Looks at the memory of the workers, and at the files that are shuffled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.before = set(folder.rglob("shuffle_*.data"))
         self.shuffled: dict[Path, int] = {}
         self.most = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Self:
-        """Look from now on."""
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Look no longer."""
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
+    def look(self) -> None:
+        """Look once."""
         page = os.sysconf("SC_PAGE_SIZE")
-        while not self._over.wait(0.05):
+        for file in set(self.folder.rglob("shuffle_*.data")) - self.before:
             with suppress(OSError):  # Spark removes them when it likes
-                for file in set(self.folder.rglob("shuffle_*.data")) - self.before:
-                    self.shuffled[file] = file.stat().st_size
-            for one in family()[1:]:
-                try:
-                    name = Path(f"/proc/{one}/comm").read_text(encoding="utf-8")
-                    pages = Path(f"/proc/{one}/statm").read_text(encoding="utf-8").split()[1]
-                except OSError:  # it has ended
-                    continue
+                self.shuffled[file] = file.stat().st_size
+        for one in family()[1:]:
+            with suppress(OSError):  # it has ended
+                name = Path(f"/proc/{one}/comm").read_text(encoding="utf-8")
+                pages = Path(f"/proc/{one}/statm").read_text(encoding="utf-8").split()[1]
                 if name.startswith("python"):
                     self.most = max(self.most, int(pages) * page)
 

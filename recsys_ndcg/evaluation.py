@@ -79,7 +79,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     Returns
     -------
     Report
-        Scores per user, averaged and pooled, with how they were computed.
+        Scores per user, averaged and pooled, with how they were computed. That of a DataFrame of
+        Spark is for a ``with`` block, for it takes memory of the cluster.
 
     Raises
     ------

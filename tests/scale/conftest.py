@@ -1,4 +1,4 @@
-"""One session of Spark for all tests that need one."""
+"""One session of Spark for all tests that need one, and a place for temporary files."""
 
 from __future__ import annotations
 
@@ -36,3 +36,13 @@ def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
         return session.read.parquet(str(place))
 
     return load
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Let temporary files go to a folder of their own, in which nothing may be left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []

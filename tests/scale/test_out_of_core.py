@@ -30,6 +30,7 @@ duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extr
 pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
 
+pytestmark = pytest.mark.usefixtures("places")
 #: How many parts the rows of a case are brought together in, about.
 PARTS = 5
 
@@ -44,16 +45,6 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
 
     return set_to
-
-
-@pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let temporary files go to a folder of their own, in which nothing may be left."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    yield folder
-    assert list(folder.iterdir()) == []
 
 
 def _tables(case: Case) -> dict[str, pd.DataFrame]:

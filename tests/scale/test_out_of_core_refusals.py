@@ -23,18 +23,9 @@ if TYPE_CHECKING:
 
 pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
 pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.usefixtures("places")
 
 FRAME = predictions(1, n_rows=600)
-
-
-@pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let temporary files go to a folder of their own, in which nothing may be left."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    yield folder
-    assert not folder.exists() or list(folder.iterdir()) == []
 
 
 def _files(folder: Path, end: str, third: pd.DataFrame) -> str:
