@@ -146,15 +146,14 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     if per_user is not None:
         _check_apart(data, per_user)
     apart: dict[str, Any] = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
+    how: dict[str, Any] = {"columns": columns, "text": text}
     door = door_of(data, memory_limit)
     if door == "spark":
         return _on_spark(data, plan, columns, **apart)
     if door == "disk":
         from recsys_ndcg.scale.out_of_core import evaluation  # noqa: PLC0415 - rarely needed
 
-        written: dict[str, Any] = {"columns": columns, "text": text}
-        return evaluation.evaluate(data, plan, **written, **apart, progress=progress)
-    how: dict[str, Any] = {"columns": columns, "text": text}
+        return evaluation.evaluate(data, plan, **how, **apart, progress=progress)
     if is_pair(data):
         rule = plan.duplicates
         data = RankedLists.from_labels(**data, **how, duplicates=rule, n_items=n_items)

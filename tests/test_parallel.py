@@ -35,6 +35,7 @@ def frame() -> pd.DataFrame:
     item = np.concatenate([draw.permutation(60)[:n] for n in np.bincount(user)])
     true = draw.integers(1, 6, len(user)).astype(float)
     estimated = (true + draw.normal(0, 1, len(user))).round(1)
+    true[draw.random(len(user)) < 0.1] = np.nan
     frame = pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
     return frame.sample(frac=1, random_state=0)
 
@@ -43,6 +44,7 @@ def frame() -> pd.DataFrame:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Cut so small that there is work for many threads, on as many cores."""
     monkeypatch.setattr(parallel, "_ROWS", 200)
+    monkeypatch.setattr(parallel, "_SHARED", 50)
     monkeypatch.setattr(parallel, "_FEW", 0)
     monkeypatch.setattr(parallel, "_cores", lambda: 4)
     parallel._threads.forget()  # noqa: SLF001 - those kept are as many as there are cores

@@ -103,7 +103,7 @@ class Grading:
     n_off : int
         How many are neither whole nor halves.
     off : float
-        One of those, NaN if there is none.
+        The least of those, NaN if there is none.
     """
 
     estimates: frozenset[float]
@@ -116,8 +116,8 @@ class Grading:
     def of(cls, estimated: Floats, true: Floats) -> Grading:
         """Look at both columns, without NaN."""
         off = true[true % 0.5 != 0]
-        first = float(off[0]) if len(off) else np.nan
-        return cls(_distinct(estimated), _distinct(true), Numbers.of(true), len(off), first)
+        least = float(off.min()) if len(off) else np.nan
+        return cls(_distinct(estimated), _distinct(true), Numbers.of(true), len(off), least)
 
     def __or__(self, other: Grading) -> Grading:
         """Return the looks of both parts together."""
@@ -126,7 +126,7 @@ class Grading:
             frozenset(sorted(self.grades | other.grades)[: FEW + 1]),
             self.true | other.true,
             self.n_off + other.n_off,
-            other.off if np.isnan(self.off) else self.off,
+            float(np.fmin(self.off, other.off)),
         )
 
 

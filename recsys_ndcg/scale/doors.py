@@ -50,7 +50,7 @@ def is_pair(data: Any) -> bool:
     >>> is_pair({"labels": "test.csv", "results": "top.csv"}), is_pair({"labels": [(4, 5)]})
     (True, False)
     """
-    return isinstance(data, Mapping) and set(data) == _PAIR
+    return isinstance(data, Mapping) and data.keys() == _PAIR
 
 
 def is_files(data: object) -> bool:

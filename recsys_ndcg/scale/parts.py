@@ -127,13 +127,6 @@ class Parts:
         if other.tally is not None:
             self._add(other.tally, other._kept)
 
-    def __copy__(self) -> Parts:
-        """Return the same parts, to which others can be added."""
-        copied = Parts(self.plan, highest=self.highest)
-        copied.tally = self.tally
-        copied._kept = None if self._kept is None else [*self._kept]
-        return copied
-
     def _add(self, tally: Tally, kept: list[_Kept] | None) -> None:
         self.tally = tally if self.tally is None else self.tally | tally
         if kept is None:
@@ -167,8 +160,7 @@ class Parts:
         self.plan.settled(self.tally.facts)
         audit: Audit
         if self._kept is None:
-            unknown = np.full(len(self.plan.measurements), np.nan)
-            audit = SummedAudit(self.tally, unknown if median is None else median, where)
+            audit = SummedAudit(self.tally, median, where)
         else:
             audit = _whole(self._kept, self.tally)
         warn_of(audit, self.tally.looks, self.tally.facts, self.plan)
@@ -178,7 +170,8 @@ class Parts:
 def _few(kept: list[_Kept]) -> list[_Kept]:
     """Join the last parts as long as they are small: each array costs more than a user's numbers.
 
-    A part is joined with one that is no smaller, so each user is copied a few times at most.
+    A part is joined with one that is no larger, so each user is copied a few times: as often as
+    the users of a batch double until there are enough.
     """
     while len(kept) > 1:
         sizes = [len(one.truth) for one in kept[-2:]]

@@ -51,7 +51,7 @@ def check(ids: list[str], path: Path) -> None:
     path.write_bytes(text.encode())
     cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
     for cell in cells:
-        number = cell.startswith("-") and cell[1:2].isdigit() and float(cell) < 0
+        number = cell.startswith("-") and cell[1:2].isdigit() and float(cell) <= 0
         assert not cell.startswith(tuple(RUNS)) or number
     assert [str(one) for one in table_in(path)["user"]] == ids
     read = pd.read_csv(path, dtype={"user": str}, keep_default_na=False)["user"]

@@ -58,6 +58,17 @@ def test_parts_look_like_the_whole(lists: dict[int, list[tuple[float, float | No
     assert reduce(or_, parts[::-1]).estimated == whole.estimated
 
 
+def test_the_order_of_rows_is_not_seen() -> None:
+    """Not even in the example that a sentence gives."""
+    generator = np.random.default_rng(0)
+    users, estimated, true = np.zeros(90, int), np.arange(90) % 5 + 1.0, generator.random(90)
+    forth = RankedLists.from_arrays(users, None, estimated, true)
+    back = RankedLists.from_arrays(users, None, estimated[::-1], true[::-1])
+    told = [*suspicions(Looks.of(forth))]
+    assert any("look exchanged" in one for one in told)
+    assert [*suspicions(Looks.of(back))] == told
+
+
 def test_a_part_off_the_scale_takes_the_whole_off() -> None:
     """Nothing is said of columns that look exchanged where one part has ordinary estimates."""
     generator = np.random.default_rng(0)

@@ -13,8 +13,8 @@ import pytest
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.scale.chunks import Form
 from recsys_ndcg.scale.spark.kernel import REST, Job, measured, unpacked
+from recsys_ndcg.scale.spark.lists import Form
 from recsys_ndcg.scale.spark.report import SparkAudit, SparkReport
 from recsys_ndcg.scoring.plan import Plan
 from tests.scale.alike import check_alike

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import recsys_ndcg as rn
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.usefixtures("places")
 
 FRAME = predictions(1, n_rows=600)
@@ -120,8 +122,32 @@ def test_users_are_not_written_onto_the_data(limit: str | None, tmp_path: Path) 
 def test_text_in_place_of_numbers(tmp_path: Path) -> None:
     """Of a single file, too."""
     FRAME.assign(estimated="x").to_parquet(tmp_path / "p.parquet")
-    with refused("p.parquet: estimated is text, and no numbers. Convert it"):
+    with refused("p.parquet: estimated is text, which is not read as numbers. Convert it"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
+
+
+def test_numbers_of_sixteen_bits(tmp_path: Path) -> None:
+    """DuckDB takes 0.8 for 0.7998; it has no such columns in a stream."""
+    short = FRAME.assign(true=FRAME["true"].astype("float16"))
+    table = pa.Table.from_pandas(short)
+    parquet.write_table(table, tmp_path / "p.parquet")
+    for data in (tmp_path / "p.parquet", table.to_reader()):
+        with refused("true is halffloat, which is not read as numbers"):
+            rn.evaluate(data, memory_limit="2GB")
+    beside = pa.Table.from_pandas(FRAME).append_column("beside", table.column("true"))
+    with refused("Leave such columns out, or convert them"):
+        rn.evaluate(beside.to_reader(), memory_limit="2GB")
+
+
+def test_lazy_tables_that_fail(tmp_path: Path) -> None:
+    """As they are worked out, and as they are looked at."""
+    lazy = pl.from_pandas(FRAME).lazy()
+    wrong = lazy.with_columns(true=pl.lit("x").cast(pl.Float64))
+    for one in (wrong, pl.scan_parquet(tmp_path / "none.parquet"), lazy.select(pl.col("none"))):
+        with refused("The lazy table of polars cannot be worked out: "):
+            rn.evaluate(one, memory_limit="2GB")
+    with refused("no column 'estimated'"):
+        rn.evaluate(lazy.drop("estimated"), memory_limit="2GB")
 
 
 def test_damaged_files(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.report.audits.audit import Audit
 from recsys_ndcg.report.signatures import signatures
@@ -25,18 +27,19 @@ class SummedAudit(Audit):
     ----------
     tally : Tally
         Of all users.
-    median : float64 array, shape (n_measurements,)
-        Of their scores; NaN where it is not known.
+    median : float64 array, shape (n_measurements,), optional
+        Of their scores, if it is known.
     where : str
         Where the scores of each user are, or how to have them: a sentence.
     """
 
-    def __init__(self, tally: Tally, median: Floats, where: str) -> None:
+    def __init__(self, tally: Tally, median: Floats | None, where: str) -> None:
         totals = tally.totals
         signed = signatures(totals.measurements, totals.n_scored.tolist(), tally.facts)
         super().__init__(signed)
         self._tally = tally
-        self._median = median
+        unknown = np.full(len(totals.measurements), np.nan)
+        self._median = unknown if median is None else median
         self._where = where
 
     def _refuse(self) -> NoReturn:

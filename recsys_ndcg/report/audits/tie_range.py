@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,12 +50,13 @@ def scores_and_ties(lists: GroupedLists, plan: Plan) -> tuple[Scores, TieRange]:
     """Measure lists by a settled plan, and with all ties in their extreme orders, in one pass."""
     extremes = [tuple(one.extreme(ties) for one in plan.measurements) for ties in ("worst", "best")]
 
-    def scored(block: Block) -> tuple[Scores, TieRange]:
+    def scored(block: Block) -> tuple[Scores, Floats, Floats]:
         own = block.scores(plan.measurements)
         low, high = own, own  # where nothing is tied, every order is the same
         if block.any_tied(plan.measurements):
             low, high = (block.scores(one) for one in extremes)
-        return own, TieRange.of(own.per_user, low.per_user, high.per_user)
+        return own, low.per_user, high.per_user
 
-    parts, ties = zip(*in_blocks(lists, plan.measurements, scored), strict=True)
-    return Scores.concat(parts), reduce(add, ties)
+    parts, low, high = zip(*in_blocks(lists, plan.measurements, scored), strict=True)
+    scores = Scores.concat(parts)
+    return scores, TieRange.of(scores.per_user, np.concatenate(low), np.concatenate(high))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.scale.out_of_core.database import file_literal, literal
-from recsys_ndcg.scale.out_of_core.memory import AS_TEXT, Memory
+from recsys_ndcg.scale.out_of_core.memory import AS_TEXT, PER_LETTER, PER_ROW, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -131,10 +131,9 @@ class Buckets:
             yield from self.fitting(parts, budget, divisor * count)
 
     def _written(self, tables: Mapping[str, str], folder: Path) -> list[Bucket]:
-        letters = " + ".join(f'sum(strlen("{one}") + {AS_TEXT})' for one in self.text) or "0"
         counted = " UNION ALL ".join(
             f'SELECT bucket, count(*) AS n, approx_count_distinct("user") AS users, '
-            f"{letters} AS letters FROM {_hived(folder / table)} GROUP BY bucket"
+            f"{self._letters} AS letters FROM {_hived(folder / table)} GROUP BY bucket"
             for table in tables
             if any((folder / table).iterdir())
         )
@@ -149,12 +148,21 @@ class Buckets:
             for number, rows, users, letters in found
         ]
 
+    @property
+    def _letters(self) -> str:
+        """How many letters the ids of some rows have, in SQL."""
+        return " + ".join(f'sum(strlen("{one}") + {AS_TEXT})' for one in self.text) or "0"
+
     def _check_largest(self, relations: Mapping[str, str], budget: int) -> None:
-        users = " UNION ALL ".join(f'SELECT "user" FROM {one}' for one in relations.values())
-        ((user, rows),) = self.database.run(
-            f'SELECT "user", count(*) FROM ({users}) GROUP BY ALL ORDER BY count(*) DESC LIMIT 1'
+        users = " UNION ALL ".join(
+            f'SELECT "user", count(*) AS n, {self._letters} AS letters FROM {one} GROUP BY "user"'
+            for one in relations.values()
         )
-        cost = self.cost.of(rows, 1)
+        ((user, rows, letters),) = self.database.run(
+            f'SELECT "user", sum(n)::BIGINT, sum(letters)::BIGINT FROM ({users}) GROUP BY "user" '
+            f"ORDER BY sum(n) * {PER_ROW} + sum(letters) * {PER_LETTER} DESC LIMIT 1"
+        )
+        cost = self.cost.of(rows, len(relations), letters)
         if cost > budget:
             msg = (
                 f"The user {shown(user)} has {rows:,} rows, more than the memory holds at once: "

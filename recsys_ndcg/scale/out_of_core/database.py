@@ -120,8 +120,18 @@ class Database:
             self._connection.close()
 
     def register(self, name: str, stream: Any) -> None:
-        """Let a stream of Arrow's be read by a name."""
-        self._connection.register(name, stream)
+        """Let a stream of Arrow's be read by a name.
+
+        Raises
+        ------
+        InvalidInputError
+            DuckDB has no such type as one of its columns.
+        """
+        try:
+            self._connection.register(name, stream)
+        except self._errors as error:
+            msg = f"{self._told(str(error))} Leave such columns out, or convert them."
+            raise InvalidInputError(msg) from None
 
     def change(self, setting: str) -> None:
         """Change a setting."""

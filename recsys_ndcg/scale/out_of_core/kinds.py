@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _TEXT = {"string", "large_string", "string_view"}
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
-_NUMBERS = ("whole numbers", "uint64", "halffloat", "float", "double", "bool", "decimal")
+_NUMBERS = ("whole numbers", "uint64", "float", "double", "bool", "decimal")
 IDS = ("user", "item")
 
 
@@ -71,5 +71,8 @@ def _check(file: str, ours: str, theirs: str, kind: str) -> None:
         )
         raise InvalidInputError(msg)
     if ours not in IDS and kind not in _NUMBERS:
-        msg = f"{file}: {theirs} is {kind}, and no numbers. Convert it, or name another column."
+        msg = (
+            f"{file}: {theirs} is {kind}, which is not read as numbers. Convert it, or name "
+            "another column."
+        )
         raise InvalidInputError(msg)

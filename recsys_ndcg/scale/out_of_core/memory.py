@@ -25,10 +25,12 @@ _NAMED = {name.lower(): size for name, size in _UNITS.items()}
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 _LEAST = 270_000_000  # beside what the process has, for anything to be done
 _LOADED = 130_000_000  # bytes of code and tables that DuckDB and pyarrow hold as long as they are
-_PER_ROW = 180  # bytes while a row is read, grouped, sorted and scored
 _PER_USER = 150  # and of a user
 _PER_SCORE = 130  # and of a user under a measurement
-_PER_LETTER = 3  # and of a letter of an id: it is read, and kept where it is distinct
+#: Bytes while a row is read, grouped, sorted and scored.
+PER_ROW = 180
+#: And of a letter of an id: it is read, and kept where it is distinct.
+PER_LETTER = 3
 #: An id of text takes as much as so many more letters.
 AS_TEXT = 40
 _KEPT_USER, _KEPT_SCORE = 120, 57  # of a user who is kept, and each score with what it is beside
@@ -143,7 +145,7 @@ class Cost:
         >>> Cost(3, in_order=False).of(1_000_000, 10_000)
         185400000
         """
-        by_row = rows * _PER_ROW + letters * _PER_LETTER
+        by_row = rows * PER_ROW + letters * PER_LETTER
         return by_row * (1 + self.in_order) + users * (_PER_USER + _PER_SCORE * self.n_scores)
 
 
@@ -179,7 +181,8 @@ def _give_back() -> None:
 def _free() -> int:
     """Return how much memory is free; what most machines have, where the system does not say."""
     free = _told(Path("/proc/meminfo"), r"MemAvailable:\s*(\d+) kB") * 1024
-    ours = _told(Path("/sys/fs/cgroup/memory.max"), r"(\d+)")  # of a container
+    whole = _told(Path("/sys/fs/cgroup/memory.max"), r"(\d+)")  # of a container
+    ours = whole and max(whole - resident(), 1)
     return min([one for one in (free, ours) if one], default=4_000_000_000)
 
 

@@ -96,8 +96,7 @@ def source_of(
     """
     if hasattr(data, "sink_parquet"):  # a lazy table of polars, that need not fit the memory
         place.mkdir()
-        data.sink_parquet(place / "lazy.parquet")
-        data = place / "lazy.parquet"
+        data = _worked_out(data, columns, wanted, place / "lazy.parquet")
     if not is_files(data):
         return _stream(data, columns, wanted, quoted(place.name))
     paths = _checked(paths_of(data))
@@ -109,6 +108,22 @@ def source_of(
     if kinds == {"Parquet"}:
         return _parquet(paths, columns, wanted)
     return _text(paths, columns, wanted, form)
+
+
+def _worked_out(data: Any, columns: Mapping[str, str] | None, wanted: Wanted, path: Path) -> Path:
+    """Write the columns of a lazy table of polars that are read to a file."""
+    try:
+        table = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
+        names = dict.fromkeys(table.called(*wanted(table)).values())
+        data.select([*names]).sink_parquet(path)
+    except Exception as error:
+        ours = isinstance(error, InvalidInputError | OSError)
+        if ours and not isinstance(error, FileNotFoundError):
+            raise
+        reason = str(error).partition("\n")[0]
+        msg = f"The lazy table of polars cannot be worked out: {reason}"
+        raise InvalidInputError(msg) from error
+    return path
 
 
 def _checked(paths: Sequence[Path]) -> Sequence[Path]:

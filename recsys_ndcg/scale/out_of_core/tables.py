@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, about, warn
+from recsys_ndcg.errors import about, warn
 from recsys_ndcg.input import those_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
@@ -14,10 +14,10 @@ from recsys_ndcg.input.to_join import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.scale.chunks import first_repeat
 from recsys_ndcg.scale.out_of_core.kinds import IDS
 from recsys_ndcg.scale.out_of_core.reading import BAD_GRADE, ROW
 from recsys_ndcg.scale.out_of_core.sources import source_of
+from recsys_ndcg.scale.repeats import repeats_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,15 +102,10 @@ class Tables:
             The same user and item stand there twice; they are named.
         """
         tables = {name: self._rows(bucket, name, keep=keep) for name in self.sources}
-        try:
+        with repeats_named(tables, self.duplicates, _RULES):
             if PREDICTIONS in tables:
                 return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
             return self._joined(tables)
-        except InvalidInputError as error:  # whose rows are counted in the bucket
-            told = first_repeat(tables, _RULES) if self.duplicates == "raise" else ""
-            if not told:
-                raise
-            raise InvalidInputError(told) from error
 
     def warn(self) -> None:
         """Warn of ids that were said to differ in every bucket that had labels and results."""

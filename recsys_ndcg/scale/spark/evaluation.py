@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.report.reporting import warn_of
-from recsys_ndcg.scale.chunks import Form
 from recsys_ndcg.scale.spark.facts import check_ids, checked
 from recsys_ndcg.scale.spark.kernel import REST, Job, kernel_of, unpacked
+from recsys_ndcg.scale.spark.lists import Form
 from recsys_ndcg.scale.spark.report import SparkAudit, SparkReport
 from recsys_ndcg.scale.spark.source import source_of
 from recsys_ndcg.scale.spark.table import quoted
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scale.spark.source import Source
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
@@ -45,8 +46,9 @@ def evaluate(  # noqa: PLR0913 - the contract
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
 
     The rows are read twice: once for what must be known of all of them, and once to bring the
-    users together. Cache the DataFrame where it is dear to compute, or not always the same. The
-    workers need this package, NumPy, pandas, SciPy, narwhals and pyarrow: ``docs/spark.md``.
+    users together; where repeated rows are merged, mostly once more. Cache the DataFrame where it
+    is dear to compute, or not always the same. The workers need this package, NumPy, pandas, SciPy,
+    narwhals and pyarrow: ``docs/spark.md``.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def evaluated(
     if partitions is not None and (type(partitions) is not int or partitions < 1):
         msg = f"partitions is a number from 1 on, not {shown(partitions)}."
         raise InvalidInputError(msg)
-    source, facts = checked(source_of(df, columns), plan.duplicates)
+    source, facts = checked(source_of(df, columns), plan)
     plan = plan.with_threshold(facts.grades)
     count = partitions or max(1, -(-facts.rows // _ROWS))
     form = Form(plan.duplicates, source.joined, source.ranked)
@@ -134,16 +136,23 @@ def _measured(source: Source, job: Job, count: int) -> SparkReport:
     try:
         with _workers():
             rests = table.where(f"{REST} is not null").select(REST).collect()
-        tally = reduce(or_, (unpacked(bytes(one[0]), job.plan) for one in rests))
+        tally = _merged([bytes(one[0]) for one in rests], source, job.plan)
         job.plan.settled(tally.facts)
         audit = SparkAudit(tally, table.where(f"{REST} is null").drop(REST))
         warn_of(audit, tally.looks, tally.facts, job.plan)
-    except BaseException as error:
+    except BaseException:
         table.unpersist()
-        if isinstance(error, InvalidInputError):
-            check_ids(source)  # a worker knows the places of its own rows alone
         raise
     return SparkReport(audit, table=table)
+
+
+def _merged(rests: list[bytes], source: Source, plan: Plan) -> Tally:
+    """Merge what the workers left; where one met a fault, say which rows have it."""
+    try:
+        return reduce(or_, (unpacked(one, plan) for one in rests))
+    except InvalidInputError:
+        check_ids(source)  # a worker knows the places of its own rows alone
+        raise
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The little one must know of all rows before any is measured, from one pass over them."""
+"""The little one must know of all rows before any is measured, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.scale.spark.source import Source
+    from recsys_ndcg.scoring.plan import Plan
 
 _INFINITE = "cast('Infinity' as double)"
 
@@ -46,7 +47,7 @@ class RowFacts:
     grades: Grades
 
 
-def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
+def checked(source: Source, plan: Plan) -> tuple[Source, RowFacts]:
     """Look at the numbers of all rows once, and refuse those that cannot be measured.
 
     Ids are left to the workers, who look at them in any case: to read text twice is dear.
@@ -80,7 +81,9 @@ def checked(source: Source, duplicates: str) -> tuple[Source, RowFacts]:
     if found["fillers"]:
         source = _without_fillers(source, found["fillers"], found["results"])
         rows -= found["fillers"]
-    merged = found if duplicates == "raise" else _of_merged(source, duplicates)
+    highest_alone = plan.duplicates == "max" and plan.threshold is not None
+    known = plan.duplicates == "raise" or highest_alone
+    merged = found if known else _of_merged(source, plan.duplicates)
     return source, RowFacts(rows, _grades(merged, short=source.short_grades))
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.scale.chunks import Form, lists_of
 from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.spark.lists import Form, lists_of
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:

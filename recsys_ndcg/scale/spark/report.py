@@ -37,7 +37,7 @@ class SparkAudit(SummedAudit):
     """
 
     def __init__(self, tally: Tally, per_user: Any) -> None:
-        super().__init__(tally, np.full(len(tally.totals.measurements), np.nan), _WHERE)
+        super().__init__(tally, None, _WHERE)
         self._per_user = per_user
 
     @lazy

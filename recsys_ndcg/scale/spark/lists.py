@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import Labels, Results
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scale.repeats import repeats_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Mapping
 
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+_RULES = ("max", "mean")  # those that no order of rows is needed for
 
 
 class Form(NamedTuple):
@@ -49,15 +49,10 @@ def lists_of(table: Any, form: Form) -> GroupedLists:
         rows in such a table say nothing.
     """
     tables = _tables(table) if form.joined else {"predictions": table}
-    try:
+    with repeats_named(tables, form.duplicates, _RULES):
         if form.joined:
             return _joined(tables, form)
         return RankedLists.of(table, duplicates=form.duplicates)
-    except InvalidInputError:
-        told = first_repeat(tables, ("max", "mean")) if form.duplicates == "raise" else ""
-        if not told:
-            raise
-        raise InvalidInputError(told) from None
 
 
 def _tables(table: Any) -> dict[str, Any]:
@@ -80,27 +75,3 @@ def _joined(tables: Mapping[str, Any], form: Form) -> GroupedLists:
         RankedLists,
         part=True,
     )
-
-
-def first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
-    """Say which user has an item twice, and what to do; nothing if nobody has.
-
-    Parameters
-    ----------
-    tables : mapping
-        Of pyarrow's, by what messages call them.
-    rules : sequence of str
-        Which duplicates of `Convention` may be chosen.
-    """
-    for where, table in tables.items():
-        pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
-        again = pairs[pairs.duplicated()]
-        if not again.empty:
-            user, item = again.iloc[0].tolist()
-            named = " or ".join(map(repr, rules))
-            return (
-                f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove "
-                f"such repeats, or choose duplicates={named}: convention="
-                f"Convention(duplicates={rules[0]!r}) (--convention duplicates={rules[0]})."
-            )
-    return ""
