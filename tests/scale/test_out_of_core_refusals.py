@@ -309,6 +309,7 @@ def test_a_full_disk(tmp_path: Path, places: Path) -> None:
 def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
     """Ctrl-C ends a long query at once, without a trace."""
     command = [sys.executable, "-m", "recsys_ndcg", "evaluate", "--memory-limit", "4GB"]
+    command += ["--convention", "duplicates=max"]
     rows = "\n".join(f"{row % 9973},{row},{row % 97 / 9},{row % 5}" for row in range(1_000_000))
     path = tmp_path / "p.csv"
     path.write_text(f"user,item,estimated,true\n{rows}\n")
