@@ -11,6 +11,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.labels import check_first_rank
 from recsys_ndcg.input.rows import as_written
 from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
+from recsys_ndcg.lists.description import counted
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.scale.out_of_core.database import FILE, literal, quoted
 from recsys_ndcg.scale.out_of_core.kinds import IDS
@@ -90,7 +91,8 @@ def known_of(database: Database, relation: str, source: Source) -> Known:
     for (fault, what), count in zip(faults.items(), counts, strict=True):
         if count:
             where, told = _first_rows(database, relation, source, fault)
-            msg = f"{where}: {what}: {told}. {count:,} such rows in all: correct them."
+            n_rows = counted(count, "such row")
+            msg = f"{where}: {what}: {told}. {n_rows} in all: correct what is wrong."
             raise InvalidInputError(msg)
     ends = np.array([np.nan if end is None else float(end) for end in (lowest, highest)])
     if source.kinds.get("true") == "float":
