@@ -327,6 +327,6 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
         time.sleep(0.01)
     asked = time.monotonic()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=20)
-    assert time.monotonic() - asked < 5
+    out, err = running.communicate(timeout=40)
+    assert time.monotonic() - asked < 15  # DuckDB may hang, and is left alone after some seconds
     assert (running.returncode, out, err) == (130, "", "")
