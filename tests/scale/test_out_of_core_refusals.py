@@ -322,6 +322,8 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell in the background has its children ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     while not any(places.glob("*/rows/predictions/*")) and running.poll() is None:
         time.sleep(0.01)
