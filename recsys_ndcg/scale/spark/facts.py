@@ -107,7 +107,7 @@ def _faults(source: Source) -> list[Fault]:
     ]
     if source.ranked:
         no_rank = "`estimated` < 0 or `estimated` * 2 % 1 > 0"
-        found.append(Fault(score, no_rank, "what is no rank,", RANKS))
+        found.append(Fault(score, no_rank, "{estimated:g}, which is no rank,", RANKS))
     return found
 
 
@@ -191,10 +191,8 @@ def _refuse(source: Source, fault: Fault, count: int) -> None:
     some = source.frame.where(fault.where).limit(3).collect()
     where = ", ".join(f"user {row['user']!r} item {row['item']!r}" for row in some)
     more = f" and {count - 3} more" if count > 3 else ""
-    shown = fault.fault
-    if fault.column == "rank" and fault.advice == RANKS:
-        shown = f"{some[0]['estimated']:g}, which is no rank,"
-    msg = f"{fault.column}: {shown} at {where}{more}; {fault.advice}."
+    told = fault.fault.format(**some[0].asDict())
+    msg = f"{fault.column}: {told} at {where}{more}; {fault.advice}."
     raise InvalidInputError(msg)
 
 
