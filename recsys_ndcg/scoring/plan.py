@@ -104,6 +104,16 @@ class Plan:
         """What becomes of the same (user, item) twice, when the data is read."""
         return self.measurements[0].convention.duplicates
 
+    def hangs_on_merging(self, *, unlabelled: bool) -> bool:
+        """Tell whether it takes the grades of merged rows, and not those that are merged.
+
+        They lead to a threshold, and the highest is the top that unlabelled items might have; by
+        the rule ``"max"`` that is the highest of all.
+        """
+        if self.duplicates == "raise":
+            return False
+        return self.threshold is None or (unlabelled and self.duplicates != "max")
+
     @property
     def reading_threshold(self) -> list[str]:
         """What must know which items are relevant: metrics, and choices."""

@@ -177,8 +177,8 @@ def _text_ids(sources: Mapping[str, Source]) -> list[str]:
 def _grades(buckets: list[Bucket], tables: Tables, plan: Plan) -> Grades:
     """Return the bounds of the true values; where rows are merged, of what is left of them."""
     known = tables.known[LABELS if LABELS in tables.known else PREDICTIONS]
-    undecided = plan.threshold is None or known.unlabelled or LABELS in tables.known
-    if plan.duplicates == "raise" or not undecided:
+    unlabelled = known.unlabelled > 0 or LABELS in tables.known
+    if not plan.hangs_on_merging(unlabelled=unlabelled):
         return known.grades
     facts = Facts.merged_from(Facts.of(tables.lists(one, keep=True)) for one in buckets)
     return facts.all_true

@@ -81,9 +81,9 @@ def checked(source: Source, plan: Plan) -> tuple[Source, RowFacts]:
     if found["fillers"]:
         source = _without_fillers(source, found["fillers"], found["results"])
         rows -= found["fillers"]
-    highest_alone = plan.duplicates == "max" and plan.threshold is not None
-    known = plan.duplicates == "raise" or highest_alone
-    merged = found if known else _of_merged(source, plan.duplicates)
+    merged = found
+    if plan.hangs_on_merging(unlabelled=source.joined or found["unlabelled"] > 0):
+        merged = _of_merged(source, plan.duplicates)
     return source, RowFacts(rows, _grades(merged, short=source.short_grades))
 
 
@@ -137,6 +137,7 @@ def _counted(source: Source, faults: list[Fault]) -> Mapping[str, Any]:
         "labels": f"count_if(not {listed})",
         "fillers": f"count_if({filler})" if source.joined and not source.ranked else "0",
         "lowest_score": "min(`estimated`)",
+        "unlabelled": f"count_if({_KNOWN} is null)",
         **_GRADES,
         **_counts(faults),
     }
