@@ -230,8 +230,9 @@ CASES = [
          _repeated(14).assign(true=lambda frame: frame["true"].fillna(1) % 2),
          {"convention": rn.Convention(duplicates="mean")}),
     Case("a mean of duplicates is below the highest grade",
-         pd.concat([_with_nothing(15).assign(true=lambda frame, by=by: frame["true"] - by)
-                    for by in (0, 1)], ignore_index=True), _under(duplicates="mean")),
+         pd.concat([_with_nothing(15),
+                    _with_nothing(15).assign(true=_with_nothing(15)["true"] - 1)],
+                   ignore_index=True), _under(duplicates="mean")),
     Case("no grades", _with_nothing(15), {"metrics": ALL, "threshold": 4}),
     Case("no grades are left out", _with_nothing(15), _under(unlabelled="filter")),
     Case("a user without grades", _with_nothing(16, share=0.9), _under(mean_over="labelled")),
