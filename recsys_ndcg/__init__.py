@@ -40,16 +40,16 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.metrics.rmse import RMSE as RMSE
     from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
     from recsys_ndcg.metrics.rr import RR as RR
-    from recsys_ndcg.one_list import average_precision_at_k as average_precision_at_k
-    from recsys_ndcg.one_list import dcg_at_k as dcg_at_k
-    from recsys_ndcg.one_list import ndcg_at_k as ndcg_at_k
-    from recsys_ndcg.one_list import precision_at_k as precision_at_k
-    from recsys_ndcg.one_list import recall_at_k as recall_at_k
-    from recsys_ndcg.one_list import reciprocal_rank as reciprocal_rank
     from recsys_ndcg.reconciliation import reconcile as reconcile
     from recsys_ndcg.report.report import Report as Report
     from recsys_ndcg.report.signatures import Signature as Signature
     from recsys_ndcg.scale.accumulator import Accumulator as Accumulator
+    from recsys_ndcg.scoring.one_list import average_precision_at_k as average_precision_at_k
+    from recsys_ndcg.scoring.one_list import dcg_at_k as dcg_at_k
+    from recsys_ndcg.scoring.one_list import ndcg_at_k as ndcg_at_k
+    from recsys_ndcg.scoring.one_list import precision_at_k as precision_at_k
+    from recsys_ndcg.scoring.one_list import recall_at_k as recall_at_k
+    from recsys_ndcg.scoring.one_list import reciprocal_rank as reciprocal_rank
     from recsys_ndcg.significance.power import power as power
 
 __all__ = [
@@ -95,18 +95,18 @@ _PLACES = {
     "Signature": "report.signatures",
     "TextFormat": "input.text.form",
     "UnknownMetricError": "errors",
-    "average_precision_at_k": "one_list",
+    "average_precision_at_k": "scoring.one_list",
     "compare": "comparison.comparing",
-    "dcg_at_k": "one_list",
+    "dcg_at_k": "scoring.one_list",
     "evaluate": "evaluation",
     "jaccard_at_k": "comparison.overlap",
     "metric": "metrics.own",
-    "ndcg_at_k": "one_list",
+    "ndcg_at_k": "scoring.one_list",
     "power": "significance.power",
-    "precision_at_k": "one_list",
+    "precision_at_k": "scoring.one_list",
     "rbo": "comparison.overlap",
-    "recall_at_k": "one_list",
-    "reciprocal_rank": "one_list",
+    "recall_at_k": "scoring.one_list",
+    "reciprocal_rank": "scoring.one_list",
     "reconcile": "reconciliation",
 }
 _ROOMS = {room: room for room in {place.partition(".")[0] for place in _PLACES.values()}}

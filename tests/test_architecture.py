@@ -32,7 +32,6 @@ ROOMS = [
     "evaluation",
     "comparison",
     "reconciliation",
-    "one_list",
     "surprise",
     "cli",
     "__main__",
@@ -61,13 +60,14 @@ MAY_USE_OPTIONAL = {
     "input/arrow/parquet.py",
     "input/arrow/plain_columns.py",
     "rendering/plots/charts.py",
+    "rendering/progress.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }
 ALLOWED = {
     "surprise": {"surprise", "joblib"},
     "cli": {"typer", "rich"},
-    "scale": {"duckdb", "pyarrow", "pyspark", "rich"},
+    "scale": {"duckdb", "pyarrow", "pyspark"},
 }  # in whole folders
 LONGEST_FUNCTION = 40
 MOST_ENTRIES = 25

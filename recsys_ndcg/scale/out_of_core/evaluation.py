@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.rendering.progress import progress_bar
 from recsys_ndcg.report.reporting import reported
 from recsys_ndcg.scale.out_of_core.buckets import Bucket, Buckets, n_buckets, rows_in
 from recsys_ndcg.scale.out_of_core.checks import known_of
@@ -18,7 +19,6 @@ from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
 from recsys_ndcg.scale.out_of_core.users_file import users_file
 from recsys_ndcg.scale.parts import Parts
-from recsys_ndcg.scale.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
