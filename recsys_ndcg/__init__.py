@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.errors import RecsysNdcgError as RecsysNdcgError
     from recsys_ndcg.errors import UnknownMetricError as UnknownMetricError
     from recsys_ndcg.evaluation import evaluate as evaluate
+    from recsys_ndcg.experiments.experiment import experiment as experiment
+    from recsys_ndcg.experiments.runs import load_runs as load_runs
     from recsys_ndcg.input.text.form import TextFormat as TextFormat
     from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
     from recsys_ndcg.metrics import Metric as Metric
@@ -63,14 +65,14 @@ __all__ = [
     "RankedLists",
     "RecsysNdcgError",
     "Report",
-    "Signature",
-    "TextFormat",
     "UnknownMetricError",
     "average_precision_at_k",
     "compare",
     "dcg_at_k",
     "evaluate",
+    "experiment",
     "jaccard_at_k",
+    "load_runs",
     "metric",
     "ndcg_at_k",
     "precision_at_k",
@@ -99,7 +101,9 @@ _PLACES = {
     "compare": "comparison.comparing",
     "dcg_at_k": "scoring.one_list",
     "evaluate": "evaluation",
+    "experiment": "experiments.experiment",
     "jaccard_at_k": "comparison.overlap",
+    "load_runs": "experiments.runs",
     "metric": "metrics.own",
     "ndcg_at_k": "scoring.one_list",
     "power": "significance.power",

@@ -33,6 +33,7 @@ ROOMS = [
     "comparison",
     "reconciliation",
     "surprise",
+    "experiments",
     "cli",
     "__main__",
     "__init__",
@@ -61,11 +62,13 @@ MAY_USE_OPTIONAL = {
     "input/arrow/plain_columns.py",
     "rendering/plots/charts.py",
     "rendering/progress.py",
+    "report/parquet.py",
     "rendering/terminal.py",
     "surprise/printing.py",
 }
 ALLOWED = {
     "surprise": {"surprise", "joblib"},
+    "experiments": {"joblib"},
     "cli": {"typer", "rich"},
     "scale": {"duckdb", "pyarrow", "pyspark"},
 }  # in whole folders

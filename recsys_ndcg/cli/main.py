@@ -41,6 +41,7 @@ _COMMANDS = {
     "leaderboard": """
         recsys-ndcg leaderboard predictions.csv --sort z --ascending -n 5
         recsys-ndcg leaderboard report.json --metric precision@10
+        recsys-ndcg leaderboard runs/today runs/yesterday
     """,
     "explain": """
         recsys-ndcg explain predictions.csv --user 42 -k 5
@@ -49,6 +50,10 @@ _COMMANDS = {
     "reconcile": """
         recsys-ndcg reconcile predictions.csv --metric precision@10 --threshold 4
         recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
+    """,
+    "experiment": """
+        recsys-ndcg experiment today.toml --n-jobs 2
+        recsys-ndcg experiment today.toml --folder runs/today --format markdown
     """,
     "demo": """
         recsys-ndcg demo --ratings ratings.dat -k 5

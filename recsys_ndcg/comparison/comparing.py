@@ -121,9 +121,9 @@ def compare(  # noqa: PLR0913 - the contract
     how = _how(test, correction, alpha=alpha, draws=draws, seed=seed)
     if margin is not None:
         check_margin(margin)
-    together = aligned(
-        contenders_of(models, Asked(metrics, k, threshold, convention, columns)), users
-    )
+    asked = Asked(metrics, k, threshold, convention, columns)
+    least = 1 if baseline == CHANCE else 2  # for random order joins them
+    together = aligned(contenders_of(models, asked, least), users)
     entered = _with_baseline(together.contenders, baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     first = next(iter(entered))

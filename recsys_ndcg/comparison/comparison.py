@@ -186,6 +186,25 @@ class Comparison:
         return self.field.segments.copy()
 
     @property
+    def runs(self) -> pd.DataFrame:
+        """What each fold took and measured: a row for each model, seed and fold.
+
+        Columns: fit_time and test_time in seconds, peak_memory_mb, users, and every measure.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison is not of an experiment, or was read from a file.
+        """
+        if self.field.runs is None:
+            msg = (
+                "Only what rn.experiment() returns has runs; those of a folder are in "
+                "rn.load_runs(folder).table."
+            )
+            raise InvalidInputError(msg)
+        return self.field.runs.copy()
+
+    @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
         return remarks(self.field)

@@ -52,13 +52,13 @@ class Asked(NamedTuple):
             raise InvalidInputError(msg)
 
 
-def contenders_of(models: Any, asked: Asked) -> dict[str, Contender]:
-    """Return the contenders by name.
+def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Contender]:
+    """Return the contenders by name, at least so many.
 
     Raises
     ------
     InvalidInputError
-        There are no names, fewer than two models, or one of them under two names; or one cannot
+        There are no names, too few models, or one of them under two names; or one cannot
         be read.
     """
     entries = _named(models)
@@ -74,7 +74,7 @@ def contenders_of(models: Any, asked: Asked) -> dict[str, Contender]:
                 raise InvalidInputError(msg)
         found |= entered
     warn_of_some(said)
-    if len(found) < 2:
+    if len(found) < least:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
         msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
         raise InvalidInputError(msg)

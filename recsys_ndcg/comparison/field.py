@@ -40,6 +40,8 @@ class Field:
         How many users of each model are left out, because not all have them.
     other_metrics : tuple of str
         Those that only some models have.
+    runs : pandas.DataFrame, optional
+        What each fold of an experiment took and measured.
     """
 
     contenders: Mapping[str, Contender]
@@ -49,6 +51,7 @@ class Field:
     groups: pd.Series[Any] | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
+    runs: pd.DataFrame | None = None
 
     @property
     def models(self) -> list[str]:

@@ -19,7 +19,7 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.metric import checked_k, names_known
 from recsys_ndcg.metrics.recorded import Recorded
 from recsys_ndcg.parallel import in_threads
-from recsys_ndcg.report.audits.audit import FROM_LISTS, Audit
+from recsys_ndcg.report.audits.audit import FROM_LISTS
 from recsys_ndcg.report.audits.levels import NAMES, Orders
 from recsys_ndcg.report.audits.stored import StoredAudit
 from recsys_ndcg.report.possible import objection
@@ -42,7 +42,7 @@ _FLOATS = ("n_relevant", "unlabelled", "impossible")
 _SHARES = ("decided_by_ties", "judged")
 _LONGEST_NAME = 1000
 
-Loaded = tuple[Audit, pd.DataFrame | None]
+Loaded = tuple[StoredAudit, pd.DataFrame | None]
 
 
 def read(path: str | Path) -> Loaded:
@@ -54,10 +54,11 @@ def read(path: str | Path) -> Loaded:
         The file cannot be read, is no report, of another format, or was changed: the part that
         is wrong is named.
     """
-    return read_saved(path, "report", FORMAT, _loaded)
+    return read_saved(path, "report", FORMAT, loaded)
 
 
-def _loaded(stored: Part, n_bytes: int) -> Loaded:
+def loaded(stored: Part, n_bytes: int) -> Loaded:
+    """Return the parts of a report from those of a file of so many bytes."""
     signed = stored["signatures"]
     signatures = {name: signature(name, signed[name]) for name in signed.names()}
     names = list(signatures)

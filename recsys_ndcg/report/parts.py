@@ -92,9 +92,10 @@ class Part:
         return float(self.value)
 
     def column(self, size: int, kinds: str) -> NDArray[Any]:
-        """Return a packed column of so many values, of one of NumPy's kinds of number."""
+        """Return a column of so many values, packed or not, of one of NumPy's kinds of number."""
         try:
-            found = unpack(self.value, size)
+            bare = isinstance(self.value, np.ndarray) and len(self.value) == size
+            found = self.value if bare else unpack(self.value, size)
         except _DAMAGED:
             self.refuse(f"is no packed column of {size} values, or is damaged")
         if found.dtype.kind not in kinds:

@@ -20,7 +20,11 @@ _HEAD = 200  # bytes, by which a file is known
 
 
 def read_saved(
-    path: str | Path, kind: str, number: int, loaded: Callable[[Part, int], Loaded]
+    path: str | Path,
+    kind: str,
+    number: int,
+    loaded: Callable[[Part, int], Loaded],
+    to_do: str | None = None,
 ) -> Loaded:
     """Return what is made of a saved file.
 
@@ -34,6 +38,8 @@ def read_saved(
         Of the format that is read.
     loaded : callable
         Makes something of the whole and of how many bytes it has.
+    to_do : str, optional
+        What is to be done about a file that was changed; by default, to save it again.
 
     Raises
     ------
@@ -49,7 +55,8 @@ def read_saved(
         try:
             return loaded(Part(stored), len(content))
         except InvalidInputError as error:
-            msg = f"{error}. The file was changed after it was saved: save the {kind} again."
+            advice = f"save the {kind} again" if to_do is None else to_do
+            msg = f"{error}. The file was changed after it was saved: {advice}".rstrip(": ") + "."
             raise InvalidInputError(msg) from None
     except InvalidInputError as error:
         msg = f"{path}: {error}"

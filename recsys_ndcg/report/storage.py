@@ -20,8 +20,10 @@ from recsys_ndcg.scoring.scores import PARTS, ListCounts
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.report.audits.audit import Audit
@@ -63,12 +65,41 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
         A user id is neither text nor a number, a metric of somebody's own gave numbers that none
         can have, or the file cannot be written.
     """
-    scores, orders = audit.scores, audit.levels.orders
+    wanted = columns_of(audit)
+    with at_most(audit.n_jobs):
+        packed = in_threads(lambda one: pack(one[1]), wanted)
+    users = audit.scores.users
+    stored = head_of(told, audit) | {"users": packed_ids(users)}
+    insert(stored, zip((keys for keys, _ in wanted), packed, strict=True))
+    write_json(stored, path, least_size(len(users), len(audit.scores.measurements)))
+
+
+def head_of(told: dict[str, Any], audit: Audit) -> dict[str, Any]:
+    """Return what a file says of the whole.
+
+    Raises
+    ------
+    InvalidInputError
+        A metric of somebody's own gave numbers that none can have.
+    """
     wrong = objection(audit.levels, audit.signatures)
     if wrong:
         msg = f"The report cannot be saved: {wrong}. Correct the metric that gives such a number."
         raise InvalidInputError(msg)
-    wanted = [
+    measured = audit.scores.measurements
+    return {
+        "format": f"recsys_ndcg report {FORMAT}",
+        "written_by": __version__,
+        **told,
+        "metrics": {str(one): described(one.metric, one.undefined) for one in measured},
+        "n_users": len(audit.scores.users),
+    }
+
+
+def columns_of(audit: Audit) -> list[tuple[tuple[str, ...], NDArray[Any]]]:
+    """Return what there is of every user, each column under where it stands in a file."""
+    scores, orders = audit.scores, audit.levels.orders
+    return [
         *((("lists", name), getattr(scores.counts, name)) for name in LISTS),
         (("lists", "truth"), audit.truth),
         *(
@@ -78,22 +109,15 @@ def write(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
             for place, metric in enumerate(scores.names)
         ),
     ]
-    with at_most(audit.n_jobs):
-        packed = in_threads(lambda one: pack(one[1]), wanted)
-    stored: dict[str, Any] = {
-        "format": f"recsys_ndcg report {FORMAT}",
-        "written_by": __version__,
-        **told,
-        "metrics": {str(one): described(one.metric, one.undefined) for one in scores.measurements},
-        "n_users": len(scores.users),
-        "users": packed_ids(scores.users),
-    }
-    for ((*keys, last), _), column in zip(wanted, packed, strict=True):
+
+
+def insert(stored: dict[str, Any], columns: Iterable[tuple[Sequence[str], Any]]) -> None:
+    """Put columns to where they stand."""
+    for (*keys, last), column in columns:
         place = stored
         for key in keys:
             place = place.setdefault(key, {})
         place[last] = column
-    write_json(stored, path, least_size(len(scores.users), len(scores.measurements)))
 
 
 def write_json(stored: dict[str, Any], path: str | Path, least: int) -> None:

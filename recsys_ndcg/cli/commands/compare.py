@@ -27,7 +27,7 @@ from recsys_ndcg.cli.testing import Statistics
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
@@ -147,7 +147,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
         reports = entries.reports(gated_plan(choices, names, ks, gated), gated)
         shown = None if names is None else [*names, *map(str, gated)]
         found = comparison_of(reports, metrics=shown, k=ks, **asked)
-        _show(found, form, kinds, style)
+        show_comparison(found, form, style, kinds)
         if tables.save is not None:
             found.save(tables.save)
         judged = [name for name in entries.files if name != other]
@@ -170,12 +170,14 @@ def _gates(
         yield found.not_worse(model, other, metric=metric)
 
 
-def _show(found: Comparison, form: str, kinds: list[str], style: Style) -> None:
-    """Print a comparison in a form."""
+def show_comparison(
+    found: Comparison, form: str, style: Style, kinds: Sequence[str] | None = None
+) -> None:
+    """Print a comparison in a form: the leaderboard, if no tables are named."""
     from recsys_ndcg.rendering import compared
     from recsys_ndcg.rendering.formats import table_as
 
-    metric = found.metrics[0]
+    metric, kinds = found.metrics[0], kinds or [compared.LEADERBOARD]
     if form == "text":
         _show_text(found, kinds, style)
     elif form == "json":
@@ -197,7 +199,7 @@ def _show(found: Comparison, form: str, kinds: list[str], style: Style) -> None:
             say(line)
 
 
-def _show_text(found: Comparison, kinds: list[str], style: Style) -> None:
+def _show_text(found: Comparison, kinds: Sequence[str], style: Style) -> None:
     from recsys_ndcg.rendering import compared, signature_lines, terminal
 
     first, *others = [compared.table(found, found.metrics[0], kind) for kind in kinds]

@@ -23,13 +23,14 @@ from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.estimates.clusters import CoClusters
 from recsys_ndcg.surprise.estimates.factors import Biases, Factors, ImplicitFactors
+from recsys_ndcg.surprise.estimates.functions import FunctionModel
 from recsys_ndcg.surprise.estimates.neighbours import (
     BaselineNeighbours,
     CentredNeighbours,
     Neighbours,
     StandardisedNeighbours,
 )
-from recsys_ndcg.surprise.estimates.one_by_one import OneByOne
+from recsys_ndcg.surprise.estimates.one_by_one import InTables, OneByOne
 from recsys_ndcg.surprise.estimates.popularity import MostPopular, Popularity
 from recsys_ndcg.surprise.estimates.slopes import Slopes
 
@@ -91,7 +92,7 @@ class Estimates:
     def __init__(self, algo: Any) -> None:
         self.n_items = int(algo.trainset.n_items)
         self._n_users = int(algo.trainset.n_users)
-        self._predicted = OneByOne(algo)
+        self._predicted = InTables(algo) if isinstance(algo, FunctionModel) else OneByOne(algo)
         rule = _rule_of(algo)
         if rule is not None and not self._agrees(rule, type(algo).__name__):
             rule = None

@@ -60,5 +60,13 @@ class OneByOne:
         return _with_stranger(raw_items(self._algo.trainset))
 
 
+class InTables(OneByOne):
+    """What a function says of many pairs at once."""
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, None]:
+        """Return the estimates of raw ids; none is impossible."""
+        return self._algo.of_raw(users, items), None
+
+
 def _with_stranger(ids: Ids) -> Ids:
     return np.fromiter([*ids, object()], dtype=object)

@@ -130,7 +130,7 @@ def run(
     """
     if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
         # all items are ranked where the model is, which is larger than anything that comes of it
-        jobs = (delayed(_fold)(*task, plan) for task in tasks)
+        jobs = (delayed(fold_of)(*task, plan) for task in tasks)
         return list(with_progress(_results(jobs, parallel), total))
     begun: deque[_Begun] = deque()
     results = _results(_dispatched(tasks, plan, begun), parallel)
@@ -169,7 +169,8 @@ def _dispatched(
         yield delayed(sent)(algo, trainset, testset, plan.job)
 
 
-def _fold(algo: Any, trainset: Any, testset: Any, plan: FoldPlan) -> Fold:
+def fold_of(algo: Any, trainset: Any, testset: Any, plan: FoldPlan) -> Fold:
+    """Fit an algorithm, let it predict, and measure what is planned."""
     begun = _Begun.of(trainset, testset, plan)
     tested = fitted_and_tested(algo, trainset, testset, plan.job)
     return begun.fold(tested, algo)

@@ -1,0 +1,74 @@
+"""experiment: models trained and evaluated over folds, as a file of TOML says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recsys_ndcg.cli.commands.compare import show_comparison
+from recsys_ndcg.cli.parameters import Style, checked_form
+from recsys_ndcg.cli.process import say, told
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison.comparison import Comparison
+
+
+def experiment(
+    config: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CONFIG",
+            help="TOML: ratings, metrics, splits, folder, and a table [models.NAME] each.",
+            show_default=False,
+        ),
+    ],
+    *,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where results are kept, and gone on from; in place of CONFIG's."),
+    ] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option("--n-jobs", help="How many processes train at once.")
+    ] = None,
+    style: Style,
+) -> None:
+    """Train and evaluate models over folds and seeds.
+
+    What CONFIG asks for. With a folder, the same command goes on where it was stopped.
+    """
+    with told(quiet=style.quiet):
+        form = checked_form(style.form)
+        found = _run(config, _given(folder=folder, n_jobs=n_jobs), quiet=style.quiet)
+        show_comparison(found, form, style)
+        if form == "text" and not style.quiet:
+            _say_costs(found)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
+    """Run the experiment, with its leaderboard where somebody watches."""
+    from recsys_ndcg.cli.filling import Filling
+    from recsys_ndcg.experiments.config import from_toml
+    from recsys_ndcg.experiments.experiment import experiment as run
+
+    asked = from_toml(config) | options
+    filling = Filling(list(asked["models"]))
+    if quiet:
+        return run(**asked, progress=False)
+    with filling.shown():
+        return run(**asked, progress=filling.progress, on_result=filling.add)
+
+
+def _say_costs(found: Comparison) -> None:
+    """Say how long each model takes, and how much memory."""
+    costs = found.runs.groupby(level="model", sort=False)
+    for model, rows in costs:
+        say(
+            f"- {model}: fit {rows['fit_time'].mean():.2f} s, test {rows['test_time'].mean():.2f} "
+            f"s, {rows['peak_memory_mb'].max():.0f} MB at most ({len(rows)} folds)."
+        )

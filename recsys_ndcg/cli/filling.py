@@ -1,0 +1,91 @@
+"""The leaderboard of an experiment while it fills, where somebody watches."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich.console import Group
+from rich.live import Live
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from recsys_ndcg.cli.process import err
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from recsys_ndcg.experiments.cells import Result
+
+
+class Filling:
+    """The means of what each model has so far.
+
+    Parameters
+    ----------
+    models : sequence of str
+        All that there are.
+    """
+
+    def __init__(self, models: Sequence[str]) -> None:
+        self._models = models
+        self._results: list[Result] = []
+        self._live: Live | None = None
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=err,
+        )
+        self._task = self._bar.add_task("Training", total=None)
+
+    @contextmanager
+    def shown(self) -> Iterator[Filling]:
+        """Show it on the terminal, and take it away in the end; nothing is shown in a pipe."""
+        if not err.is_terminal:
+            yield self
+            return
+        with Live(console=err, transient=True, get_renderable=self._drawn) as self._live:
+            yield self
+
+    def add(self, result: Result) -> None:
+        """Take the result of a fold."""
+        self._results.append(result)
+
+    def progress(self, what: str, share: float) -> None:
+        """Take how much is done."""
+        self._bar.update(self._task, description=what, completed=max(share, 0.0), total=1.0)
+
+    def table(self) -> pd.DataFrame:
+        """Return a row per model: the folds that are done, and the means over them."""
+        rows = [
+            {"model": one.model, "folds": 1, **one.scores, "fit s": one.costs["fit_time"]}
+            for one in self._results
+        ]
+        empty = pd.DataFrame(index=pd.Index(self._models, name="model"))
+        if not rows:
+            return empty.assign(folds=0)
+        found = pd.DataFrame(rows).groupby("model")
+        means = found.mean().assign(folds=found.size())
+        first = next(iter(self._results[0].scores))
+        joined = empty.join(means).fillna({"folds": 0}).astype({"folds": int})
+        return joined.sort_values(first, ascending=first in ("rmse", "mae", "mse"))
+
+    def _drawn(self) -> Group:
+        from recsys_ndcg.rendering import terminal
+        from recsys_ndcg.rendering.table import number
+
+        table = self.table().reset_index()
+        cells = table.astype(object)
+        for name in table.columns[2:]:
+            cells[name] = [number(value) for value in table[name]]
+        return Group(terminal.Grid(cells.astype(str)), self._bar)

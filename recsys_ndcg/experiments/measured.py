@@ -1,0 +1,100 @@
+"""What an experiment measures in every fold: metrics under one protocol or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.experiments.models import described_function
+from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
+from recsys_ndcg.surprise.model_selection.preflight import settled_plan
+
+if TYPE_CHECKING:
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.plan import Cutoffs
+    from recsys_ndcg.surprise.model_selection.measures import Measure
+
+PROTOCOLS = ("rated", "catalogue")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured, as somebody asked for it."""
+
+    metrics: Any
+    k: Cutoffs
+    threshold: float | None
+    convention: Convention | str | None
+    protocol: Any
+
+    def plan(self, data: Any) -> FoldPlan:
+        """Return what is measured of every fold of a dataset, settled.
+
+        Raises
+        ------
+        InvalidInputError
+            Nothing that is asked for ranks anything, or it cannot be computed of these ratings.
+        """
+        measures = resolved(list(self._names()))
+        if not any(one.metric for one in measures):
+            msg = (
+                "No metric here ranks anything: ask for one such as 'ndcg@10', by which models "
+                "are compared."
+            )
+            raise InvalidInputError(msg)
+        plan = FoldPlan.of(measures, self.threshold, self.convention, train=False)
+        return settled_plan(plan, data, 2)
+
+    def _names(self) -> Iterable[Any]:
+        """Give the metrics under each protocol; those that name one have only that."""
+        metrics, protocols = self.metrics, self._protocols()
+        if metrics is None:
+            relevant = [] if self.threshold is None else ["precision", "recall"]
+            metrics = ["ndcg", *relevant]
+        single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
+        given = [metrics] if single else list(metrics)
+        for place, protocol in enumerate(protocols):
+            for one in given:
+                yield from self._under(protocol, one, first=not place)
+
+    def _under(self, protocol: str, given: Any, *, first: bool) -> Iterable[Any]:
+        if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
+            yield from [given] if first else ()
+            return
+        name, colon, named = str(given).partition(":")
+        ks = [self.k] if self.k is None or isinstance(self.k, int) else list(self.k)
+        if colon:
+            yield from [f"{one}:{named}" for one in parse(name, ks)] if first else ()
+        else:
+            parsed = [given] if isinstance(given, Metric) else parse(name, ks)
+            yield from (f"{one}:{protocol}" if protocol != "rated" else one for one in parsed)
+
+    def _protocols(self) -> list[str]:
+        given = self.protocol
+        asked = PROTOCOLS if given == "both" else [given] if isinstance(given, str) else given
+        if not isinstance(asked, Iterable) or not (known := list(asked)):
+            known = [given]
+        for one in known:
+            if one not in PROTOCOLS:
+                told = nearest(str(one), [*PROTOCOLS, "both"])
+                msg = f"protocol={shown(given)}: what is ranked is 'rated' or 'catalogue'. {told}"
+                raise InvalidInputError(msg)
+        return list(dict.fromkeys(known))
+
+
+def described(plan: FoldPlan) -> dict[str, Any]:
+    """Return how each measure is computed."""
+    return {one.name: _described(one, plan) for one in plan.measures}
+
+
+def _described(one: Measure, plan: FoldPlan) -> Any:
+    ranking = plan.rated if one.protocol == "rated" else plan.catalogue
+    if one.metric is None or ranking is None:
+        return described_function(one.function) if one != ACCURACY.get(one.name) else "surprise"
+    found = next(each for each in ranking.measurements if each.metric == one.metric)
+    threshold = "none" if found.threshold is None else f"{found.threshold:g}"
+    return f"{found.convention.signature}|threshold:{threshold}"

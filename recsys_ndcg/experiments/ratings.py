@@ -1,0 +1,129 @@
+"""The ratings of an experiment: what the splits part, and a digest by which they are known."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.contents import is_place
+from recsys_ndcg.input.frames import Table
+from recsys_ndcg.input.ratings import read_ratings
+from recsys_ndcg.input.rows import check_finite
+from recsys_ndcg.surprise.library import library
+from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_TIME = "timestamp"
+
+
+def dataset_of(
+    data: Any,
+    columns: Mapping[str, str] | None = None,
+    rating_scale: tuple[float, float] | None = None,
+) -> Any:
+    """Return ratings as a dataset of Surprise.
+
+    Parameters
+    ----------
+    data : surprise.Dataset, table, or path
+        A table has a row per rating; a file is CSV, or separated by ``::``.
+    columns : mapping, optional
+        What a table calls ``user``, ``item``, ``rating`` and ``timestamp``.
+    rating_scale : pair of float, optional
+        Of a table or file; by default from its lowest to its highest rating.
+
+    Raises
+    ------
+    InvalidInputError
+        They are nothing of this, or no ratings.
+    """
+    if hasattr(data, "raw_ratings") or hasattr(data, "folds_files"):
+        if columns or rating_scale:
+            msg = "A dataset of Surprise has its columns and its rating scale already: leave them."
+            raise InvalidInputError(msg)
+        ratings_of(data)
+        return data
+    table = read_ratings(data) if is_place(data) else data
+    rows = _rows(table, dict(columns or {}))
+    rated = [rating for _, _, rating, _ in rows]
+    if not rows:
+        msg = "There are no ratings: the table is empty."
+        raise InvalidInputError(msg)
+    scale = (min(rated), max(rated)) if rating_scale is None else rating_scale
+    surprise = library("An experiment")
+    reader = surprise.Reader(rating_scale=_checked(scale))
+    first = pd.DataFrame([row[:3] for row in rows[:1]])
+    dataset = surprise.Dataset.load_from_df(first, reader)
+    dataset.raw_ratings = rows
+    return dataset
+
+
+def _checked(scale: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, scale)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not -np.inf < low < high < np.inf:
+        msg = f"The rating scale runs from a lower number to a higher one, not {shown(scale)}."
+        raise InvalidInputError(msg)
+    return low, high
+
+
+def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
+    """Return rows (user, item, rating, time), the last None where there is none."""
+    time = columns.pop(_TIME, None)
+    if "rating" in columns:
+        columns["true"] = columns.pop("rating")
+    names = Table(data, columns).names
+    timed = time if time is not None else _TIME if _TIME in names else None
+    table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
+    table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))
+    ratings = table.numbers("true")
+    check_finite(ratings, "rating", "leave such rows out, or correct them")
+    times = [None] * len(ratings) if timed is None else table.numbers("estimated").tolist()
+    user, item = (table.ids(name).tolist() for name in ("user", "item"))
+    return list(zip(user, item, ratings.tolist(), times, strict=True))
+
+
+def described(data: Any) -> dict[str, Any]:
+    """Return how many ratings, users and items there are, and a digest of all in their order."""
+    columns = list(zip(*ratings_of(data), strict=True))
+    return {
+        "ratings": len(columns[0]),
+        "users": len(set(columns[0])),
+        "items": len(set(columns[1])),
+        "digest": _digest(columns),
+    }
+
+
+def digest_of_split(trainset: Any, testset: list[Any]) -> str:
+    """Return a digest of what a model is trained on, and tested."""
+    inner = zip(*trainset.all_ratings(), strict=True)
+    users, items, ratings = map(list, inner)
+    train = [
+        list(map(trainset.to_raw_uid, users)),
+        list(map(trainset.to_raw_iid, items)),
+        ratings,
+    ]
+    return _digest([*train, *zip(*testset, strict=True)])
+
+
+def _written(value: Any) -> str:
+    """Return a value as Python writes it, a number of NumPy as one of Python."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _digest(columns: Iterable[Iterable[Any]]) -> str:
+    """Return a digest of columns: of text and numbers as Python writes them."""
+    found = blake2b(digest_size=16)
+    for column in columns:
+        codes, distinct = pd.factorize(np.fromiter(column, dtype=object), use_na_sentinel=False)
+        written = np.array(list(map(_written, distinct)), dtype=object)
+        found.update(pd.util.hash_array(written, categorize=False)[codes].tobytes())
+    return found.hexdigest()

@@ -1,0 +1,154 @@
+"""The cells of an experiment, one after the other or in workers of their own."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from joblib import effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor
+
+from recsys_ndcg.errors import InvalidInputError, about
+from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, worked
+from recsys_ndcg.experiments.ratings import digest_of_split
+from recsys_ndcg.experiments.splits import seeded
+from recsys_ndcg.surprise.model_selection.preflight import watched_splits
+from recsys_ndcg.surprise.trainsets import Ratings
+from recsys_ndcg.surprise.traps import warn_of_training
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
+
+    from recsys_ndcg.experiments.models import Model
+    from recsys_ndcg.surprise.leakage import Leak
+    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All cells: every model in every fold of every seed.
+
+    Parameters
+    ----------
+    models : mapping of str to Model
+        By name.
+    data : surprise.Dataset
+        The ratings.
+    splitter : object
+        That has `split`.
+    seeds : sequence of int
+        For the splitter and the models.
+    plan : FoldPlan
+        What is measured.
+    splits : dict of Cell to str
+        The digests of what has been split so far.
+    leaks : list of Leak
+        Of each split so far.
+    said : list of str
+        What is to be warned of the ratings.
+    """
+
+    models: Mapping[str, Model]
+    data: Any
+    splitter: Any
+    seeds: Sequence[int]
+    plan: FoldPlan
+    splits: dict[Cell, str] = field(default_factory=dict)
+    leaks: list[Leak] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several seeds."""
+        return len(self.seeds) > 1
+
+    @property
+    def total(self) -> int | None:
+        """How many cells there are, None where the splitter does not say."""
+        try:
+            n_folds = int(self.splitter.get_n_folds())
+        except (AttributeError, TypeError, ValueError):
+            return None
+        return n_folds * len(self.seeds) * len(self.models)
+
+    def tasks(self, done: Callable[[Cell], bool]) -> Iterator[Task]:
+        """Give what is to be done, fold by fold, each split as long as it is needed."""
+        for seed in self.seeds:
+            splitter = seeded(self.splitter, seed, always=self.several)
+            splits = watched_splits(splitter, self.data, None, self.leaks)
+            for fold, (trainset, testset) in enumerate(splits, 1):
+                self._look_at(trainset)
+                split = digest_of_split(trainset, testset)
+                for name, model in self.models.items():
+                    cell = Cell(name, seed, fold)
+                    self.splits[cell] = split
+                    if not done(cell):
+                        algo = model.fresh(seed, always=self.several)
+                        yield Task(cell, algo, trainset, testset, split, self.plan)
+
+    def _look_at(self, trainset: Any) -> None:
+        """Keep what is to be warned of the first trainset."""
+        if self.splits:
+            return
+        ratings = Ratings.by_user(trainset)
+        with about("") as said:
+            warn_of_training(object, ratings, trainset.rating_scale)
+            for kind in dict.fromkeys(type(one.given) for one in self.models.values()):
+                warn_of_training(kind, ratings, None)
+        self.said.extend(said)
+
+
+def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
+    """Give what comes of tasks as it comes.
+
+    With several jobs each worker is a process, and none of them outlives this generator.
+
+    Raises
+    ------
+    InvalidInputError
+        A worker was killed.
+    """
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1:
+        yield from map(worked, tasks)
+        return
+    running: dict[Future[Result | Failure], Cell] = {}
+    pool = ProcessPoolExecutor(max_workers=workers, initializer=_ignore_interrupts)
+    try:
+        for task in tasks:
+            running[pool.submit(worked, task)] = task.cell
+            if len(running) > workers:  # one waits, so that no worker does
+                yield from _finished(running)
+        while running:
+            yield from _finished(running)
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the process that asked, which ends its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _finished(running: dict[Future[Result | Failure], Cell]) -> Iterator[Result | Failure]:
+    """Wait for some of what is running, and give it."""
+    finished, _ = wait(running, return_when=FIRST_COMPLETED)
+    for one in finished:
+        try:
+            found = one.result()
+        except BrokenProcessPool:
+            told = "; ".join(map(str, running.values()))
+            msg = (
+                f"A worker was ended from outside, perhaps for lack of memory, while these were "
+                f"running or waiting: {told}. Run again with fewer jobs (n_jobs=1 takes the least "
+                "memory); with folder= it goes on from there."
+            )
+            raise InvalidInputError(msg) from None
+        except Exception as error:  # noqa: BLE001 - what cannot be sent to a worker, or back
+            found = failure_of(running[one], error)
+        del running[one]
+        yield found

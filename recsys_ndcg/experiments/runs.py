@@ -1,0 +1,211 @@
+"""Runs of experiments, read from their folders: what there is of each model, in one table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from glob import glob
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.experiments.folder import RunFolder
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.surprise.model_selection.contenders import contender
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.experiments.cells import Result
+
+_COSTS = ("fit_time", "test_time", "peak_memory_mb")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRun:
+    """What came of a model in all folds and seeds.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        One per cell.
+    parameters : mapping
+        What the model was given.
+    """
+
+    results: Sequence[Result]
+    parameters: Mapping[str, Any]
+
+    @lazy
+    def contender(self) -> Contender:
+        """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
+        return contender([one.fold for one in self.results])
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of every measure: over users as they are compared, or over folds."""
+        values = pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
+        found = self.contender
+        for name, column in zip(found.names, found.scores.T, strict=True):
+            if found.metrics[found.at(name)].orders:
+                known = column[~np.isnan(column)]
+                values[name] = float(known.mean()) if len(known) else np.nan
+        return {str(name): float(value) for name, value in values.items()}
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Mean seconds of a cell, and the most memory of any."""
+        table = pd.DataFrame([one.costs for one in self.results])
+        return dict(
+            zip(_COSTS, [*table[[*_COSTS[:2]]].mean(), table[_COSTS[2]].max()], strict=True)
+        )
+
+
+def cells_table(models: Mapping[str, ModelRun]) -> pd.DataFrame:
+    """Return a row for each model, seed and fold: costs, users, and the value of every measure."""
+    rows = [
+        {**one.cell._asdict(), **one.costs, "users": one.fold.n_users, **one.scores}
+        for run in models.values()
+        for one in run.results
+    ]
+    return pd.DataFrame(rows).set_index(["model", "seed", "fold"])
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of experiments, of different days.
+
+    Parameters
+    ----------
+    folders : mapping of str to RunFolder
+        By the names under which they are shown.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row per run and model.
+    """
+
+    folders: Mapping[str, RunFolder]
+
+    @lazy
+    def _models(self) -> dict[tuple[str, str], ModelRun]:
+        found = {}
+        for run, folder in self.folders.items():
+            for model, told in folder.models.items():
+                results = [folder.result(cell) for cell in folder.cells(model)]
+                found[run, model] = ModelRun(results, told["parameters"])
+        return found
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row per run and model, the best first in the first measure of each group.
+
+        Columns: the means of all measures; users; cells, done of those that the run has by now,
+        and failed; fit_time and test_time (mean seconds of a cell), peak_memory_mb; begun; data,
+        splits and how, digests by which runs can be told apart whose numbers are not comparable.
+        """
+        rows = [self._row(run, model, one) for (run, model), one in self._models.items()]
+        table = pd.DataFrame(rows).set_index(["run", "model"])
+        first = next(iter(self._measures()))
+        order = table.assign(_first=table[first]).sort_values(
+            ["data", "how", "_first"],
+            ascending=[True, True, first in ("rmse", "mae", "mse")],
+            kind="stable",
+        )
+        return table.loc[order.index]
+
+    @property
+    def contenders(self) -> dict[str, Contender]:
+        """Every model that is done in all cells of its run, for ``rn.compare(runs)``."""
+        models = [model for _, model in self._models]
+        whole = {
+            key: one for key, one in self._models.items() if len(one.results) == self._cells(key[0])
+        }
+        return {
+            model if models.count(model) == 1 else f"{run}: {model}": one.contender
+            for (run, model), one in whole.items()
+            if one.results
+        }
+
+    def _row(self, run: str, model: str, one: ModelRun) -> dict[str, Any]:
+        folder = self.folders[run]
+        asked = folder.asked
+        told: dict[str, Any] = {"run": run, "model": model}
+        told |= dict.fromkeys(self._measures(), np.nan)
+        if one.results:
+            told |= one.means
+        return {
+            **told,
+            "users": len(one.contender.users) if one.results else 0,
+            "done": len(one.results),
+            "of": self._cells(run),
+            "failed": len(folder.failures(model)),
+            **(one.costs if one.results else dict.fromkeys(_COSTS, np.nan)),
+            "begun": asked["begun"],
+            "data": asked["data"]["digest"][:8],
+            "how": _digest([asked["splits"], asked["measures"]]),
+        }
+
+    def _measures(self) -> Iterable[str]:
+        asked = (folder.asked["measures"] for folder in self.folders.values())
+        return dict.fromkeys(name for one in asked for name in one)
+
+    def _cells(self, run: str) -> int:
+        """Return how many different cells any model of a run has."""
+        folder = self.folders[run]
+        return len({cell[1:] for model in folder.models for cell in folder.cells(model)})
+
+
+def load_runs(*paths: str | Path) -> Runs:
+    """Read the runs of experiments, of different days and machines.
+
+    Parameters
+    ----------
+    *paths : str or Path
+        Folders of `experiment`, or patterns such as ``"runs/*"``.
+
+    Returns
+    -------
+    Runs
+        With `Runs.table`; ``rn.compare(runs)`` compares the models whose runs are of the same
+        ratings, splits and measures.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such folder, or a file in it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import recsys_ndcg as rn
+    >>> from recsys_ndcg.datasets import sample_ratings
+    >>> from recsys_ndcg.surprise import MostPopular
+    >>> folder = tempfile.mkdtemp()
+    >>> ratings = sample_ratings(n_users=30)
+    >>> _ = rn.experiment(ratings, {"popular": MostPopular()}, splits=2, folder=folder)
+    >>> rn.load_runs(folder).table[["ndcg@10", "users", "done", "failed"]].round(3).values.tolist()
+    [[0.763, 30.0, 2.0, 0.0]]
+    """
+    found = {str(folder): RunFolder.read(folder) for path in paths for folder in _folders(path)}
+    if not found:
+        msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
+        raise InvalidInputError(msg)
+    return Runs(found)
+
+
+def _folders(path: str | Path) -> Iterable[str | Path]:
+    """Return the folder, or those that match a pattern."""
+    check_path(path)
+    matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207 - any pattern
+    return [one for one in matched if RunFolder.is_one(one)] or [path]
+
+
+def _digest(value: Any) -> str:
+    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=4).hexdigest()

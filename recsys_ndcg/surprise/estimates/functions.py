@@ -1,0 +1,157 @@
+"""Models of other libraries: functions of the ratings to train on, in the shape of an algorithm."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from surprise import Prediction
+
+from recsys_ndcg.errors import InvalidInputError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from recsys_ndcg.arrays import Floats, Ids
+
+_SEEDS = ("seed", "random_state")
+_POSSIBLE = {"was_impossible": False}
+_FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
+
+
+class FunctionModel:
+    """A function in place of an algorithm.
+
+    Parameters
+    ----------
+    function : callable
+        ``f(train)`` gets a table user, item, rating, and returns a function of pairs, a table
+        user, item, that gives their estimates; or ``f(train, pairs)`` gives them at once. A
+        parameter that is called `seed` or `random_state` gets the seed.
+    name : str
+        For messages.
+    seed : int
+        Of the run.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, seed: int = 0) -> None:
+        self._function = function
+        self._name = name
+        names, free = _parameters(function)
+        self._seeds = {one: seed for one in names if one in _SEEDS}
+        self._at_once = free > 1
+        self._predict: Any = None
+
+    def fit(self, trainset: Any) -> Self:
+        """Train: call the function, unless it takes the pairs as well."""
+        self.trainset = trainset
+        rows = (
+            (trainset.to_raw_uid(user), trainset.to_raw_iid(item), rating)
+            for user, item, rating in trainset.all_ratings()
+        )
+        self._train = pd.DataFrame(rows, columns=["user", "item", "rating"])
+        if not self._at_once:
+            self._predict = self._function(self._train, **self._seeds)
+        return self
+
+    def test(self, testset: list[Any]) -> list[Any]:
+        """Return predictions of a testset."""
+        pairs = pd.DataFrame([row[:2] for row in testset], columns=["user", "item"])
+        estimates = self._estimates(pairs).tolist()
+        rows = zip(testset, estimates, strict=True)
+        return [Prediction(*row[:3], estimated, _POSSIBLE) for row, estimated in rows]
+
+    def predict(self, user: Any, item: Any, *_: Any, **__: Any) -> Any:
+        """Return the prediction of a pair."""
+        (estimated,) = self._estimates(pd.DataFrame({"user": [user], "item": [item]})).tolist()
+        return Prediction(user, item, None, estimated, _POSSIBLE)
+
+    def of_raw(self, users: Ids, items: Ids) -> Floats:
+        """Return estimates of some users, in rows, for some items."""
+        if self._at_once:
+            msg = (
+                f"{self._name}: to rank the catalogue, the function takes the ratings alone, "
+                "f(train), and returns a function of pairs, which is called for some users after "
+                "others."
+            )
+            raise InvalidInputError(msg)
+        pairs = pd.DataFrame(
+            {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
+        )
+        return self._estimates(pairs.infer_objects()).reshape(len(users), len(items))
+
+    def _estimates(self, pairs: pd.DataFrame) -> Floats:
+        asked = pairs.copy()  # which the function may change
+        if self._at_once:
+            found = self._function(self._train, asked, **self._seeds)
+        else:
+            found = self._predict(asked) if callable(self._predict) else self._predict
+        values = self._in_order(found, pairs)
+        bad = ~np.isfinite(values)
+        if bad.any():
+            pair = tuple(pairs.iloc[int(bad.argmax())])
+            msg = (
+                f"{self._name} estimates no number for {bad.sum()} of {len(pairs)} pairs, the "
+                f"first {shown(pair)}. Give one for all: a low one where the model knows nothing."
+            )
+            raise InvalidInputError(msg)
+        return values
+
+    def _in_order(self, found: Any, pairs: pd.DataFrame) -> Floats:
+        """Return the estimates of the pairs that were asked for."""
+        if hasattr(found, "columns"):
+            return self._looked_up(found, pairs)
+        try:
+            values = np.array(found, dtype=np.float64)
+        except (TypeError, ValueError):
+            self._refuse(f"returns {shown(found)}")
+        if values.shape != (len(pairs),):
+            shape = " × ".join(map(str, values.shape)) or "one"
+            self._refuse(f"returns {shape} numbers for {len(pairs)} pairs")
+        return values
+
+    def _looked_up(self, found: Any, pairs: pd.DataFrame) -> Floats:
+        """Return the estimates that a table has of the pairs."""
+        lacking = [one for one in ("user", "item", "estimated") if one not in found.columns]
+        if lacking:
+            self._refuse(f"returns a table without {', '.join(lacking)}")
+        table = pd.DataFrame({one: np.asarray(found[one]) for one in found.columns})
+        twice = table.duplicated(["user", "item"])
+        if twice.any():
+            pair = tuple(table.loc[twice, ["user", "item"]].iloc[0])
+            self._refuse(f"returns the pair {shown(pair)} twice")
+        try:
+            merged = pairs.merge(table, how="left", on=["user", "item"], indicator=True)
+        except ValueError as error:  # ids of another type
+            self._refuse(f"returns ids of another type ({error})")
+        absent = (merged["_merge"] == "left_only").to_numpy()
+        if absent.any():
+            pair = tuple(pairs.iloc[int(absent.argmax())])
+            self._refuse(
+                f"returns other pairs than asked for: {absent.sum()} of {len(pairs)} are missing, "
+                f"the first {shown(pair)}"
+            )
+        return np.array(merged["estimated"], dtype=np.float64)
+
+    def _refuse(self, fault: str) -> Any:
+        msg = f"{self._name} {fault}. It is to give {_FORM}."
+        raise InvalidInputError(msg)
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[list[str], int]:
+    """Return the names of the parameters, and how many take what is not named."""
+    try:
+        known = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a function that is not Python's
+        return [], 1
+    free = [
+        one
+        for one in known
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        and one.name not in _SEEDS
+        and one.default is one.empty
+    ]
+    return [one.name for one in known], len(free)
