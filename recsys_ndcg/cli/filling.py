@@ -75,10 +75,12 @@ class Filling:
         if not rows:
             return empty.assign(folds=0)
         found = pd.DataFrame(rows).groupby("model")
+        from recsys_ndcg.experiments.measured import lower_is_better
+
         means = found.mean().assign(folds=found.size())
         first = next(iter(self._results[0].scores))
         joined = empty.join(means).fillna({"folds": 0}).astype({"folds": int})
-        return joined.sort_values(first, ascending=first in ("rmse", "mae", "mse"))
+        return joined.sort_values(first, ascending=lower_is_better(first))
 
     def _drawn(self) -> Group:
         from recsys_ndcg.rendering import terminal

@@ -86,6 +86,11 @@ class Measured:
         return list(dict.fromkeys(known))
 
 
+def lower_is_better(name: str) -> bool:
+    """Tell errors from all other measures."""
+    return name in ACCURACY and not ACCURACY[name].greater_is_better
+
+
 def described(plan: FoldPlan) -> dict[str, Any]:
     """Return how each measure is computed."""
     return {one.name: _described(one, plan) for one in plan.measures}

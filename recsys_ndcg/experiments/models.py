@@ -91,8 +91,8 @@ def models_of(models: Any) -> dict[str, Model]:
         msg = f"Give the models by name, {{'SVD': SVD(), 'KNN': KNNBasic()}}, not {shown(models)}."
         raise InvalidInputError(msg)
     for name, given in models.items():
-        if not isinstance(name, str) or not name.strip():
-            msg = f"The name of a model is text, not {shown(name)}."
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            msg = f"The name of a model is text that can be shown, not {shown(name)}."
             raise InvalidInputError(msg)
         if isinstance(given, type):
             msg = f"{name}: {given.__name__} is a class; a model is one of it, {given.__name__}()."

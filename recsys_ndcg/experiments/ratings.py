@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.ratings import read_ratings
@@ -81,6 +82,15 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     if "rating" in columns:
         columns["true"] = columns.pop("rating")
     names = Table(data, columns).names
+    known = roles_of(names, columns)
+    for role, ours in (("user", "user"), ("item", "item"), ("true", "rating")):
+        if role not in known:
+            told = ", ".join(map(str, names))
+            msg = (
+                f"The ratings have no column {ours!r}; there are: {told}. Say what it is called: "
+                f"columns={{{ours!r}: '...'}}."
+            )
+            raise InvalidInputError(msg)
     timed = time if time is not None else _TIME if _TIME in names else None
     table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
     table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))

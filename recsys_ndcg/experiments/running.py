@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.surprise.leakage import Leak
     from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+
+_LOOKS = 1.0  # seconds between looks whether there is anybody to work for
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Fa
         yield from map(worked, tasks)
         return
     running: dict[Future[Result | Failure], Cell] = {}
-    pool = ProcessPoolExecutor(max_workers=workers, initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(max_workers=workers, initializer=_depend)
     try:
         for task in tasks:
             running[pool.submit(worked, task)] = task.cell
@@ -129,9 +134,16 @@ def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Fa
         pool.shutdown(kill_workers=True)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that asked, which ends its workers."""
+def _depend() -> None:
+    """Leave Ctrl-C to the process that asked, and end with it, also where it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOKS)
+    os._exit(1)
 
 
 def _finished(running: dict[Future[Result | Failure], Cell]) -> Iterator[Result | Failure]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.errors import InvalidInputError, check_path, nearest
 from recsys_ndcg.experiments.folder import RunFolder
+from recsys_ndcg.experiments.measured import lower_is_better
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.model_selection.contenders import contender
 
@@ -52,9 +53,8 @@ class ModelRun:
         values = pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
         found = self.contender
         for name, column in zip(found.names, found.scores.T, strict=True):
-            if found.metrics[found.at(name)].orders:
-                known = column[~np.isnan(column)]
-                values[name] = float(known.mean()) if len(known) else np.nan
+            known = column[~np.isnan(column)]
+            values[name] = known.mean() if len(known) else np.nan
         return {str(name): float(value) for name, value in values.items()}
 
     @property
@@ -104,21 +104,53 @@ class Runs:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row per run and model, the best first in the first measure of each group.
+        """A row per run and model, the best in the first measure first.
 
-        Columns: the means of all measures; users; cells, done of those that the run has by now,
-        and failed; fit_time and test_time (mean seconds of a cell), peak_memory_mb; begun; data,
-        splits and how, digests by which runs can be told apart whose numbers are not comparable.
+        Columns: the means of all measures; users; done, how many folds of all seeds, of so many
+        that the run has by now, and failed; fit_time and test_time (mean seconds of a fold),
+        peak_memory_mb; begun; data and how, digests of the ratings and of splits and measures:
+        rows that agree in both stand together, and their numbers can be compared.
         """
+        return self.sorted_by(None)
+
+    def sorted_by(self, measure: str | None) -> pd.DataFrame:
+        """Return the table with the best in a measure first.
+
+        Raises
+        ------
+        InvalidInputError
+            No run has that measure.
+        """
+        measures = self._measures()
+        name = measures[0] if measure is None else measure.strip().lower()
+        if name not in measures:
+            msg = f"No run has measured {measure!r}. {nearest(name, measures)}"
+            raise InvalidInputError(msg)
         rows = [self._row(run, model, one) for (run, model), one in self._models.items()]
-        table = pd.DataFrame(rows).set_index(["run", "model"])
-        first = next(iter(self._measures()))
-        order = table.assign(_first=table[first]).sort_values(
-            ["data", "how", "_first"],
-            ascending=[True, True, first in ("rmse", "mae", "mse")],
-            kind="stable",
+        table = pd.DataFrame(rows).sort_values(
+            ["data", "how", name], ascending=[True, True, lower_is_better(name)], kind="stable"
         )
-        return table.loc[order.index]
+        return table.set_index(["run", "model"])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes the numbers of runs something else than they seem: a sentence for each."""
+        apart = {
+            "ratings": [one.asked["data"] for one in self.folders.values()],
+            "splits": [one.asked["splits"] for one in self.folders.values()],
+            "measures": [one.asked["measures"] for one in self.folders.values()],
+        }
+        told = [
+            f"The runs have different {what}: their numbers cannot be compared."
+            for what, some in apart.items()
+            if any(one != some[0] for one in some)
+        ]
+        return told + [
+            f"{run}: {model} failed, see {path.parent}."
+            for run, folder in self.folders.items()
+            for model in folder.models
+            for path in folder.failures(model)[:1]
+        ]
 
     @property
     def contenders(self) -> dict[str, Contender]:
@@ -152,9 +184,9 @@ class Runs:
             "how": _digest([asked["splits"], asked["measures"]]),
         }
 
-    def _measures(self) -> Iterable[str]:
+    def _measures(self) -> list[str]:
         asked = (folder.asked["measures"] for folder in self.folders.values())
-        return dict.fromkeys(name for one in asked for name in one)
+        return list(dict.fromkeys(name for one in asked for name in one))
 
     def _cells(self, run: str) -> int:
         """Return how many different cells any model of a run has."""

@@ -9,9 +9,12 @@ import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.parameters import Style, checked_form
-from recsys_ndcg.cli.process import say, told
+from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.comparison.comparison import Comparison
 
 
@@ -72,3 +75,33 @@ def _say_costs(found: Comparison) -> None:
             f"- {model}: fit {rows['fit_time'].mean():.2f} s, test {rows['test_time'].mean():.2f} "
             f"s, {rows['peak_memory_mb'].max():.0f} MB at most ({len(rows)} folds)."
         )
+
+
+_SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
+
+
+def _done(table: pd.DataFrame) -> list[str]:
+    """Return how many folds are done of how many."""
+    return [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+
+
+def show_runs(paths: list[Path], form: str, metric: str | None, *, quiet: bool) -> None:
+    """Print the models of some runs, the best of each group first."""
+    from recsys_ndcg.experiments.runs import load_runs
+    from recsys_ndcg.rendering import terminal
+    from recsys_ndcg.rendering.formats import table_as
+
+    runs = load_runs(*paths)
+    table = runs.sorted_by(metric).reset_index()
+    brief = table.assign(done=_done(table), begun=table["begun"].str[:10]).drop(
+        columns=["of", "failed", "data", "how"]
+    )
+    cells = terminal.written(brief.set_index("run")).map(visible)
+    if form == "text":
+        show(terminal.Grid(cells.rename(columns=_SHORT), left=2))
+    else:
+        emit(table_as(form, cells, table, left=2))
+    if quiet or form != "text":
+        return
+    for remark in runs.remarks:
+        say(f"- {remark}", wrap=True)

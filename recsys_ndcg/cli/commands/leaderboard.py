@@ -1,11 +1,13 @@
-"""leaderboard: the users whose lists are ranked best, or worst."""
+"""leaderboard: the users whose lists are ranked best, or worst; or the models of runs."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recsys_ndcg.cli.commands.experiment import show_runs
 from recsys_ndcg.cli.entries import check_there
 from recsys_ndcg.cli.gates import metric_of
 from recsys_ndcg.cli.parameters import (
@@ -40,6 +42,10 @@ def _orders() -> Iterable[str]:
 def leaderboard(  # noqa: PLR0913 - one parameter per option
     *,
     source: Source,
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RUNS", help="More folders of experiments.", show_default=False),
+    ] = None,
     written: Written,
     metric: Annotated[
         str | None,
@@ -63,10 +69,15 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Show the users whose lists are ranked best.
 
-    FILE may be a saved report, too. Users for whom every order is the same are left out.
+    FILE may be a saved report, too. Users for whom every order is the same are left out. Of
+    folders of experiments, runs/today runs/monday, it is the models that are shown.
     """
     with told(quiet=style.quiet):
         form = checked_form(style.form)
+        if more or (source.file is not None and source.file.is_dir()):
+            runs = [one for one in (source.file, *(more or ())) if one is not None]
+            show_runs(runs, form, metric, quiet=style.quiet)
+            return
         _check(sort, n)
         report, name = _measured(source, written, choices, metric)
         board = report.leaderboard(name, n, by=sort, ascending=ascending)

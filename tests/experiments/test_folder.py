@@ -1,0 +1,338 @@
+"""The folder of a run: it resumes, it mixes nothing, and nothing half-written is read."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import resource
+import shutil
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from surprise import BaselineOnly
+from surprise.model_selection import KFold
+
+import recsys_ndcg as rn
+from recsys_ndcg.surprise import SVD, MostPopular
+from tests.experiments.made import Failing, item_means, models, ratings, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder that is not there yet."""
+    return tmp_path / "runs" / "today"
+
+
+@pytest.fixture
+def done(folder: Path) -> Path:
+    """Return one with a whole run."""
+    run(folder=folder, protocol="both")
+    return folder
+
+
+def _never(_: Any) -> Any:
+    pytest.fail("something was trained again")
+
+
+def test_it_says_what_was_done(done: Path) -> None:
+    """What was asked, of which data, by what; and of each cell what it took and scored."""
+    told = json.loads((done / "run.json").read_text())
+    assert told["data"]["ratings"] == len(ratings())
+    assert told["data"]["users"] == ratings()["user"].nunique()
+    assert told["splits"]["n_splits"] == 2
+    assert "gain:exponential" in told["measures"]["ndcg@5:catalogue"]
+    assert {"python", "numpy", "scikit-surprise"} <= told["versions"].keys()
+    assert {"system", "cores"} <= told["machine"].keys()
+    model = json.loads((done / "cells" / "SVD" / "model.json").read_text())
+    assert model["parameters"]["n_factors"] == 3
+    cell = json.loads((done / "cells" / "SVD" / "seed0-fold1.json").read_text())
+    assert cell["values"].keys() == told["measures"].keys()
+    assert cell["fit_time"] > 0
+
+
+def test_scores_of_users_are_parquet(done: Path) -> None:
+    """For any program: a row per user, a column per metric."""
+    table = pd.read_parquet(done / "cells" / "SVD" / "seed0-fold2.rated.parquet")
+    by_fold = run().per_user["ndcg@5", "SVD"]
+    assert set(table["user"]) == set(by_fold.index)
+    cell = json.loads((done / "cells" / "SVD" / "seed0-fold2.json").read_text())
+    assert table["ndcg@5"].mean() == pytest.approx(cell["values"]["ndcg@5"], abs=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_it_resumes(folder: Path, n_jobs: int) -> None:
+    """What is done is not done again, and the numbers are the same to the last digit."""
+
+    class StopError(Exception):
+        pass
+
+    seen = []
+
+    def stop(result: Any) -> None:
+        seen.append(result.cell)
+        if len(seen) == 3:
+            raise StopError
+
+    options: dict[str, Any] = {"seeds": 2, "protocol": "both", "n_jobs": n_jobs}
+    with pytest.raises(StopError):
+        run(folder=folder, on_result=stop, **options)
+    again: list[Any] = []
+    found = run(folder=folder, on_result=lambda one: again.append(one.cell), **options)
+    assert len(again) == 12 - 3
+    assert not {*again} & {*seen}
+    expected = run(**options)
+    pd.testing.assert_frame_equal(found.per_user, expected.per_user)
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+    assert str(found) == str(expected)
+
+
+def test_models_and_seeds_may_be_added(folder: Path) -> None:
+    """And what is there already is taken."""
+    run({"SVD": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
+    cells: list[Any] = []
+    found = run(folder=folder, seeds=2, on_result=lambda one: cells.append(one.cell[:2]))
+    # one seed is for what has none of its own, as are two for all: these models have none
+    assert set(cells) == {("biases", 0), ("SVD", 1), ("biases", 1), ("top", 1)}
+    pd.testing.assert_frame_equal(found.per_user, run(seeds=2).per_user)
+    assert rn.load_runs(folder).table["done"].tolist() == [4, 4, 4]
+
+
+OTHERS: dict[str, tuple[dict[str, Any], str]] = {
+    "data": ({"data": ratings().iloc[1:]}, r"data\.digest .*now"),
+    "order": ({"data": ratings().iloc[::-1]}, r"data\.digest .*now"),
+    "folds": ({"splits": 3}, r"splits\.n_splits \(2, now 3\)"),
+    "splitter": ({"splits": KFold(2)}, r"splits\.class \('.*UserKFold', now '.*KFold'\)"),
+    "metrics": ({"metrics": ["ndcg@6"]}, r"measures\.ndcg@5 .*; measures\.ndcg@6"),
+    "convention": ({"convention": rn.Convention(gain="linear")}, "gain:linear"),
+    "protocol": ({"protocol": "catalogue"}, r"measures\.ndcg@5 \(.*, now None\)"),
+    "parameters": (
+        {"given": models() | {"SVD": SVD(n_factors=4, n_epochs=2)}},
+        r"SVD: parameters\.n_factors \(3, now 4\)",
+    ),
+    "class": (
+        {"given": models() | {"SVD": BaselineOnly()}},
+        "SVD: class .*SVD', now .*BaselineOnly",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_it_mixes_nothing(name: str, done: Path) -> None:
+    """What differs is named, and nothing is trained."""
+    options, fault = OTHERS[name]
+    asked = {"protocol": "both", **options}
+    before = _contents(done)
+    with pytest.raises(rn.InvalidInputError, match=fault):
+        run(folder=done, **asked)
+    assert _contents(done) == before
+
+
+def test_functions_are_known_by_what_they_are(folder: Path) -> None:
+    """By their source, and what they enclose."""
+
+    def made(power: int) -> Any:
+        return lambda train: lambda pairs: item_means(train)(pairs) ** power
+
+    run({"f": made(1), "top": MostPopular()}, folder=folder)
+    run({"f": made(1), "top": MostPopular()}, folder=folder)
+    with pytest.raises(rn.InvalidInputError, match=r"f: parameters\.power \(1, now 2\)"):
+        run({"f": made(2), "top": MostPopular()}, folder=folder)
+    with pytest.raises(rn.InvalidInputError, match="f: source"):
+        run({"f": lambda train: item_means(train), "top": MostPopular()}, folder=folder)  # noqa: PLW0108
+
+
+def test_a_splitter_that_draws_anew_is_found_out(folder: Path) -> None:
+    """One whose splits differ each time would mix what cannot be compared."""
+
+    class Fickle:
+        calls = 0
+
+        def split(self, data: Any) -> Iterator[Any]:
+            type(self).calls += 1
+            yield from KFold(2, random_state=type(self).calls).split(data)
+
+    run(folder=folder, splits=Fickle())
+    with pytest.raises(rn.InvalidInputError, match="fold 1 was measured on another split"):
+        run(folder=folder, splits=Fickle())
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_every_beginning_of_a_run_resumes(done: Path, tmp_path: Path) -> None:
+    """Wherever it was killed between two writes, or in the middle of one."""
+    expected = run(protocol="both").per_user
+    files = sorted(path for path in done.rglob("*") if path.is_file())
+    for number, lost in enumerate(files):
+        if lost.name in ("run.json", "model.json"):
+            continue
+        folder = tmp_path / str(number)
+        shutil.copytree(done, folder)
+        cell = (folder / lost.relative_to(done)).parent / f"{lost.name.split('.')[0]}.json"
+        cell.unlink()  # written last
+        part = cell.parent / ".0123456789abcdef.part"
+        part.write_bytes(lost.read_bytes()[: lost.stat().st_size // 2])
+        found = run(folder=folder, protocol="both")
+        pd.testing.assert_frame_equal(found.per_user, expected)
+
+
+@pytest.mark.parametrize("how", ["cut", "bit", "empty", "gone"])
+@pytest.mark.parametrize("name", ["seed0-fold1.json", "seed0-fold1.rated.parquet", "model.json"])
+def test_a_damaged_file_is_named(done: Path, name: str, how: str) -> None:
+    """It is never believed, and what to do is said."""
+    path = done / "cells" / "SVD" / name
+    content = path.read_bytes()
+    middle = len(content) // 2
+    if how == "gone":
+        path.unlink()
+    else:
+        changed = {
+            "cut": content[:middle],
+            "bit": content[:middle] + bytes([content[middle] ^ 64]) + content[middle + 1 :],
+            "empty": b"",
+        }
+        path.write_bytes(changed[how])
+    if how == "gone" and name.endswith("json"):  # not done, or not known: is made again
+        run(folder=done, protocol="both")
+        return
+    if how == "bit" and name.endswith("json"):
+        with pytest.raises(rn.RecsysNdcgError):
+            run(folder=done, protocol="both")
+        return
+    with pytest.raises(rn.InvalidInputError, match=rf"{name}.*") as caught:
+        run(folder=done, protocol="both")
+    if name != "model.json":
+        assert "that cell is redone" in str(caught.value)
+        for one in done.glob("cells/SVD/seed0-fold1.*"):
+            one.unlink()
+        run(folder=done, protocol="both")
+
+
+def test_a_file_of_another_cell_is_no_result(done: Path) -> None:
+    """Nor is one of another model."""
+    cells = done / "cells" / "SVD"
+    (cells / "seed0-fold1.json").write_bytes((cells / "seed0-fold2.json").read_bytes())
+    with pytest.raises(rn.InvalidInputError, match="is not that of SVD, seed 0, fold 1"):
+        run(folder=done, protocol="both")
+
+
+def test_results_without_a_run_are_refused(done: Path) -> None:
+    """Nobody knows of what they are."""
+    (done / "run.json").unlink()
+    with pytest.raises(rn.InvalidInputError, match=r"no folder of an experiment"):
+        rn.load_runs(done)
+
+
+def test_failures_are_kept_and_tried_again(folder: Path) -> None:
+    """With the traceback; when it works later, that is gone."""
+    Failing.calls = 0
+    with pytest.warns(rn.DataWarning, match=r"seed0-fold2\.failed\.txt"):
+        run({"bad": Failing(fold=2), **models()}, folder=folder)
+    told = (folder / "cells" / "bad" / "seed0-fold2.failed.txt").read_text()
+    assert "Traceback" in told
+    assert "RuntimeError: no convergence" in told
+    table = rn.load_runs(folder).table
+    assert table.xs("bad", level="model")[["done", "of", "failed"]].to_numpy().tolist() == [
+        [1, 2, 1]
+    ]
+    assert "bad failed" in rn.load_runs(folder).remarks[0]
+    again: list[Any] = []
+    found = run({"bad": Failing(fold=2), **models()}, folder=folder, on_result=again.append)
+    assert [str(one.cell) for one in again] == ["bad, seed 0, fold 2"]
+    assert "bad" in found.models
+    assert not list(folder.rglob("*.failed.txt"))
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """Is said before anything is trained."""
+    file = tmp_path / "file"
+    file.write_text("here")
+    for path in (file, file / "below"):
+        with pytest.raises(rn.InvalidInputError, match="cannot be a folder of results"):
+            run({"f": _never, "g": _never}, folder=path)
+
+
+def test_a_full_disk_loses_nothing(folder: Path) -> None:
+    """What is kept stays whole, the error says so, and the run goes on where there is room."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    seen: list[Any] = []
+
+    def fill(result: Any) -> None:
+        seen.append(result.cell)
+        if len(seen) == 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+
+    try:
+        with pytest.raises(rn.InvalidInputError, match=r"cannot be written \(File too large\)"):
+            run(folder=folder, on_result=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert not list(folder.rglob(".*.part"))
+    again: list[Any] = []
+    found = run(folder=folder, on_result=lambda one: again.append(one.cell))
+    assert len(again) == 4
+    pd.testing.assert_frame_equal(found.per_user, run().per_user)
+
+
+def _work(folder: str, names: list[str]) -> None:
+    run({name: models()[name] for name in names}, folder=folder, seeds=3)
+
+
+def test_two_processes_do_not_hurt_each_other(folder: Path) -> None:
+    """They may even do the same."""
+    spawned = multiprocessing.get_context("spawn")
+    asked = [["SVD", "biases"], ["biases", "top"], ["SVD", "biases"]]
+    workers = [spawned.Process(target=_work, args=(str(folder), names)) for names in asked]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join(60)
+        assert one.exitcode == 0
+    again: list[Any] = []
+    found = run(folder=folder, seeds=3, on_result=again.append)
+    assert not again
+    pd.testing.assert_frame_equal(found.per_user, run(seeds=3).per_user)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a/b",
+        "..",
+        ".",
+        "con ",
+        "x" * 300,
+        "名前",
+        "SVD (k=20)",
+        "n=5, biased=True",
+        "../../up",
+    ],
+)
+def test_models_may_be_called_anything(name: str, folder: Path) -> None:
+    """Each has a folder of its own, inside that of the run."""
+    run({name: MostPopular(), f"{name}'": BaselineOnly()}, folder=folder)
+    assert {path.name for path in folder.parent.iterdir()} == {folder.name}
+    assert len(list((folder / "cells").iterdir())) == 2
+    found = rn.load_runs(folder).table
+    assert {*found.index.get_level_values("model")} == {name, f"{name}'"}
+
+
+def test_other_files_in_the_folder_stay(folder: Path) -> None:
+    """Also parts of files that somebody may be writing now."""
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine")
+    part = folder / ".0123456789abcdef.part"
+    part.write_text("half")
+    run(folder=folder)
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert part.exists()
