@@ -18,6 +18,7 @@ COMMANDS = [
     "leaderboard",
     "explain",
     "reconcile",
+    "experiment",
     "demo",
     "presets",
     "metrics",

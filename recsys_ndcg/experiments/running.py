@@ -122,7 +122,7 @@ def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Fa
         yield from map(worked, tasks)
         return
     running: dict[Future[Result | Failure], Cell] = {}
-    pool = ProcessPoolExecutor(max_workers=workers, initializer=_depend)
+    pool = ProcessPoolExecutor(max_workers=workers, initializer=_depend, initargs=(os.getpid(),))
     try:
         for task in tasks:
             running[pool.submit(worked, task)] = task.cell
@@ -134,14 +134,14 @@ def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Fa
         pool.shutdown(kill_workers=True)
 
 
-def _depend() -> None:
+def _depend(asking: int) -> None:
     """Leave Ctrl-C to the process that asked, and end with it, also where it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(asking,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
+def _end_with(asking: int) -> None:
+    while os.getppid() == asking:
         time.sleep(_LOOKS)
     os._exit(1)
 

@@ -1,0 +1,145 @@
+"""Experiments as files of TOML, through Python and the command line."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.experiments.config import from_toml
+from recsys_ndcg.surprise import SVD, LeaveNOut
+from tests.commands import run as run_command
+from tests.experiments.made import ratings, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = """
+ratings = "ratings.csv"
+folder = "runs/today"
+metrics = ["ndcg@5", "ndcg@5:catalogue"]
+threshold = 4
+seeds = [3]
+
+[splits]
+class = "recsys_ndcg.surprise.LeaveNOut"
+n = 2
+n_splits = 2
+
+[models.SVD]
+class = "surprise.SVD"
+n_factors = 3
+n_epochs = 2
+
+[models.mine]
+function = "my_models.item_means"
+power = 2
+"""
+MINE = """
+def item_means(train, power=1):
+    means = train.groupby("item")["rating"].mean()
+    return lambda pairs: pairs["item"].map(means).fillna(0.0) ** power
+"""
+
+
+@pytest.fixture(name="config")
+def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a config beside its ratings and models, from another folder."""
+    place = tmp_path / "config"
+    place.mkdir()
+    ratings().to_csv(place / "ratings.csv", index=False)
+    (place / "my_models.py").write_text(MINE)
+    path = place / "today.toml"
+    path.write_text(CONFIG)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(place)  # as it is taken away after the test
+    return path
+
+
+def _expected() -> rn.Comparison:
+    def mine(train: pd.DataFrame) -> object:
+        means = train.groupby("item")["rating"].mean()
+        return lambda pairs: pairs["item"].map(means).fillna(0.0) ** 2
+
+    return run(
+        {"SVD": SVD(n_factors=3, n_epochs=2), "mine": mine},
+        metrics=["ndcg@5", "ndcg@5:catalogue"],
+        threshold=4,
+        seeds=[3],
+        splits=LeaveNOut(2, 2),
+    )
+
+
+def test_a_file_asks_as_python_does(config: Path) -> None:
+    """All but the names of the options is the same."""
+    found = rn.experiment(**from_toml(config), progress=False)
+    pd.testing.assert_frame_equal(found.per_user, _expected().per_user)
+    assert (config.parent / "runs" / "today" / "run.json").exists()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_command_prints_the_leaderboard(config: Path, n_jobs: int) -> None:
+    """As compare does, and what the models take; what is done is not done again."""
+    said = run_command("experiment", config, "--n-jobs", str(n_jobs))
+    assert said.exit_code == 0, said.stderr
+    assert said.stderr == ""
+    expected = _expected()
+    shown = str(expected).splitlines()
+    for line in shown[:2]:
+        assert line in said.stdout
+    assert expected.verdict.split(".")[0] in " ".join(said.stdout.split())
+    assert "- SVD: fit 0." in said.stdout
+    as_json = run_command("experiment", config, "--format", "csv").stdout
+    table = pd.read_csv(io.StringIO(as_json), index_col=["metric", "model"])
+    means = expected.to_frame()["mean"]
+    assert table["mean"].to_dict() == pytest.approx(means.to_dict(), abs=1e-15)
+
+
+def test_runs_in_one_table(config: Path) -> None:
+    """Those of different days; what makes them differ is said."""
+    run_command("experiment", config)
+    text = CONFIG.replace("n = 2", "n = 3").replace("n_factors = 3", "n_factors = 2")
+    config.write_text(text)
+    run_command("experiment", config, "--folder", "other")
+    said = run_command("leaderboard", config.parent / "runs" / "today", "other")
+    assert said.exit_code == 0, said.stderr
+    assert said.stdout.count("SVD") == 2
+    assert "2/2" in said.stdout
+    assert "- The runs have different splits: their numbers cannot be compared." in said.stdout
+    table = rn.load_runs(config.parent / "runs" / "*", "other").table
+    assert len(table) == 4
+    csv = run_command("leaderboard", "other", "--metric", "ndcg@5:catalogue", "--format", "csv")
+    assert csv.stdout.splitlines()[0].startswith("run,model,ndcg@5,ndcg@5:catalogue,users,done,of")
+    assert run_command("leaderboard", "other", "--metric", "map").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("threshold", "treshold", "no option 'treshold'. Did you mean 'threshold'"),
+        ('ratings = "ratings.csv"', "", "ratings is the path of a file"),
+        ("ratings.csv", "nowhere.csv", "nowhere.csv: cannot be read"),
+        ('class = "surprise.SVD"', "", r"\[models.SVD\] needs class"),
+        ("surprise.SVD", "surprise.SDV", "surprise has no 'SDV'. Did you mean 'SVD'"),
+        ("surprise.SVD", "surprize.SVD", "'surprize.SVD' cannot be imported: No module"),
+        ("surprise.SVD", "SVD", "'SVD' names no module"),
+        ("n_factors", "factors", r"\[models.SVD\]: surprise.SVD cannot be made so: .*factors"),
+        ("n = 2\n", "n = 0\n", "cannot be made so: .*n must be"),
+        ("my_models.item_means", "my_models.__name__", "is no function"),
+        ("[models.mine]", "[models.mine", "no TOML"),
+        ("power", "power = 3\npower", "no TOML"),
+        ("seeds = [3]", "seeds = 0", "seeds is"),
+    ],
+)
+def test_what_is_wrong_with_a_file(config: Path, old: str, new: str, fault: str) -> None:
+    """In one line that begins with its name."""
+    config.write_text(CONFIG.replace(old, new))
+    with pytest.raises(rn.RecsysNdcgError, match=fault):
+        rn.experiment(**from_toml(config), progress=False)
+    said = run_command("experiment", config)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert said.stderr.startswith("error: ")
+    assert "Traceback" not in said.stderr
