@@ -43,6 +43,7 @@ OPTIONAL = {
     "joblib",
     "typer",
     "rich",
+    "IPython",
     "jinja2",
     "tabulate",
     "pyarrow",
@@ -60,9 +61,8 @@ MAY_USE_OPTIONAL = {
     "input/arrow/parquet.py",
     "input/arrow/plain_columns.py",
     "rendering/plots/charts.py",
-    "rendering/progress.py",
+    "rendering/bars.py",
     "rendering/terminal.py",
-    "surprise/printing.py",
 }
 ALLOWED = {
     "surprise": {"surprise", "joblib"},
