@@ -36,7 +36,10 @@ _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
 
 def in_threads(
-    work: Callable[[Item], Result], items: Sequence[Item], n_rows: int | None = None
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_rows: int | None = None,
+    show: Callable[[float], None] | None = None,
 ) -> list[Result]:
     """Return the results in the order of the items.
 
@@ -50,6 +53,8 @@ def in_threads(
         What it is called with.
     n_rows : int, optional
         How many rows the items are of: few are no work for threads.
+    show : callable, optional
+        Is told which share of the items is done, by whatever thread has done one.
 
     Examples
     --------
@@ -60,8 +65,14 @@ def in_threads(
     helpers = min(n_threads(), len(items)) - 1
     few = n_rows is not None and n_rows < _FEW
     if helpers < 1 or few or _threads.is_one():
-        return [work(item) for item in items]
-    return _Round(work, items).done(helpers)
+        return [_told(work(item), place / len(items), show) for place, item in enumerate(items, 1)]
+    return _Round(work, items, show).done(helpers)
+
+
+def _told(result: Result, share: float, show: Callable[[float], None] | None) -> Result:
+    if show is not None:
+        show(share)
+    return result
 
 
 def n_threads() -> int:
@@ -165,8 +176,13 @@ class _Round(Generic[Item, Result]):
     So nobody waits for a thread that is busy elsewhere.
     """
 
-    def __init__(self, work: Callable[[Item], Result], items: Sequence[Item]) -> None:
-        self._work, self._items = work, items
+    def __init__(
+        self,
+        work: Callable[[Item], Result],
+        items: Sequence[Item],
+        show: Callable[[float], None] | None,
+    ) -> None:
+        self._work, self._items, self._show = work, items, show
         self._pending = iter(range(len(items)))  # each place is given out once, and in order
         self._results: dict[int, Result] = {}
         self._failed: dict[int, Exception] = {}
@@ -189,6 +205,8 @@ class _Round(Generic[Item, Result]):
         while not self._over and (place := next(self._pending, None)) is not None:
             try:
                 self._results[place] = self._work(self._items[place])
+                if self._show is not None:
+                    self._show(len(self._results) / len(self._items))
             except Exception as error:  # noqa: BLE001 - raised when all have stopped
                 self._failed[place] = error
                 self._over = True

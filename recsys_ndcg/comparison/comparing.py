@@ -44,6 +44,7 @@ def compare(  # noqa: PLR0913 - the contract
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     train: Any = None,
+    progress: bool = True,
 ) -> Comparison:
     """Compare models user by user: which is better, for whom, and how sure that is.
 
@@ -77,6 +78,8 @@ def compare(  # noqa: PLR0913 - the contract
         Of signs, resamples, and what max-T needs.
     train : optional
         The users of the training data, or the data, for ``by="cold"`` and ``by="activity"``.
+    progress : bool
+        Whether a bar shows how far it is, where a person watches.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def compare(  # noqa: PLR0913 - the contract
     if margin is not None:
         check_margin(margin)
     together = aligned(
-        contenders_of(models, Asked(metrics, k, threshold, convention, columns)), users
+        contenders_of(models, Asked(metrics, k, threshold, convention, columns, progress)), users
     )
     entered = _with_baseline(together.contenders, baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
@@ -135,6 +138,7 @@ def compare(  # noqa: PLR0913 - the contract
         groups=None if by is None else _groups(by, entered[first], models, train, columns),
         left_out=together.left_out,
         other_metrics=tuple(together.other_metrics),
+        progress=progress,
     )
     return Comparison(field)
 

@@ -51,7 +51,9 @@ def exact(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
     return table, np.ldexp(1.0, -shift)
 
 
-def under_signs(whole: Floats, draws: int, seed: int) -> Floats:
+def under_signs(
+    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+) -> Floats:
     """Return the sums of columns whose entries have random signs: shape (n_draws, n_columns).
 
     Parameters
@@ -60,11 +62,15 @@ def under_signs(whole: Floats, draws: int, seed: int) -> Floats:
         Of whole numbers, as `exact` returns them.
     draws, seed : int
         How many draws, of which seed.
+    show : callable, optional
+        Is told which share of them is done.
     """
-    return _drawn(_signs, _SIGNS, whole, draws, seed)
+    return _drawn(_signs, _SIGNS, whole, draws, seed, show)
 
 
-def of_resamples(whole: Floats, draws: int, seed: int) -> Floats:
+def of_resamples(
+    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+) -> Floats:
     """Return the sums of columns over as many users, drawn with replacement.
 
     Parameters
@@ -73,18 +79,25 @@ def of_resamples(whole: Floats, draws: int, seed: int) -> Floats:
         Of whole numbers, as `exact` returns them.
     draws, seed : int
         How many draws, of which seed.
+    show : callable, optional
+        Is told which share of them is done.
 
     Returns
     -------
     float64 array, shape (n_draws, n_columns)
     """
-    return _drawn(_weights, _WEIGHTS, whole, draws, seed)
+    return _drawn(_weights, _WEIGHTS, whole, draws, seed, show)
 
 
-def _drawn(
-    block: Callable[[Floats, int, int], Floats], size: int, whole: Floats, draws: int, seed: int
+def _drawn(  # noqa: PLR0913, PLR0917 - all that the blocks hang on
+    block: Callable[[Floats, int, int], Floats],
+    size: int,
+    whole: Floats,
+    draws: int,
+    seed: int,
+    show: Callable[[float], None] | None,
 ) -> Floats:
-    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)))
+    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
     return np.concatenate(blocks)[:draws]
 
 
