@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -73,6 +73,21 @@ def _told(result: Result, share: float, show: Callable[[float], None] | None) ->
     if show is not None:
         show(share)
     return result
+
+
+def heed() -> None:
+    """Let a block that takes long end early, where nobody waits for it any more.
+
+    To be called now and then by what `in_threads` works with: who interrupts the calling thread
+    does not wait until the others have done their blocks.
+    """
+    of = _threads.round()
+    if of is not None and of.dropped:
+        raise _DroppedError
+
+
+class _DroppedError(Exception):
+    """Raised in a thread whose results nobody takes."""
 
 
 def n_threads() -> int:
@@ -140,6 +155,13 @@ class _Threads:
         """Tell whether this is one of them: it asks for no others."""
         return hasattr(self._mark, "set")
 
+    def round(self) -> _Round[Any, Any] | None:
+        """Return the round that this thread takes part in, None of a thread that called."""
+        return getattr(self._mark, "round", None)
+
+    def enter(self, one: _Round[Any, Any] | None) -> None:
+        self._mark.round = one
+
     def start(self, work: Callable[[], None], times: int) -> list[Future[None]]:
         """Have work done so many times, each as soon as one is free."""
         with self._lock:
@@ -186,20 +208,33 @@ class _Round(Generic[Item, Result]):
         self._pending = iter(range(len(items)))  # each place is given out once, and in order
         self._results: dict[int, Result] = {}
         self._failed: dict[int, Exception] = {}
-        self._over = False
+        self._over = self.dropped = False
 
     def done(self, helpers: int) -> list[Result]:
-        started = _threads.start(self._take_part, helpers)
+        started = _threads.start(self._help, helpers)
         try:
             self._take_part()
-        finally:
-            self._over = True
-            for one in started:
-                if not one.cancel():
-                    one.result()
+            self._end(started)
+        except BaseException:
+            self.dropped = True
+            self._end(started)
+            raise
         if self._failed:
             raise self._failed[min(self._failed)]
         return [self._results[place] for place in range(len(self._items))]
+
+    def _end(self, started: list[Future[None]]) -> None:
+        self._over = True
+        for one in started:
+            if not one.cancel():
+                one.result()
+
+    def _help(self) -> None:
+        _threads.enter(self)
+        try:
+            self._take_part()
+        finally:
+            _threads.enter(None)
 
     def _take_part(self) -> None:
         while not self._over and (place := next(self._pending, None)) is not None:

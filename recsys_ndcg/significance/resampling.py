@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +111,7 @@ def _signs(whole: Floats, seed: int, block: int) -> Floats:
     packed = packed.reshape(_SIGNS, -1)
     sums = np.zeros((_SIGNS, whole.shape[1]))
     for start in range(0, users, _USERS):
+        heed()
         some = whole[start : start + _USERS]
         bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
         sums += product(bits.astype(np.float64), some)
@@ -126,6 +127,7 @@ def _weights(whole: Floats, seed: int, block: int) -> Floats:
     for start in range(0, _WEIGHTS, step):
         some = weights[: _WEIGHTS - start]
         for row in some:
+            heed()
             row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
         sums[start : start + step] = product(some, whole)
     return sums
