@@ -35,7 +35,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     n_jobs: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Report:
     """Rank each user's items by their estimates and score the lists.
 
@@ -131,7 +131,7 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     n_items: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Report:
     """Evaluate data by a plan, whichever way it goes.
 

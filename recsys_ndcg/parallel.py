@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,10 @@ _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
 
 def in_threads(
-    work: Callable[[Item], Result], items: Sequence[Item], n_rows: int | None = None
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_rows: int | None = None,
+    show: Callable[[float], None] | None = None,
 ) -> list[Result]:
     """Return the results in the order of the items.
 
@@ -50,6 +53,8 @@ def in_threads(
         What it is called with.
     n_rows : int, optional
         How many rows the items are of: few are no work for threads.
+    show : callable, optional
+        Is told which share of the items is done, by whatever thread has done one.
 
     Examples
     --------
@@ -60,8 +65,29 @@ def in_threads(
     helpers = min(n_threads(), len(items)) - 1
     few = n_rows is not None and n_rows < _FEW
     if helpers < 1 or few or _threads.is_one():
-        return [work(item) for item in items]
-    return _Round(work, items).done(helpers)
+        return [_told(work(item), place / len(items), show) for place, item in enumerate(items, 1)]
+    return _Round(work, items, show).done(helpers)
+
+
+def _told(result: Result, share: float, show: Callable[[float], None] | None) -> Result:
+    if show is not None:
+        show(share)
+    return result
+
+
+def heed() -> None:
+    """Let a block that takes long end early, where nobody waits for it any more.
+
+    To be called now and then by what `in_threads` works with: who interrupts the calling thread
+    does not wait until the others have done their blocks.
+    """
+    of = _threads.round()
+    if of is not None and of.dropped:
+        raise _DroppedError
+
+
+class _DroppedError(Exception):
+    """Raised in a thread whose results nobody takes."""
 
 
 def n_threads() -> int:
@@ -129,6 +155,13 @@ class _Threads:
         """Tell whether this is one of them: it asks for no others."""
         return hasattr(self._mark, "set")
 
+    def round(self) -> _Round[Any, Any] | None:
+        """Return the round that this thread takes part in, None of a thread that called."""
+        return getattr(self._mark, "round", None)
+
+    def enter(self, one: _Round[Any, Any] | None) -> None:
+        self._mark.round = one
+
     def start(self, work: Callable[[], None], times: int) -> list[Future[None]]:
         """Have work done so many times, each as soon as one is free."""
         with self._lock:
@@ -165,30 +198,50 @@ class _Round(Generic[Item, Result]):
     So nobody waits for a thread that is busy elsewhere.
     """
 
-    def __init__(self, work: Callable[[Item], Result], items: Sequence[Item]) -> None:
-        self._work, self._items = work, items
+    def __init__(
+        self,
+        work: Callable[[Item], Result],
+        items: Sequence[Item],
+        show: Callable[[float], None] | None,
+    ) -> None:
+        self._work, self._items, self._show = work, items, show
         self._pending = iter(range(len(items)))  # each place is given out once, and in order
         self._results: dict[int, Result] = {}
         self._failed: dict[int, Exception] = {}
-        self._over = False
+        self._over = self.dropped = False
 
     def done(self, helpers: int) -> list[Result]:
-        started = _threads.start(self._take_part, helpers)
+        started = _threads.start(self._help, helpers)
         try:
             self._take_part()
-        finally:
-            self._over = True
-            for one in started:
-                if not one.cancel():
-                    one.result()
+            self._end(started)
+        except BaseException:
+            self.dropped = True
+            self._end(started)
+            raise
         if self._failed:
             raise self._failed[min(self._failed)]
         return [self._results[place] for place in range(len(self._items))]
+
+    def _end(self, started: list[Future[None]]) -> None:
+        self._over = True
+        for one in started:
+            if not one.cancel():
+                one.result()
+
+    def _help(self) -> None:
+        _threads.enter(self)
+        try:
+            self._take_part()
+        finally:
+            _threads.enter(None)
 
     def _take_part(self) -> None:
         while not self._over and (place := next(self._pending, None)) is not None:
             try:
                 self._results[place] = self._work(self._items[place])
+                if self._show is not None:
+                    self._show(len(self._results) / len(self._items))
             except Exception as error:  # noqa: BLE001 - raised when all have stopped
                 self._failed[place] = error
                 self._over = True

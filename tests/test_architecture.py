@@ -44,6 +44,7 @@ OPTIONAL = {
     "joblib",
     "typer",
     "rich",
+    "IPython",
     "jinja2",
     "tabulate",
     "pyarrow",
@@ -61,10 +62,9 @@ MAY_USE_OPTIONAL = {
     "input/arrow/parquet.py",
     "input/arrow/plain_columns.py",
     "rendering/plots/charts.py",
-    "rendering/progress.py",
+    "rendering/bars.py",
     "report/parquet.py",
     "rendering/terminal.py",
-    "surprise/printing.py",
 }
 ALLOWED = {
     "surprise": {"surprise", "joblib"},

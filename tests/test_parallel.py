@@ -14,7 +14,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.parallel import at_most, blocks_of, in_threads, n_threads, slices_of
+from recsys_ndcg.parallel import at_most, blocks_of, heed, in_threads, n_threads, slices_of
 from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.scoring import Plan
 from tests.refusal import refused
@@ -231,3 +231,39 @@ def test_blocks_cover_everything_once() -> None:
     assert blocks_of(np.array([0])) == []
     size = parallel._SHARED  # noqa: SLF001
     assert slices_of(size + 1) == [slice(0, size), slice(size, size + 1)]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_an_interrupt_waits_for_no_block_that_heeds_it() -> None:
+    """The calling thread is interrupted, and what another one does ends early."""
+    main, begun, ended = threading.current_thread(), threading.Event(), threading.Event()
+
+    def work(_: int) -> None:
+        if threading.current_thread() is main:
+            begun.wait(20)
+            raise KeyboardInterrupt
+        begun.set()
+        for _ in range(2000):
+            try:
+                heed()
+            except Exception:
+                ended.set()
+                raise
+            time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(work, range(100))
+    assert ended.is_set()
+    heed()  # of a thread that called, nothing is asked
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_the_share_that_is_done_is_told() -> None:
+    """By whichever thread; by one, in order."""
+    shares: list[float] = []
+    in_threads(abs, range(8), show=shares.append)
+    assert max(shares) == 1.0
+    assert len(shares) == 8
+    with at_most(1):
+        in_threads(abs, range(4), show=(alone := list[float]()).append)
+    assert alone == [0.25, 0.5, 0.75, 1.0]

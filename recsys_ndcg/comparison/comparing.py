@@ -44,6 +44,7 @@ def compare(  # noqa: PLR0913 - the contract
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     train: Any = None,
+    progress: bool = True,
 ) -> Comparison:
     """Compare models user by user: which is better, for whom, and how sure that is.
 
@@ -77,6 +78,8 @@ def compare(  # noqa: PLR0913 - the contract
         Of signs, resamples, and what max-T needs.
     train : optional
         The users of the training data, or the data, for ``by="cold"`` and ``by="activity"``.
+    progress : bool
+        Whether a bar shows how far it is, where a person watches.
 
     Returns
     -------
@@ -121,7 +124,7 @@ def compare(  # noqa: PLR0913 - the contract
     how = _how(test, correction, alpha=alpha, draws=draws, seed=seed)
     if margin is not None:
         check_margin(margin)
-    asked = Asked(metrics, k, threshold, convention, columns)
+    asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
     together = aligned(contenders_of(models, asked, least), users)
     entered = _with_baseline(together.contenders, baseline)
@@ -135,6 +138,7 @@ def compare(  # noqa: PLR0913 - the contract
         groups=None if by is None else _groups(by, entered[first], models, train, columns),
         left_out=together.left_out,
         other_metrics=tuple(together.other_metrics),
+        progress=progress,
     )
     return Comparison(field)
 

@@ -113,7 +113,13 @@ class Comparison:
         return self.field.pairwise.copy()
 
     def intervals(
-        self, level: float = 0.95, *, method: str = "t", draws: int = 10_000, seed: int = 0
+        self,
+        level: float = 0.95,
+        *,
+        method: str = "t",
+        draws: int = 10_000,
+        seed: int = 0,
+        progress: bool = True,
     ) -> pd.DataFrame:
         """Return intervals over users for every metric and model.
 
@@ -125,6 +131,8 @@ class Comparison:
             As in `Report.intervals`; resampled users are the same for all metrics and models.
         draws, seed : int
             How many resamples, of which seed.
+        progress : bool
+            As in `Report.intervals`.
 
         Returns
         -------
@@ -141,7 +149,8 @@ class Comparison:
         contests = list(self.field.contests.values())
         if method == "t":
             return over_users(contests, level)
-        return resampled(contests, level, method, draws, seed)
+        options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
+        return resampled(contests, level=level, **options, progress=progress)
 
     @property
     def per_user(self) -> pd.DataFrame:

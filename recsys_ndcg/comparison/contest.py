@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ from recsys_ndcg.arrays import Record, column_lengths, column_sums
 from recsys_ndcg.comparison.contender import TABLES
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
+from recsys_ndcg.rendering.progress import progress_bar
 from recsys_ndcg.significance.intervals import ratio_interval
 from recsys_ndcg.significance.paired import Tested, tested
+from recsys_ndcg.significance.testing import DRAWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +46,8 @@ class Contest(Record):
         The test, the correction, the level.
     margin : float, optional
         Up to which a difference does not matter.
+    progress : bool
+        Whether a bar shows how far a test is that takes long.
     """
 
     name: str
@@ -55,19 +60,27 @@ class Contest(Record):
     best: Floats
     how: Testing
     margin: float | None = None
+    progress: bool = True
 
     @classmethod
     def of(
-        cls, name: str, found: Mapping[str, Contender], how: Testing, margin: float | None
+        cls,
+        name: str,
+        found: Mapping[str, Contender],
+        how: Testing,
+        margin: float | None,
+        *,
+        progress: bool = True,
     ) -> Contest:
         """Return one metric of aligned contenders."""
         first, *_ = found.values()
         place = first.at(name)
-        tables = {
+        tables: dict[str, Any] = {
             table: np.column_stack([getattr(one, table)[:, place] for one in found.values()])
             for table in TABLES
         }
-        return cls(name, first.metrics[place], tuple(found), **tables, how=how, margin=margin)
+        tables |= {"how": how, "margin": margin, "progress": progress}
+        return cls(name, first.metrics[place], tuple(found), **tables)
 
     def among(self, users: Flags) -> Contest:
         """Return the same of some users."""
@@ -92,14 +105,19 @@ class Contest(Record):
     @lazy
     def tested(self) -> Tested:
         """What the test says of the means, as if more were better."""
-        return tested(self.sign * self.scores, self.pairs, self.how, margin=self.margin)
+        return self._tested(self.scores, self.name, self.margin)
 
     @lazy
     def pooled_tested(self) -> Tested:
         """What it says of the pooled scores: of the users' parts in them."""
         among: Flags = (self.denominator != 0).any(axis=1)
         values = np.where(among[:, None], self._linearised(among), np.nan)
-        return tested(self.sign * values, self.pairs, self.how)
+        return self._tested(values, f"pooled {self.name}")
+
+    def _tested(self, values: Floats, what: str, margin: float | None = None) -> Tested:
+        with progress_bar(wanted=self.progress and self.how.test in DRAWN) as show:
+            told = partial(show, f"Testing {what}")
+            return tested(self.sign * values, self.pairs, self.how, margin=margin, show=told)
 
     @lazy
     def pooled(self) -> Floats:

@@ -12,6 +12,7 @@ from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.rendering.progress import followed
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.scoring.plan import Plan
@@ -29,6 +30,7 @@ class Asked(NamedTuple):
     threshold: float | None
     convention: Convention | str | None
     columns: Mapping[str, str] | None
+    progress: bool = True
 
     def plan(self) -> Plan:
         """Return the plan for predictions."""
@@ -65,7 +67,8 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Conten
     _refuse_twins(entries)
     found: dict[str, Contender] = {}
     said = {}
-    for name, data in entries.items():
+    each = followed(entries.items(), "Evaluating", len(entries), wanted=asked.progress)
+    for name, data in each:
         with about(name) as said[name]:
             entered = _entered(name, data, asked)
         for one in entered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from recsys_ndcg.comparison.segments import segmented
 from recsys_ndcg.comparison.tables import leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.rendering.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +44,8 @@ class Field:
         Those that only some models have.
     runs : pandas.DataFrame, optional
         What each fold of an experiment took and measured.
+    progress : bool
+        Whether a bar shows how far tests are that take long.
     """
 
     contenders: Mapping[str, Contender]
@@ -52,6 +56,7 @@ class Field:
     left_out: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
     runs: pd.DataFrame | None = None
+    progress: bool = True
 
     @property
     def models(self) -> list[str]:
@@ -72,7 +77,8 @@ class Field:
     def contests(self) -> dict[str, Contest]:
         """Each metric, with what the tests say of it."""
         return {
-            name: Contest.of(name, self.contenders, self.how, self.margin) for name in self.metrics
+            name: Contest.of(name, self.contenders, self.how, self.margin, progress=self.progress)
+            for name in self.metrics
         }
 
     @property
@@ -109,4 +115,6 @@ class Field:
         if self.groups is None:
             msg = "There are no segments: compare(..., by='activity') asks for them."
             raise InvalidInputError(msg)
-        return segmented(self.contests, self.groups, self.baseline)
+        with progress_bar(wanted=self.progress) as show:
+            told = partial(show, "Testing segments")
+            return segmented(self.contests, self.groups, self.baseline, told)

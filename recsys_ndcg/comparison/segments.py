@@ -15,7 +15,7 @@ from recsys_ndcg.significance.corrections import BY_NAME
 from recsys_ndcg.significance.paired import tested
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.comparison.contest import Contest
@@ -24,15 +24,22 @@ _LINES = 3
 
 
 def segmented(
-    contests: Mapping[str, Contest], groups: pd.Series[Any], baseline: str
+    contests: Mapping[str, Contest],
+    groups: pd.Series[Any],
+    baseline: str,
+    show: Callable[[float], None] = lambda _share: None,
 ) -> pd.DataFrame:
     """Return a row for each metric, segment and model: its scores there, and against the baseline.
 
     Differences are tested by the comparison's test, each segment by itself, and corrected for the
     number of segments and models: by Holm's method where the comparison has max-T, which is for
-    models of the same users.
+    models of the same users. `show` is told which share is done.
     """
-    table = pd.concat([_of_metric(one, groups, baseline) for one in contests.values()])
+    parts = []
+    for done, contest in enumerate(contests.values(), start=1):
+        parts.append(_of_metric(contest, groups, baseline))
+        show(done / len(contests))
+    table = pd.concat(parts)
     models = next(iter(contests.values())).models
     levels: list[Any] = [[*contests], groups.cat.categories, [*models]]  # labels may be tuples
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.rendering.progress import progress_bar
 from recsys_ndcg.report.audits.levels import adjusted
 from recsys_ndcg.significance.bootstrap import ratio_bootstrap
 from recsys_ndcg.significance.intervals import mean_interval
@@ -101,14 +103,22 @@ def over_users(contests: Sequence[Contest], level: float) -> pd.DataFrame:
     return _of_all(contests, np.concatenate(ends, axis=1))
 
 
-def resampled(
-    contests: Sequence[Contest], level: float, method: str, draws: int, seed: int
+def resampled(  # noqa: PLR0913 - all that it hangs on
+    contests: Sequence[Contest],
+    *,
+    level: float,
+    method: str,
+    draws: int,
+    seed: int,
+    progress: bool = True,
 ) -> pd.DataFrame:
     """Return the same from resampled users, the same for all metrics and models."""
     top = [np.hstack([np.nan_to_num(one.scores), one.numerator]) for one in contests]
     bottom = [np.hstack([~np.isnan(one.scores), one.denominator]) for one in contests]
     options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
-    drawn = np.array(ratio_bootstrap(np.hstack(top), np.hstack(bottom), **options))
+    with progress_bar(wanted=progress) as show:
+        options["show"] = partial(show, "Resampling users")
+        drawn = np.array(ratio_bootstrap(np.hstack(top), np.hstack(bottom), **options))
     parts = np.split(drawn, len(contests), axis=1)
     ends = []
     for contest, part in zip(contests, parts, strict=True):

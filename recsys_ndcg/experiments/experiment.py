@@ -165,7 +165,7 @@ def experiment(  # noqa: PLR0913 - the contract
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)
     outcome.say()
-    return outcome.comparison(baseline)
+    return outcome.comparison(baseline, progress=progress is True)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class _Outcome:
         for name, some in by_model.items():
             warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
 
-    def comparison(self, baseline: str | None) -> Comparison:
+    def comparison(self, baseline: str | None, *, progress: bool) -> Comparison:
         """Compare the models that failed nowhere; one alone with random order.
 
         Raises
@@ -250,7 +250,8 @@ class _Outcome:
         }
         if baseline is None and len(models) == 1:
             baseline = CHANCE
-        found = compare(models, baseline=None if baseline in failed else baseline)
+        asked = None if baseline in failed else baseline
+        found = compare(models, baseline=asked, progress=progress)
         return Comparison(replace(found.field, runs=cells_table(models)))
 
     def _of(self, model: str) -> list[Result]:

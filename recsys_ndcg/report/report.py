@@ -206,7 +206,13 @@ class Report(Mapping[str, float]):
         return remarks(self)
 
     def intervals(
-        self, level: float = 0.95, *, method: str = "t", draws: int = 10_000, seed: int = 0
+        self,
+        level: float = 0.95,
+        *,
+        method: str = "t",
+        draws: int = 10_000,
+        seed: int = 0,
+        progress: bool = True,
     ) -> pd.DataFrame:
         """Return confidence intervals over users.
 
@@ -220,6 +226,8 @@ class Report(Mapping[str, float]):
             and skewness: for few users with scores far from normal.
         draws, seed : int
             How many resamples, of which seed.
+        progress : bool
+            Whether a bar shows how many are drawn, where a person watches.
 
         Returns
         -------
@@ -245,7 +253,7 @@ class Report(Mapping[str, float]):
         """
         if method == "t":
             return intervals(self.audited.totals, level)
-        return resampled(self.scores, level, method, draws, seed)
+        return resampled(self.scores, level, method, draws, seed, progress=progress)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, complete: two equal ones mean equal numbers.

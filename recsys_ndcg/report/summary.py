@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.rendering.progress import progress_bar
 from recsys_ndcg.scoring.totals import scored
 from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
 from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
@@ -68,7 +70,9 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
     return _table(totals.names, *zip(*means, strict=True), *pooled)
 
 
-def resampled(scores: Scores, level: float, method: str, draws: int, seed: int) -> pd.DataFrame:
+def resampled(  # noqa: PLR0913 - all that it hangs on
+    scores: Scores, level: float, method: str, draws: int, seed: int, *, progress: bool = True
+) -> pd.DataFrame:
     """Return the same intervals from resampled users, by bootstrap percentiles or BCa.
 
     Raises
@@ -81,7 +85,9 @@ def resampled(scores: Scores, level: float, method: str, draws: int, seed: int) 
     own = ~np.isnan(values)
     top = np.hstack([np.where(own, values, 0.0), np.where(defined, scores.numerator, 0.0)])
     bottom = np.hstack([own, np.where(defined, scores.denominator, 0.0)])
-    ends = ratio_bootstrap(top, bottom, level=level, method=method, draws=draws, seed=seed)
+    options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
+    with progress_bar(wanted=progress) as show:
+        ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
     (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
     pooled = [scored(scores.measurements, ratio) for ratio in (ratio_low, ratio_high)]
     return _table(scores.names, low, high, *pooled)

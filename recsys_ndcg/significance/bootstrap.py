@@ -11,6 +11,8 @@ from recsys_ndcg.significance.resampling import exact, of_resamples
 from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.arrays import Floats
 
 METHODS = ("percentile", "bca")
@@ -19,7 +21,14 @@ _SAME = 1e-12  # of a user's part: what is left of it is last digits
 
 
 def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
-    top: Floats, bottom: Floats, *, level: float, method: str, draws: int, seed: int
+    top: Floats,
+    bottom: Floats,
+    *,
+    level: float,
+    method: str,
+    draws: int,
+    seed: int,
+    show: Callable[[float], None] | None = None,
 ) -> tuple[Floats, Floats]:
     r"""Return bootstrap intervals for Σtop / Σbottom over resampled users, by column.
 
@@ -39,6 +48,8 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
         the ratio (Efron 1987), whose acceleration leaves out each user in turn.
     draws, seed : int
         How many resamples, of which seed.
+    show : callable, optional
+        Is told which share of them is drawn.
 
     Returns
     -------
@@ -74,7 +85,7 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
     if some.any():
         ratio = column_sums(top[:, some]) / total[some]
         rest = _rest(top[:, some], ratio * bottom[:, some])
-        apart = _drawn(rest, bottom[:, some], draws, seed)
+        apart = _drawn(rest, bottom[:, some], draws, seed, show)
         tails = np.tile([[(1 - level) / 2], [(1 + level) / 2]], len(ratio))
         if method == "bca":
             tails = _shifted(tails, apart, _skewness(rest, total[some] - bottom[:, some]) / 6)
@@ -90,13 +101,19 @@ def _rest(top: Floats, expected: Floats) -> Floats:
     return rest
 
 
-def _drawn(rest: Floats, bottom: Floats, draws: int, seed: int) -> Floats:
+def _drawn(
+    rest: Floats,
+    bottom: Floats,
+    draws: int,
+    seed: int,
+    show: Callable[[float], None] | None,
+) -> Floats:
     """Return how far each resample's ratio is from that of all: shape (n_draws, n_columns).
 
     It is 0 but for rounding where it is 0 at all, and NaN where a resample has no denominator.
     """
     whole, unit = exact(np.concatenate([rest.T, bottom.T]), alike=False)
-    above, below = np.split(of_resamples(whole, draws, seed) * unit, 2, axis=1)
+    above, below = np.split(of_resamples(whole, draws, seed, show) * unit, 2, axis=1)
     above[np.abs(above) <= len(rest) * unit[: rest.shape[1]]] = 0.0
     apart: Floats = np.divide(above, below, where=below != 0, out=np.full(above.shape, np.nan))
     return apart

@@ -17,7 +17,7 @@ from recsys_ndcg.significance.judged import Judged
 from recsys_ndcg.significance.resampling import exact, of_resamples, under_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.significance.differences import Compared, Moments
@@ -27,8 +27,16 @@ _SAME = 1e-12  # of the sum of all absolute differences: sums no further apart a
 _CELLS = 1 << 21
 
 
-def by_resampling(compared: Compared, moments: Moments, how: Testing) -> Judged:
-    """Return what random signs, or resampled users, say of each pair."""
+def by_resampling(
+    compared: Compared,
+    moments: Moments,
+    how: Testing,
+    show: Callable[[float], None] | None = None,
+) -> Judged:
+    """Return what random signs, or resampled users, say of each pair.
+
+    `show` is told which share of the draws is done.
+    """
     signs = how.test == "randomisation"
     length = np.sqrt(np.maximum(moments.users - 1, 0)) * moments.deviation
     if signs:
@@ -43,7 +51,7 @@ def by_resampling(compared: Compared, moments: Moments, how: Testing) -> Judged:
     beyond = np.full(len(p), 0.0 if rank < how.draws else np.inf)
     slack, largest = np.zeros(len(p)), np.zeros(how.draws)
     varied = moments.live & (length > 0)
-    for pairs, drawn, blurred in _statistics(compared, moments, length, varied, how):
+    for pairs, drawn, blurred in _statistics(compared, moments, length, varied, how, show):
         slack[pairs] = blurred
         p[pairs] = ((drawn >= observed[pairs] - blurred).sum(axis=0) + 1) / (how.draws + 1)
         largest = np.maximum(largest, drawn.max(axis=1))
@@ -59,8 +67,13 @@ def by_resampling(compared: Compared, moments: Moments, how: Testing) -> Judged:
     return Judged(p, corrected, critical, np.sign(moments.mean))
 
 
-def _statistics(
-    compared: Compared, moments: Moments, length: Floats, varied: Flags, how: Testing
+def _statistics(  # noqa: PLR0913, PLR0917 - all that they hang on
+    compared: Compared,
+    moments: Moments,
+    length: Floats,
+    varied: Flags,
+    how: Testing,
+    show: Callable[[float], None] | None,
 ) -> Iterator[tuple[Positions, Floats, Floats]]:
     """Go through some pairs at a time: which, all draws of each, and how blurred these are.
 
@@ -76,7 +89,7 @@ def _statistics(
         for row, one in zip(table, part, strict=True):
             row[:] = columns.values(one)
         whole, unit = exact(table, alike=part.start == 0 and columns.second[places[0]] >= 0)
-        sums = sums_of(whole, how.draws, how.seed) * unit
+        sums = sums_of(whole, how.draws, how.seed, _of(part, len(columns), show)) * unit
         step = max(1, _CELLS // how.draws)
         for start in range(0, len(places), step):
             some = places[start : start + step]
@@ -87,6 +100,15 @@ def _statistics(
                 drawn -= sums[:, second]
             blurred = 3 * columns.users * unit[first - part.start] + _SAME * moments.absolute[pairs]
             yield pairs, np.abs(drawn) / length[pairs], blurred / length[pairs]
+
+
+def _of(
+    part: range, columns: int, show: Callable[[float], None] | None
+) -> Callable[[float], None] | None:
+    """Return what is told the share of a part of the columns, and tells that of all."""
+    if show is None:
+        return None
+    return lambda share: show((part.start + share * len(part)) / columns)
 
 
 def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:

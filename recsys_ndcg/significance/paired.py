@@ -15,7 +15,7 @@ from recsys_ndcg.significance.by_t import by_t, critical_alone
 from recsys_ndcg.significance.differences import Compared, Moments
 from recsys_ndcg.significance.equivalence import within
 from recsys_ndcg.significance.judged import Judged, agreeing
-from recsys_ndcg.significance.testing import AGREEING, SIMULTANEOUS, Testing
+from recsys_ndcg.significance.testing import AGREEING, DRAWN, SIMULTANEOUS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,7 @@ def tested(
     how: Testing,
     *,
     margin: float | None = None,  # noqa: PT028 - no test of pytest's
+    show: Callable[[float], None] | None = None,  # noqa: PT028
 ) -> Tested:
     """Test pairs of models on the users who have a score in both.
 
@@ -95,6 +96,8 @@ def tested(
         Test, correction and level.
     margin : float, optional
         How large a difference matters, above 0.
+    show : callable, optional
+        Is told which share of the draws is done, of tests that draw.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def tested(
     """
     compared = Compared.of(values, pairs)
     moments = compared.moments()
-    judged = _of_live(_BY_NAME[how.test](compared, moments, how), moments)
+    judged = _of_live(_judged(compared, moments, how, show), moments)
     unit = compared.exponent
     difference = np.ldexp(moments.mean, unit)
     low, high = (np.ldexp(end, unit) for end in judged.interval(moments))
@@ -153,11 +156,17 @@ tested.__test__ = False  # type: ignore[attr-defined]
 
 _BY_NAME: dict[str, Callable[[Compared, Moments, Testing], Judged]] = {
     "t": by_t,
-    "randomisation": by_resampling,
-    "bootstrap": by_resampling,
     "wilcoxon": by_signed_ranks,
     "sign": by_signs,
 }
+
+
+def _judged(
+    compared: Compared, moments: Moments, how: Testing, show: Callable[[float], None] | None
+) -> Judged:
+    if how.test in DRAWN:
+        return by_resampling(compared, moments, how, show)
+    return _BY_NAME[how.test](compared, moments, how)
 
 
 def _of_live(judged: Judged, moments: Moments) -> Judged:

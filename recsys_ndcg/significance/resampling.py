@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,9 @@ def exact(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
     return table, np.ldexp(1.0, -shift)
 
 
-def under_signs(whole: Floats, draws: int, seed: int) -> Floats:
+def under_signs(
+    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+) -> Floats:
     """Return the sums of columns whose entries have random signs: shape (n_draws, n_columns).
 
     Parameters
@@ -60,11 +62,15 @@ def under_signs(whole: Floats, draws: int, seed: int) -> Floats:
         Of whole numbers, as `exact` returns them.
     draws, seed : int
         How many draws, of which seed.
+    show : callable, optional
+        Is told which share of them is done.
     """
-    return _drawn(_signs, _SIGNS, whole, draws, seed)
+    return _drawn(_signs, _SIGNS, whole, draws, seed, show)
 
 
-def of_resamples(whole: Floats, draws: int, seed: int) -> Floats:
+def of_resamples(
+    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+) -> Floats:
     """Return the sums of columns over as many users, drawn with replacement.
 
     Parameters
@@ -73,18 +79,25 @@ def of_resamples(whole: Floats, draws: int, seed: int) -> Floats:
         Of whole numbers, as `exact` returns them.
     draws, seed : int
         How many draws, of which seed.
+    show : callable, optional
+        Is told which share of them is done.
 
     Returns
     -------
     float64 array, shape (n_draws, n_columns)
     """
-    return _drawn(_weights, _WEIGHTS, whole, draws, seed)
+    return _drawn(_weights, _WEIGHTS, whole, draws, seed, show)
 
 
-def _drawn(
-    block: Callable[[Floats, int, int], Floats], size: int, whole: Floats, draws: int, seed: int
+def _drawn(  # noqa: PLR0913, PLR0917 - all that the blocks hang on
+    block: Callable[[Floats, int, int], Floats],
+    size: int,
+    whole: Floats,
+    draws: int,
+    seed: int,
+    show: Callable[[float], None] | None,
 ) -> Floats:
-    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)))
+    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
     return np.concatenate(blocks)[:draws]
 
 
@@ -98,6 +111,7 @@ def _signs(whole: Floats, seed: int, block: int) -> Floats:
     packed = packed.reshape(_SIGNS, -1)
     sums = np.zeros((_SIGNS, whole.shape[1]))
     for start in range(0, users, _USERS):
+        heed()
         some = whole[start : start + _USERS]
         bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
         sums += product(bits.astype(np.float64), some)
@@ -113,6 +127,7 @@ def _weights(whole: Floats, seed: int, block: int) -> Floats:
     for start in range(0, _WEIGHTS, step):
         some = weights[: _WEIGHTS - start]
         for row in some:
+            heed()
             row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
         sums[start : start + step] = product(some, whole)
     return sums

@@ -18,6 +18,9 @@ SIMULTANEOUS = ("max-T", "bonferroni")
 #: Those that have intervals of their own; the others look at ranks or signs, and have that of t.
 AGREEING = ("t", "randomisation", "bootstrap")
 
+#: Those that draw signs or users, which takes its time.
+DRAWN = ("randomisation", "bootstrap")
+
 
 @dataclass(frozen=True)
 class Testing:
@@ -87,7 +90,7 @@ class Testing:
         InvalidInputError
             They are; with how many would do.
         """
-        drawn = self.test in {"randomisation", "bootstrap"}
+        drawn = self.test in DRAWN
         drawn |= self.correction == "max-T" and n_pairs > 1
         family = n_pairs if self.correction in {"holm", "bonferroni"} else 1
         if drawn and family > self.alpha * (self.draws + 1):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-Result = TypeVar("Result")
-_FEW = 8
 _NAME, _CELL = 18, 8  # as wide as Surprise's
 
 
@@ -33,17 +31,3 @@ def aligned(rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         cells = [*row, *[""] * (len(head) - len(row))] if row else []
         say("".join(f"{one:<{cell if place else name}}" for place, one in enumerate(cells)))
-
-
-def with_progress(results: Iterable[Result], total: int | None) -> Iterator[Result]:
-    """Give results on, with a bar of progress if there are many and a person watches."""
-    try:
-        from rich.console import Console  # noqa: PLC0415 - may be absent
-        from rich.progress import track  # noqa: PLC0415
-    except ImportError:
-        yield from results
-        return
-    console = Console(stderr=True)
-    if console.is_terminal and (total or 0) >= _FEW:
-        results = track(results, "Fitting", total=total, console=console, transient=True)
-    yield from results

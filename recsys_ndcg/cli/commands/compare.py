@@ -146,7 +146,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
         gated = [one.metric for one in means] + ([worse] if worse else [])
         reports = entries.reports(gated_plan(choices, names, ks, gated), gated)
         shown = None if names is None else [*names, *map(str, gated)]
-        found = comparison_of(reports, metrics=shown, k=ks, **asked)
+        found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
         show_comparison(found, form, style, kinds)
         if tables.save is not None:
             found.save(tables.save)

@@ -9,12 +9,10 @@ import typer
 
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.parameters import Style
-from recsys_ndcg.cli.process import err, say, show, told
+from recsys_ndcg.cli.process import say, show, told
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
 
     from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -42,6 +40,7 @@ def demo(
     """
     from recsys_ndcg.cli import demo as experiments
     from recsys_ndcg.metrics import parse
+    from recsys_ndcg.rendering.progress import followed
 
     with told():
         if seed < 0:
@@ -51,7 +50,7 @@ def demo(
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
         names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
-        running = _watched(experiment.run(), len(experiments.MODELS))
+        running = followed(experiment.run(), "Training", len(experiments.MODELS), wanted=True)
         reports = experiments.reports(running, names, limit)
         source = "sample ratings" if ratings is None else str(ratings)
         say(
@@ -68,14 +67,6 @@ def _ratings(path: Path | None, seed: int) -> pd.DataFrame:
     from recsys_ndcg.input.ratings import read_ratings
 
     return sample_ratings(seed=seed) if path is None else read_ratings(path)
-
-
-def _watched(runs: Iterable[Run], total: int) -> Iterable[Run]:
-    """Give one run after the other, with a bar where somebody watches."""
-    from rich.progress import track
-
-    quiet = not err.is_terminal
-    return track(runs, "Training", total=total, console=err, transient=True, disable=quiet)
 
 
 def _show_models(reports: dict[str, Report], names: list[str]) -> None:

@@ -14,7 +14,7 @@ from recsys_ndcg.input.ids import encode
 from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import at_most, in_threads
 from recsys_ndcg.surprise.divergence import refuse_infinite
 from recsys_ndcg.surprise.estimates.estimates import Estimates
 from recsys_ndcg.surprise.trainsets import Ratings, inner_ids, places_of, raw_items, raw_users
@@ -131,8 +131,16 @@ class Candidates:
     def _item_places(self) -> dict[Any, int]:
         return places_of(self.items)
 
-    def by_block(self, users: Ids, work: Callable[[Estimated], Result]) -> list[Result]:
-        """Return what is worked out of each block of users, given as raw ids."""
+    def by_block(
+        self,
+        users: Ids,
+        work: Callable[[Estimated], Result],
+        show: Callable[[float], None] | None = None,
+    ) -> list[Result]:
+        """Return what is worked out of each block of users, given as raw ids.
+
+        `show` is told which share of the blocks is done.
+        """
         inner = self.inner_users(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
         edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
@@ -142,13 +150,16 @@ class Candidates:
             return work(Estimated(block[0], *self._estimated(users[own], inner[own])))
 
         # an algorithm of one's own need not bear threads, and a random one would draw in any order
-        return in_threads(of, edges) if self._estimates.vectorised else [of(one) for one in edges]
+        with at_most(None if self._estimates.vectorised else 1):
+            return in_threads(of, edges, show=show)
 
-    def of_items(self, users: Ids, items: Ids) -> Floats:
+    def of_items(
+        self, users: Ids, items: Ids, show: Callable[[float], None] | None = None
+    ) -> Floats:
         """Return the estimates of raw users for raw items, known or not."""
         inner = self.inner_items(items.tolist())
         strangers = inner < 0
-        table = np.concatenate(self.by_block(users, lambda block: block.table[:, inner]))
+        table = np.concatenate(self.by_block(users, lambda block: block.table[:, inner], show))
         if strangers.any():
             values, _ = self._estimates.of_raw(users, items[strangers])
             refuse_infinite(self._name, users, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics.metric import checked_k
+from recsys_ndcg.rendering.progress import progress_bar
 from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.scoring.totals import Means
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
@@ -42,6 +44,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     users: Iterable[Any] | None = None,
     exclude: str | None = "train",
     clip: bool = False,
+    progress: bool = True,
 ) -> pd.DataFrame:
     """Return the top k of all items for every user, without Surprise's anti-testset.
 
@@ -59,6 +62,8 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         Leave out what the user rated in the trainset, or nothing.
     clip : bool
         Cut estimates to the rating scale, as ``predict`` does; then those beyond it are tied.
+    progress : bool
+        Whether a bar shows how far it is, where a person watches a job that takes long.
 
     Returns
     -------
@@ -102,7 +107,10 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
             "algorithm's estimates for strangers."
         )
         raise InvalidInputError(msg)
-    parts = candidates.by_block(raw, lambda block: _first(block, k or candidates.n_items))
+    most = k or candidates.n_items
+    with progress_bar(wanted=progress) as show:
+        told = partial(show, "Ranking the catalogue")
+        parts = candidates.by_block(raw, lambda block: _first(block, most), told)
     place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return pd.DataFrame(
         {
@@ -125,6 +133,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     convention: Convention | str | None = None,
     exclude: str | None = "train",
     clip: bool = False,
+    progress: bool = True,
 ) -> Report:
     """Rank all items that a user has not rated in training, and score where the test items stand.
 
@@ -142,7 +151,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         Every other choice, or a library's name; estimates are equal to at least 1e-9.
     exclude : {'train', None}
         As in `rank_catalogue`.
-    clip : bool
+    clip, progress : bool
         As in `rank_catalogue`.
 
     Returns
@@ -190,7 +199,8 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
     for metric in plan.metrics:
         refuse_beyond(metric.k, trainset)
-    lists = Placement(candidates, labels, plan).lists()
+    with progress_bar(wanted=progress) as show:
+        lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
     warn_of_seen_labels(candidates, labels)
     # a scale that is wrong spoils what predict() says, if not these ranks
     warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
@@ -201,7 +211,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates = Candidates(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
     )
-    means = _means(Placement(candidates, labels, plain, shown=False).lists(), plain, report)
+    popular_lists = Placement(candidates, labels, plain, shown=False)
+    with progress_bar(wanted=progress) as show:
+        means = _means(popular_lists.lists(partial(show, "Ranking by popularity")), plain, report)
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 
@@ -219,6 +231,7 @@ def predict_all(
     items: Iterable[Any] | None = None,
     *,
     clip: bool = True,
+    progress: bool = True,
 ) -> pd.DataFrame:
     """Return the estimates of every user for every item, each what ``algo.predict`` says.
 
@@ -230,6 +243,8 @@ def predict_all(
         Those of the trainset by default; unknown ones get what the algorithm has for strangers.
     clip : bool
         Cut estimates to the rating scale, as ``predict`` does.
+    progress : bool
+        As in `rank_catalogue`.
 
     Returns
     -------
@@ -256,7 +271,8 @@ def predict_all(
     candidates = Candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     raw = candidates.users if users is None else candidates.checked_users(users)
     columns = candidates.items if items is None else candidates.checked_items(items)
-    table = candidates.of_items(raw, columns)
+    with progress_bar(wanted=progress) as show:
+        table = candidates.of_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
 
 

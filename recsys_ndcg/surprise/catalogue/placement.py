@@ -21,6 +21,8 @@ from recsys_ndcg.lists.repeats import distinct_by_user
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Plan
@@ -134,9 +136,9 @@ class Placement:
         if len(strangers) > _MANY * len(self._users):
             warn(f"{told}: they get the list that the algorithm has for anybody.")
 
-    def lists(self) -> PlacedLists:
-        """Return the lists of the users of the testset."""
-        blocks = self._candidates.by_block(self._users, self._placed)
+    def lists(self, show: Callable[[float], None] | None = None) -> PlacedLists:
+        """Return the lists of the users of the testset; `show` is told which share is placed."""
+        blocks = self._candidates.by_block(self._users, self._placed, show)
         places, lists, estimated, first_tie, *first = (
             np.concatenate(parts, axis=axis)
             for parts, axis in zip(zip(*blocks, strict=True), (1, 1, 0, 0, 0, 0), strict=True)

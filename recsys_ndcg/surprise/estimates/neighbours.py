@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.parallel import heed
 from recsys_ndcg.surprise.estimates.nearest import Places, keep_nearest, places
 from recsys_ndcg.surprise.trainsets import Ratings
 
@@ -92,6 +93,7 @@ class Neighbours:
             some = slice(first, first + step)
             sim, place = self._sim[xs[some]], self._places[xs[some]]
             for row, y in enumerate(ys.tolist()):
+                heed()
                 ratings = slice(offsets[y], offsets[y + 1])
                 near = keep_nearest(sim, place, codes[ratings], k)
                 sums[row, some] = np.vecdot(near, self._weights[ratings])

@@ -48,6 +48,7 @@ class Fitted:
     threshold: float | None
     convention: Convention | str | None
     keep_per_user: bool
+    progress: bool
     _known: dict[str, Measure]
     _folds: list[list[Fold]]
 
@@ -86,6 +87,7 @@ class Fitted:
             ((self.algo_class(**chosen), *split) for chosen, split in pairs),
             plan,
             total,
+            progress=self.progress,
             n_jobs=self.n_jobs,
             pre_dispatch=self.pre_dispatch,
             verbose=self.joblib_verbose,

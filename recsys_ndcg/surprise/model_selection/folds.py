@@ -17,6 +17,7 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.fields import read_numbers
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.rendering.progress import followed
 from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
@@ -29,7 +30,6 @@ from recsys_ndcg.surprise.model_selection.fitting import (
 )
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY
 from recsys_ndcg.surprise.orderless import orderless
-from recsys_ndcg.surprise.printing import with_progress
 from recsys_ndcg.surprise.traps import rated_lists, refuse_single_items
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def run(
     tasks: Iterable[tuple[Any, Any, Any]],
     plan: FoldPlan,
     total: int | None,
+    *,
+    progress: bool = True,
     **parallel: Any,
 ) -> list[Fold]:
     """Run folds, given as algorithm, trainset and testset.
@@ -125,18 +127,21 @@ def run(
         What to measure.
     total : int, optional
         How many there are, for the bar of progress.
+    progress : bool
+        Whether there is a bar.
     **parallel
         For joblib.
     """
     if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
         # all items are ranked where the model is, which is larger than anything that comes of it
         jobs = (delayed(fold_of)(*task, plan) for task in tasks)
-        return list(with_progress(_results(jobs, parallel), total))
+        return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
     begun: deque[_Begun] = deque()
     results = _results(_dispatched(tasks, plan, begun), parallel)
     # a fold is ranked while others are fitted
     with _closed(results):
-        return list(with_progress((begun.popleft().fold(one) for one in results), total))
+        ranked = (begun.popleft().fold(one) for one in results)
+        return list(followed(ranked, "Fitting", total, wanted=progress))
 
 
 @contextmanager

@@ -43,6 +43,8 @@ class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] 
     keep_per_user : bool
         Whether to keep the scores of every user, for `per_user`: about 100 bytes for each user,
         fold and combination.
+    progress : bool
+        Whether a bar counts the folds of all combinations, where a person watches.
 
     Attributes
     ----------
@@ -77,7 +79,7 @@ class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] 
     {'rmse': 40, 'ndcg@10:catalogue': 5}
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two more
+    def __init__(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few more
         self,
         algo_class: Any,
         param_grid: Mapping[str, Any],
@@ -92,10 +94,11 @@ class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] 
         threshold: float | None = None,
         convention: Convention | str | None = None,
         keep_per_user: bool = False,
+        progress: bool = True,
     ) -> None:
         self._known = {one.name: one for one in resolved(measures)}
         self.threshold, self.convention = threshold, convention
-        self.keep_per_user = keep_per_user
+        self.keep_per_user, self.progress = keep_per_user, progress
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_grid),
@@ -124,7 +127,7 @@ class RandomizedSearchCV(Fitted, model_selection.RandomizedSearchCV):  # type: i
         For drawing them. Surprise 1.1.5 does not heed it where all are lists; this does.
     measures, cv, refit, return_train_measures, n_jobs, pre_dispatch, joblib_verbose
         As for `GridSearchCV`.
-    threshold, convention, keep_per_user
+    threshold, convention, keep_per_user, progress
         As for `GridSearchCV`.
 
     Raises
@@ -133,7 +136,7 @@ class RandomizedSearchCV(Fitted, model_selection.RandomizedSearchCV):  # type: i
         As for `GridSearchCV`; or there are fewer combinations than are to be drawn.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two more
+    def __init__(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few more
         self,
         algo_class: Any,
         param_distributions: Mapping[str, Any],
@@ -150,10 +153,11 @@ class RandomizedSearchCV(Fitted, model_selection.RandomizedSearchCV):  # type: i
         threshold: float | None = None,
         convention: Convention | str | None = None,
         keep_per_user: bool = False,
+        progress: bool = True,
     ) -> None:
         self._known = {one.name: one for one in resolved(measures)}
         self.threshold, self.convention = threshold, convention
-        self.keep_per_user = keep_per_user
+        self.keep_per_user, self.progress = keep_per_user, progress
         if not isinstance(n_iter, Integral) or n_iter < 1:
             msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
             raise InvalidInputError(msg)

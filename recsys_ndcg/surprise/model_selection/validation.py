@@ -95,7 +95,7 @@ class CrossValidation(dict[str, Any]):
         return table.rename_axis("fold")
 
 
-def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two more
+def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few more
     algo: Any,
     data: Any,
     measures: Iterable[Any] = ("rmse", "mae"),
@@ -107,6 +107,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     *,
     threshold: float | None = None,
     convention: Convention | str | None = None,
+    progress: bool = True,
 ) -> CrossValidation:
     """Run cross-validation as Surprise does, with ranking metrics among the measures.
 
@@ -134,6 +135,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
     convention : Convention or str, optional
         Every other choice that moves a number, or a library's name: each metric as that library
         measures it. Estimates are equal to at least 1e-9.
+    progress : bool
+        Whether a bar counts the folds, where a person watches a job that takes long.
 
     Returns
     -------
@@ -191,6 +194,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and two mo
         tasks,
         plan,
         int(total) if isinstance(total, Integral) else None,
+        progress=progress,
         n_jobs=n_jobs,
         pre_dispatch=pre_dispatch,
     )

@@ -1,0 +1,163 @@
+"""Ctrl-C ends long work soon, and leaves neither a process nor a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import recsys_ndcg as rn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc of Linux")
+
+LONG = 5  # seconds; alone on a machine it is less than one
+DATA = """
+from surprise import SVD, Dataset, KNNBasic, Reader
+from recsys_ndcg.datasets import sample_ratings
+import recsys_ndcg.surprise as ours
+rows = sample_ratings(*{shape})[["user", "item", "rating"]]
+data = Dataset.load_from_df(rows, Reader(rating_scale=(0.5, 5)))
+"""
+SEARCH = (
+    DATA.format(shape=(100, 50))
+    + """
+grid = {{"n_epochs": [100_000], "n_factors": [1, 2, 3]}}
+search = ours.GridSearchCV(SVD, grid, ["ndcg@5"], cv=2, n_jobs={n_jobs})
+print("begun", flush=True)
+search.fit(data)
+"""
+)
+CATALOGUE = (
+    DATA.format(shape=(400, 300))
+    + """
+import numpy as np
+trainset = data.build_full_trainset()
+algo = KNNBasic(verbose=False).fit(trainset)
+users = np.tile([*map(trainset.to_raw_uid, trainset.all_users())], 500)
+print("begun", flush=True)
+ours.rank_catalogue(algo, trainset, users=users)
+"""
+)
+COMPARE = """
+import sys
+from recsys_ndcg.cli import main
+sys.argv = ["recsys-ndcg", "compare", *sys.argv[1:]]
+sys.argv += ["--test", "bootstrap", "--draws", "10000000", "-q"]
+print("begun", flush=True)
+main()
+"""
+
+
+def members(group: int) -> list[int]:
+    """Return the processes of a group that live."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, own = path.read_text().rpartition(")")[2].split()[:3]
+            found += [int(path.parent.name)] * (int(own) == group and state != "Z")
+    return found
+
+
+def within(seconds: float, fulfilled: Callable[[], bool]) -> bool:
+    """Wait until it is fulfilled; tell whether it was in time."""
+    until = time.monotonic() + seconds
+    while not fulfilled():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.fixture(name="begin")
+def _begin(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start jobs with a folder for temporary files of their own, and end what is left of them."""
+    started = []
+
+    def begin(script: str, *words: str) -> subprocess.Popen[str]:
+        places = tmp_path / "places"
+        places.mkdir()
+        job = subprocess.Popen(  # noqa: S603 - our own
+            [sys.executable, "-c", script, *words],
+            env=os.environ | {"TMPDIR": str(places), "JOBLIB_TEMP_FOLDER": str(places)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            # a shell in the background has its children ignore it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        )
+        started.append(job)
+        assert job.stdout is not None
+        assert job.stdout.readline() == "begun\n"
+        return job
+
+    yield begin
+    for job in started:
+        with suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
+        job.communicate()
+
+
+def interrupted(
+    job: subprocess.Popen[str], folder: Path, *, alone: bool = False
+) -> tuple[int, str, str]:
+    """Interrupt a job, and return how it ended, when nothing is left of it.
+
+    As a terminal does, with all its workers; or alone, as a notebook does.
+    """
+    (os.kill if alone else os.killpg)(job.pid, signal.SIGINT)
+    out, err = job.communicate(timeout=LONG)
+    assert within(LONG, lambda: not members(job.pid)), "it left processes"
+    assert within(LONG, lambda: not any((folder / "places").iterdir())), "it left files"
+    return job.returncode, out, err
+
+
+@pytest.mark.parametrize(("n_jobs", "alone"), [(1, False), (2, False), (2, True)])
+def test_a_search_and_its_workers(
+    tmp_path: Path, begin: Callable[..., subprocess.Popen[str]], n_jobs: int, *, alone: bool
+) -> None:
+    """However long a fold would take."""
+    pytest.importorskip("surprise")
+    job = begin(SEARCH.format(n_jobs=n_jobs))
+    assert within(60, lambda: len(members(job.pid)) >= (1 if n_jobs == 1 else 1 + n_jobs))
+    time.sleep(0.5)
+    code, out, err = interrupted(job, tmp_path, alone=alone)
+    assert (code, out) == (-signal.SIGINT, "")
+    assert err.endswith("KeyboardInterrupt\n")
+
+
+def test_a_catalogue_of_many_users(
+    tmp_path: Path, begin: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """In whichever thread it is ranked."""
+    pytest.importorskip("surprise")
+    job = begin(CATALOGUE)
+    time.sleep(0.5)
+    code, out, err = interrupted(job, tmp_path)
+    assert (code, out) == (-signal.SIGINT, "")
+    assert err.endswith("KeyboardInterrupt\n")
+
+
+def test_a_comparison_with_many_draws(
+    tmp_path: Path, begin: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """On the command line: with the code of shells, and without a word."""
+    pytest.importorskip("typer")
+    paths = []
+    for model in (0, 1):
+        paths.append(str(tmp_path / f"{model}.json"))
+        rows = {user: [(user % 7 * model + 0.5, 5), (3, 2), (2, 4)] for user in range(2000)}
+        rn.evaluate(rows, metrics=["ndcg@3"]).save(paths[-1])
+    job = begin(COMPARE, *paths)
+    time.sleep(1.5)
+    assert interrupted(job, tmp_path) == (130, "", "")
