@@ -1,4 +1,4 @@
-"""Which is best, of models of several libraries, on the same folds?
+"""Models of several libraries on the same folds.
 
 A model that is not Surprise's is a function: it gets the ratings to train on, and returns a
 function that estimates pairs of user and item. This one trains least squares of implicit, which

@@ -137,6 +137,8 @@ def _with_data(folder: Path) -> None:
     data[data["true"] > 4][["user", "item"]].to_csv(folder / "clicks.csv", index=False)
     top = data.sort_values(["user", "estimated"], ascending=False).groupby("user").head(10)
     top[["user", "item", "estimated"]].to_csv(folder / "top.csv", index=False)
+    (config,) = fenced(ROOT / "docs" / "experiments.md", "toml")
+    (folder / "today.toml").write_text(config)
     (folder / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\n")
     (folder / "run.txt").write_text("q1 Q0 d3 1 9.1 mine\nq1 Q0 d9 2 8 mine\nq1 Q0 d1 3 7.5 mine\n")
 

@@ -151,16 +151,7 @@ def experiment(  # noqa: PLR0913 - the contract
         refuse_for_catalogue(known)
     splitter, used = parting.splitter_of(splits, dataset), parting.seeds_of(seeds)
     schedule = Schedule(known, dataset, splitter, used, plan)
-    kept = None
-    if folder is not None:
-        asked = {
-            "written_by": __version__,
-            "data": described_ratings(dataset),
-            "splits": parting.described(splitter, always=schedule.several),
-            "measures": described_plan(plan),
-        }
-        kept = RunFolder.opened(folder, asked, known)
-    outcome = _Outcome(schedule, kept, {}, {})
+    outcome = _Outcome(schedule, None if folder is None else _opened(folder, schedule), {}, {})
     shown_by = nullcontext(progress) if callable(progress) else progress_bar(wanted=progress)
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)
@@ -248,10 +239,10 @@ class _Outcome:
             for name, one in self.schedule.models.items()
             if name not in failed
         }
-        if baseline is None and len(models) == 1:
-            baseline = CHANCE
-        asked = None if baseline in failed else baseline
-        found = compare(models, baseline=asked, progress=progress)
+        against = None if baseline in failed else baseline
+        if against is None and len(models) == 1:
+            against = CHANCE
+        found = compare(models, baseline=against, progress=progress)
         return Comparison(replace(found.field, runs=cells_table(models)))
 
     def _of(self, model: str) -> list[Result]:
@@ -270,6 +261,17 @@ class _Outcome:
                     f"fold {bad[0].fold}: {self.failures[bad[0]]}"
                 ).rstrip(".") + "."
         return told
+
+
+def _opened(folder: str | Path, schedule: Schedule) -> RunFolder:
+    """Return the folder, which says what is asked."""
+    asked = {
+        "written_by": __version__,
+        "data": described_ratings(schedule.data),
+        "splits": parting.described(schedule.splitter, always=schedule.several),
+        "measures": described_plan(schedule.plan),
+    }
+    return RunFolder.opened(folder, asked, schedule.models)
 
 
 def _check_baseline(baseline: str | None, models: Mapping[str, Any]) -> None:

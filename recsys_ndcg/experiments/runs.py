@@ -215,15 +215,16 @@ def load_runs(*paths: str | Path) -> Runs:
 
     Examples
     --------
-    >>> import tempfile
+    >>> from tempfile import TemporaryDirectory
     >>> import recsys_ndcg as rn
     >>> from recsys_ndcg.datasets import sample_ratings
     >>> from recsys_ndcg.surprise import MostPopular
-    >>> folder = tempfile.mkdtemp()
-    >>> ratings = sample_ratings(n_users=30)
-    >>> _ = rn.experiment(ratings, {"popular": MostPopular()}, splits=2, folder=folder)
-    >>> rn.load_runs(folder).table[["ndcg@10", "users", "done", "failed"]].round(3).values.tolist()
-    [[0.763, 30.0, 2.0, 0.0]]
+    >>> models, ratings = {"popular": MostPopular()}, sample_ratings(n_users=30)
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = rn.experiment(ratings, models, splits=2, folder=folder)
+    ...     table = rn.load_runs(folder).table
+    >>> table[["ndcg@10", "users", "done", "failed"]].round(3).to_numpy().tolist()
+    [[0.737, 30.0, 2.0, 0.0]]
     """
     found = {str(folder): RunFolder.read(folder) for path in paths for folder in _folders(path)}
     if not found:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.signatures import Signature
 
 
 def _orders() -> Iterable[str]:
@@ -74,20 +75,22 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     """
     with told(quiet=style.quiet):
         form = checked_form(style.form)
-        if more or (source.file is not None and source.file.is_dir()):
-            runs = [one for one in (source.file, *(more or ())) if one is not None]
-            show_runs(runs, form, metric, quiet=style.quiet)
+        if source.file is not None and (more or source.file.is_dir()):
+            show_runs([source.file, *(more or ())], form, metric, quiet=style.quiet)
             return
         _check(sort, n)
         report, name = _measured(source, written, choices, metric)
         board = report.leaderboard(name, n, by=sort, ascending=ascending)
         _show(board, form, f"{name} by {sort}")
-        if style.quiet or form != "text":
-            return
-        if board.attrs["trivial"]:
-            say(f"- {board.attrs['trivial']} users for whom every order is the same are left out.")
-        signature = report.signature(name)
-        say(signature.text if style.full_signature else signature.short, "dim")
+        if not style.quiet and form == "text":
+            _say_more(board.attrs["trivial"], report.signature(name), full=style.full_signature)
+
+
+def _say_more(trivial: int, signature: Signature, *, full: bool) -> None:
+    """Say what is not in the table, and how it was computed."""
+    if trivial:
+        say(f"- {trivial} users for whom every order is the same are left out.")
+    say(signature.text if full else signature.short, "dim")
 
 
 def _show(board: pd.DataFrame, form: str, title: str) -> None:
