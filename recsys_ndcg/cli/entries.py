@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
@@ -178,7 +179,9 @@ class Entries:
             )
             raise InvalidInputError(msg)
 
-    def reports(self, plan: Plan, gated: Sequence[Metric]) -> dict[str, Report]:
+    def reports(
+        self, plan: Plan, gated: Sequence[Metric], *, progress: bool = True
+    ) -> dict[str, Report]:
         """Return the reports: saved ones as they are, predictions measured by a plan.
 
         Parameters
@@ -187,6 +190,8 @@ class Entries:
             What is measured.
         gated : sequence of Metric
             What a saved report must have.
+        progress : bool
+            Whether a bar counts the files, where a person watches.
 
         Raises
         ------
@@ -194,6 +199,7 @@ class Entries:
             A file cannot be read, or nothing can be measured of it.
         """
         from recsys_ndcg.evaluation import measured
+        from recsys_ndcg.rendering.progress import followed
         from recsys_ndcg.report.report import Report
         from recsys_ndcg.report.saved_files import is_saved
 
@@ -207,11 +213,12 @@ class Entries:
                 )
                 raise InvalidInputError(msg)
         said = {}
-        for name, path in self.files.items():
-            if name not in found:
+        others = {name: path for name, path in self.files.items() if name not in found}
+        with closing(followed(others, "Evaluating", len(others), wanted=progress)) as names:
+            for name in names:
                 with about(name) as said[name]:
-                    lists = lists_of(self._source_of(path), self.written, plan.duplicates)
-                    found[name] = measured(lists, plan)
+                    source = self._source_of(others[name])
+                    found[name] = measured(lists_of(source, self.written, plan.duplicates), plan)
         warn_of_some(said)
         return {name: found[name] for name in self.files}
 

@@ -95,7 +95,7 @@ class Older:
         _, *others = self.entries.files.values()
         return dict(zip(("--fail-if-worse",), others, strict=False))
 
-    def reports(self, plan: Plan) -> dict[str, Report]:
+    def reports(self, plan: Plan, *, progress: bool = True) -> dict[str, Report]:
         """Return the report of the older one by its name, if there is one.
 
         Raises
@@ -108,7 +108,7 @@ class Older:
         part = tuple(one for one in plan.measurements if one.metric == metric)
         older = replace(self.entries, given=tuple(others))
         with about("") as said:
-            found = older.reports(replace(plan, measurements=part), [metric])
+            found = older.reports(replace(plan, measurements=part), [metric], progress=progress)
         warn_of_some({"": [], **dict.fromkeys(found, said)})
         return found
 
@@ -123,6 +123,7 @@ class Older:
                 {other: before, name: report},
                 metrics=[metric],
                 alpha=options.alpha,
+                progress=False,
                 users=options.users,
             )
             yield found.not_worse(name, other, margin=options.margin)

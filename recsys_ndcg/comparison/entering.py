@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,15 +68,15 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Conten
     _refuse_twins(entries)
     found: dict[str, Contender] = {}
     said = {}
-    each = followed(entries.items(), "Evaluating", len(entries), wanted=asked.progress)
-    for name, data in each:
-        with about(name) as said[name]:
-            entered = _entered(name, data, asked)
-        for one in entered:
-            if one in found:
-                msg = f"Two models are called {one!r}: give one of them another name."
-                raise InvalidInputError(msg)
-        found |= entered
+    with closing(followed(entries, "Evaluating", len(entries), wanted=asked.progress)) as names:
+        for name in names:
+            with about(name) as said[name]:
+                entered = _entered(name, entries[name], asked)
+            for one in entered:
+                if one in found:
+                    msg = f"Two models are called {one!r}: give one of them another name."
+                    raise InvalidInputError(msg)
+            found |= entered
     warn_of_some(said)
     if len(found) < least:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "

@@ -13,7 +13,7 @@ from recsys_ndcg.rendering.bars import bar_here
 from recsys_ndcg.rendering.steps import Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from recsys_ndcg.rendering.bars import Bar
 
@@ -83,8 +83,10 @@ def _shown(bar: Bar, steps: Steps, over: threading.Event, after: float) -> None:
 
 def followed(
     items: Iterable[Item], what: str, total: int | None, *, wanted: bool
-) -> Iterator[Item]:
-    """Give items on, with a bar that counts them.
+) -> Generator[Item, None, None]:
+    """Give items on, with a bar that counts them, until it is closed.
+
+    Whoever may fail between two items closes it (`contextlib.closing`), lest the bar stays.
 
     Parameters
     ----------

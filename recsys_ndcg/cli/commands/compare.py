@@ -144,7 +144,8 @@ def compare(  # noqa: PLR0913 - one parameter per option
         entries.check(choices)
         check_apart(entries.files, {"--save": tables.save})
         gated = [one.metric for one in means] + ([worse] if worse else [])
-        reports = entries.reports(gated_plan(choices, names, ks, gated), gated)
+        plan = gated_plan(choices, names, ks, gated)
+        reports = entries.reports(plan, gated, progress=not style.quiet)
         shown = None if names is None else [*names, *map(str, gated)]
         found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
         show_comparison(found, form, style, kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,8 +51,9 @@ def demo(
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
         names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
-        running = followed(experiment.run(), "Training", len(experiments.MODELS), wanted=True)
-        reports = experiments.reports(running, names, limit)
+        models = len(experiments.MODELS)
+        with closing(followed(experiment.run(), "Training", models, wanted=True)) as running:
+            reports = experiments.reports(running, names, limit)
         source = "sample ratings" if ratings is None else str(ratings)
         say(
             f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "

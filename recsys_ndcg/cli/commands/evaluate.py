@@ -55,7 +55,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         means, older = limits.read(ks), replacing.read(source, written, ks)
         files.check({**files_of(source), **scale.files, **older.files}, form)
         plan = gated_plan(choices, names, ks, [*(one.metric for one in means), *older.metrics])
-        before = older.reports(plan)
+        before = older.reports(plan, progress=not style.quiet)
         report, files = scale.measured(source, written, plan, files, quiet=style.quiet)
         gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
         show_report(report, form, style, err if files.pipes else out)
