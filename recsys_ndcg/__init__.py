@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.errors import UnknownMetricError as UnknownMetricError
     from recsys_ndcg.evaluation import evaluate as evaluate
     from recsys_ndcg.experiments.experiment import experiment as experiment
-    from recsys_ndcg.experiments.runs import load_runs as load_runs
+    from recsys_ndcg.experiments.loading import load_runs as load_runs
     from recsys_ndcg.input.text.form import TextFormat as TextFormat
     from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
     from recsys_ndcg.metrics import Metric as Metric
@@ -103,7 +103,7 @@ _PLACES = {
     "evaluate": "evaluation",
     "experiment": "experiments.experiment",
     "jaccard_at_k": "comparison.overlap",
-    "load_runs": "experiments.runs",
+    "load_runs": "experiments.loading",
     "metric": "metrics.own",
     "ndcg_at_k": "scoring.one_list",
     "power": "significance.power",

@@ -25,14 +25,14 @@ NAMES = {
     "RankedLists",
     "RecsysNdcgError",
     "Report",
-    "Signature",
-    "TextFormat",
     "UnknownMetricError",
     "average_precision_at_k",
     "compare",
     "dcg_at_k",
     "evaluate",
+    "experiment",
     "jaccard_at_k",
+    "load_runs",
     "metric",
     "ndcg_at_k",
     "precision_at_k",
@@ -41,8 +41,8 @@ NAMES = {
     "reciprocal_rank",
     "reconcile",
 }
-#: Beside them, for who plans a test: found by name, like the classes of the metrics.
-BESIDE = {"power"}
+#: Beside them, for who plans a test or reads texts: found by name, like the classes of metrics.
+BESIDE = {"Signature", "TextFormat", "power"}
 METRIC_NAMES = [
     "judged",
     "cg",

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.comparing import compare
-from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn, warn_of_some
-from recsys_ndcg.experiments import splits as parting
-from recsys_ndcg.experiments.cells import Failure
-from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.measured import Measured
-from recsys_ndcg.experiments.measured import described as described_plan
-from recsys_ndcg.experiments.models import models_of, refuse_for_catalogue
-from recsys_ndcg.experiments.ratings import dataset_of
-from recsys_ndcg.experiments.ratings import described as described_ratings
-from recsys_ndcg.experiments.running import Schedule, outcomes
-from recsys_ndcg.experiments.runs import ModelRun, cells_table
+from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.progress import progress_bar
-from recsys_ndcg.surprise.leakage import warn_of_leaks
-from recsys_ndcg.surprise.model_selection.preflight import check_jobs
-from recsys_ndcg.surprise.orderless import warn_of_random_order
-from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.experiments.cells import Cell, Result
+    from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.scoring.plan import Cutoffs
 
 
@@ -138,144 +121,26 @@ def experiment(  # noqa: PLR0913 - the contract
     >>> found.leaderboard[["mean", "tier"]].round(3)
               mean  tier
     model
-    mean     0.848     1
-    biases   0.848     1
-    popular  0.752     3
+    biases   0.778     1
+    mean     0.775     1
+    popular  0.689     3
     """
-    known = models_of(models)
-    check_jobs(n_jobs)
-    _check_baseline(baseline, known)
-    dataset = dataset_of(data, columns, rating_scale)
-    plan = Measured(metrics, k, threshold, convention, protocol).plan(dataset)
-    if plan.catalogue is not None:
-        refuse_for_catalogue(known)
-    splitter, used = parting.splitter_of(splits, dataset), parting.seeds_of(seeds)
-    schedule = Schedule(known, dataset, splitter, used, plan)
-    outcome = _Outcome(schedule, None if folder is None else _opened(folder, schedule), {}, {})
+    with needing("joblib", "surprise", job="An experiment", extra="surprise"):
+        from recsys_ndcg.experiments.measured import Measured  # noqa: PLC0415 - an extra
+        from recsys_ndcg.experiments.outcome import Outcome, opened  # noqa: PLC0415
+        from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
+        from recsys_ndcg.experiments.running import Schedule, check  # noqa: PLC0415
+    check(models, baseline, n_jobs)
+    schedule = Schedule.of(
+        dataset_of(data, columns, rating_scale),
+        models,
+        Measured(metrics, k, threshold, convention, protocol),
+        splits,
+        seeds,
+    )
+    outcome = Outcome(schedule, None if folder is None else opened(folder, schedule), {}, {})
     shown_by = nullcontext(progress) if callable(progress) else progress_bar(wanted=progress)
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)
     outcome.say()
     return outcome.comparison(baseline, progress=progress is True)
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What came of the cells so far."""
-
-    schedule: Schedule
-    folder: RunFolder | None
-    results: dict[Cell, Result]
-    failures: dict[Cell, str]
-
-    def gather(
-        self,
-        n_jobs: int | None,
-        on_result: Callable[[Result], object] | None,
-        show: Callable[[str, float], object],
-    ) -> None:
-        """Do what is not done yet, and keep each result before the next is waited for."""
-        total = self.schedule.total
-        with closing(outcomes(self.schedule.tasks(self._is_done), n_jobs)) as found:
-            for one in found:
-                if isinstance(one, Failure):
-                    self._fail(one)
-                else:
-                    if self.folder is not None:
-                        self.folder.keep(one)
-                    self.results[one.cell] = one
-                    if on_result is not None:
-                        on_result(one)
-                n_done = len(self.results) + len(self.failures)
-                show("Training", n_done / total if total else -1.0)
-
-    def _is_done(self, cell: Cell) -> bool:
-        """Take a result from the folder, if it is there and of the same split."""
-        if self.folder is None or not self.folder.holds(cell):
-            return False
-        result = self.folder.result(cell)
-        if result.split != self.schedule.splits[cell]:
-            msg = (
-                f"{self.folder.path}: {cell} was measured on another split than there is now. "
-                "Give the splitter a random_state, or take another folder."
-            )
-            raise InvalidInputError(msg)
-        self.results[cell] = result
-        return True
-
-    def _fail(self, failure: Failure) -> None:
-        where = f" ({self.folder.fail(failure)})" if self.folder is not None else ""
-        self.failures[failure.cell] = f"{failure.error}{where}"
-
-    def say(self) -> None:
-        """Warn of what makes the numbers deceive, and of what failed."""
-        warn_of_leaks(self.schedule.leaks)
-        for told in self.schedule.said:
-            warn(told)
-        by_model = {name: self._of(name) for name in self.schedule.models}
-        said = {
-            name: [told for one in some for told in one.said] for name, some in by_model.items()
-        }
-        warn_of_some(said)
-        for name, some in by_model.items():
-            warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
-
-    def comparison(self, baseline: str | None, *, progress: bool) -> Comparison:
-        """Compare the models that failed nowhere; one alone with random order.
-
-        Raises
-        ------
-        InvalidInputError
-            All failed.
-        """
-        failed = self._failed()
-        if len(failed) == len(self.schedule.models):
-            msg = f"All models failed. {' '.join(failed.values())}"
-            raise InvalidInputError(msg)
-        for told in failed.values():
-            warn(f"{told} It is left out of the comparison.")
-        models = {
-            name: ModelRun(self._of(name), one.parameters)
-            for name, one in self.schedule.models.items()
-            if name not in failed
-        }
-        against = None if baseline in failed else baseline
-        if against is None and len(models) == 1:
-            against = CHANCE
-        found = compare(models, baseline=against, progress=progress)
-        return Comparison(replace(found.field, runs=cells_table(models)))
-
-    def _of(self, model: str) -> list[Result]:
-        """Return the results of a model, in order."""
-        return [one for cell, one in sorted(self.results.items()) if cell.model == model]
-
-    def _failed(self) -> dict[str, str]:
-        """Return what is said of each model that failed somewhere."""
-        told = {}
-        for name in self.schedule.models:
-            bad = [cell for cell in self.failures if cell.model == name]
-            if bad:
-                n_cells = len(bad) + len(self._of(name))
-                told[name] = (
-                    f"{name} failed in {len(bad)} of {n_cells} folds, first in seed {bad[0].seed}, "
-                    f"fold {bad[0].fold}: {self.failures[bad[0]]}"
-                ).rstrip(".") + "."
-        return told
-
-
-def _opened(folder: str | Path, schedule: Schedule) -> RunFolder:
-    """Return the folder, which says what is asked."""
-    asked = {
-        "written_by": __version__,
-        "data": described_ratings(schedule.data),
-        "splits": parting.described(schedule.splitter, always=schedule.several),
-        "measures": described_plan(schedule.plan),
-    }
-    return RunFolder.opened(folder, asked, schedule.models)
-
-
-def _check_baseline(baseline: str | None, models: Mapping[str, Any]) -> None:
-    """Refuse, before anything is trained, a baseline that there is not."""
-    if baseline is not None and baseline not in {*models, CHANCE}:
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
-        raise InvalidInputError(msg)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
-from recsys_ndcg.errors import InvalidInputError, about
+from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.errors import InvalidInputError, about, nearest, shown
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, worked
+from recsys_ndcg.experiments.models import models_of, refuse_for_catalogue
 from recsys_ndcg.experiments.ratings import digest_of_split
-from recsys_ndcg.experiments.splits import seeded
-from recsys_ndcg.surprise.model_selection.preflight import watched_splits
+from recsys_ndcg.experiments.splits import seeded, seeds_of, splitter_of
+from recsys_ndcg.surprise.model_selection.preflight import check_jobs, watched_splits
 from recsys_ndcg.surprise.trainsets import Ratings
 from recsys_ndcg.surprise.traps import warn_of_training
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
+    from recsys_ndcg.experiments.measured import Measured
     from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.surprise.leakage import Leak
     from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
@@ -66,6 +69,23 @@ class Schedule:
     leaks: list[Leak] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
+    @classmethod
+    def of(
+        cls, data: Any, models: Mapping[str, Any], measured: Measured, splits: Any, seeds: Any
+    ) -> Schedule:
+        """Settle what is asked for, before anything is trained.
+
+        Raises
+        ------
+        InvalidInputError
+            Something of it cannot be used.
+        """
+        known = models_of(models)
+        plan = measured.plan(data)
+        if plan.catalogue is not None:
+            refuse_for_catalogue(known)
+        return cls(known, data, splitter_of(splits, data), seeds_of(seeds), plan)
+
     @property
     def several(self) -> bool:
         """Whether there are several seeds."""
@@ -105,6 +125,15 @@ class Schedule:
             for kind in dict.fromkeys(type(one.given) for one in self.models.values()):
                 warn_of_training(kind, ratings, None)
         self.said.extend(said)
+
+
+def check(models: Mapping[str, Any], baseline: str | None, n_jobs: int | None) -> None:
+    """Refuse what needs no look at the ratings: models, a baseline that there is not, jobs."""
+    known = {*models_of(models), CHANCE}
+    if baseline is not None and baseline not in known:
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
+        raise InvalidInputError(msg)
+    check_jobs(n_jobs)
 
 
 def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:

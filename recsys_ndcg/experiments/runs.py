@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from glob import glob
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, check_path, nearest
-from recsys_ndcg.experiments.folder import RunFolder
+from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.experiments.measured import lower_is_better
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.model_selection.contenders import contender
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.experiments.cells import Result
+    from recsys_ndcg.experiments.folder import RunFolder
 
 _COSTS = ("fit_time", "test_time", "peak_memory_mb")
 
@@ -192,52 +190,6 @@ class Runs:
         """Return how many different cells any model of a run has."""
         folder = self.folders[run]
         return len({cell[1:] for model in folder.models for cell in folder.cells(model)})
-
-
-def load_runs(*paths: str | Path) -> Runs:
-    """Read the runs of experiments, of different days and machines.
-
-    Parameters
-    ----------
-    *paths : str or Path
-        Folders of `experiment`, or patterns such as ``"runs/*"``.
-
-    Returns
-    -------
-    Runs
-        With `Runs.table`; ``rn.compare(runs)`` compares the models whose runs are of the same
-        ratings, splits and measures.
-
-    Raises
-    ------
-    InvalidInputError
-        There is no such folder, or a file in it is damaged.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> import recsys_ndcg as rn
-    >>> from recsys_ndcg.datasets import sample_ratings
-    >>> from recsys_ndcg.surprise import MostPopular
-    >>> models, ratings = {"popular": MostPopular()}, sample_ratings(n_users=30)
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = rn.experiment(ratings, models, splits=2, folder=folder)
-    ...     table = rn.load_runs(folder).table
-    >>> table[["ndcg@10", "users", "done", "failed"]].round(3).to_numpy().tolist()
-    [[0.737, 30.0, 2.0, 0.0]]
-    """
-    found = {str(folder): RunFolder.read(folder) for path in paths for folder in _folders(path)}
-    if not found:
-        msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
-        raise InvalidInputError(msg)
-    return Runs(found)
-
-
-def _folders(path: str | Path) -> Iterable[str | Path]:
-    """Return the folder, or those that match a pattern."""
-    check_path(path)
-    matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207 - any pattern
-    return [one for one in matched if RunFolder.is_one(one)] or [path]
 
 
 def _digest(value: Any) -> str:

@@ -87,7 +87,7 @@ def _done(table: pd.DataFrame) -> list[str]:
 
 def show_runs(paths: list[Path], form: str, metric: str | None, *, quiet: bool) -> None:
     """Print the models of some runs, the best of each group first."""
-    from recsys_ndcg.experiments.runs import load_runs
+    from recsys_ndcg.experiments.loading import load_runs
     from recsys_ndcg.rendering import terminal
     from recsys_ndcg.rendering.formats import table_as
 
