@@ -71,7 +71,8 @@ def test_nobody_in_both_is_told() -> None:
     """Nothing is drawn."""
     one = {"ann": [(1, 1), (2, 2)], "bob": [(1, 2), (2, 1)]}
     other = {user: [(5 - est, true) for est, true in rows] for user, rows in one.items()}
-    found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
+    with pytest.warns(rn.DataWarning, match="nothing is relevant"):
+        found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
     with refused("Nobody has a score in recall@10"):
         found.plot("scatter")
     with refused("No model has a score in both recall@10 and rmse"):

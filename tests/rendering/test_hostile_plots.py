@@ -57,9 +57,9 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
         a_against_b(
             np.array([0.5, 0.5]), np.array([0.2, 0.5]), name, "SVD", name, users=[name] * 2
         ),
-        a_against_b(np.arange(3000) % 7, np.arange(3000) % 5, "SVD", name, name),
+        a_against_b(np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name),
         trade_off(both, name, name),
-        trade_off(both.assign(value=[name, None]), name, "rmse", parameter=name),
+        trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
         trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),
     ]
 
