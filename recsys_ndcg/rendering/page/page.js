@@ -95,6 +95,7 @@
       actions: false,
       defaultStyle: false,
       tooltip: showTip,
+      logLevel: 1, // of Vega: errors
       config: look(width),
     });
     if (old) old.finalize();

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pandas as pd
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from recsys_ndcg.report.signatures import Signature
 
 
@@ -67,21 +62,4 @@ def _written(value: Any) -> str:
 def evaluating(signatures: Iterable[Signature]) -> str:
     """Return the lines of Python that measure the same of the same data."""
     calls = [f"report = rn.evaluate(data, {one})" for one in options(signatures)]
-    return visible_lines(["import recsys_ndcg as rn", "", *calls])
-
-
-def visible_lines(lines: Iterable[str]) -> str:
-    """Return lines in which nothing acts but their ends."""
-    return "\n".join(map(visible, lines))
-
-
-def versions() -> str:
-    """Return by which versions a page was made."""
-    known = {
-        "recsys_ndcg": __version__,
-        "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "pandas": pd.__version__,
-        "SciPy": version("scipy"),
-    }
-    return ", ".join(f"{name} {number}" for name, number in known.items())
+    return "\n".join(["import recsys_ndcg as rn", "", *calls])

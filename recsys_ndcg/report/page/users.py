@@ -62,10 +62,21 @@ def users_of(report: Report) -> Section:
     if lists is not None:
         sides = {"the model's list": lists.own, "the best order": lists.ideal}
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
-    how = f"report.per_user_audit({first!r})" if len(first) < 40 else "report.per_user"
-    lead = leading(len(report.users), len(places), how, opened=shown is not None)
+    opens = f"the first {DEPTH} ranks beside the best order" if shown else None
+    lead = leading(opens, _rest(len(report.users), len(places)))
     table = Table(f"Users by {told(first)}, the highest first", cells)
     return Section("users", "User by user", lead, [Users(table, shown)])
+
+
+def _rest(n_users: int, n_shown: int) -> str:
+    if n_shown == n_users:
+        return ""
+    half = n_shown // 2
+    return (
+        f"Of {n_users:,} users these are the {half} best and the {half} worst, without those for "
+        "whom every order scores the same: report.per_user has them all, and so has "
+        "recsys-ndcg evaluate ... --per-user FILE."
+    )
 
 
 def both_ends(score: Floats, then: Floats, trivial: Floats) -> Positions:
@@ -94,7 +105,8 @@ def _outer(score: Floats, some: Positions) -> Positions:
 def named(users: Ids, counts: ListCounts, places: Positions) -> dict[str, list[str]]:
     """Return who the users are, and what there is in their lists."""
     relevant = counts.n_relevant[places]
-    known = {"relevant": [str(int(one)) for one in relevant]} if relevant_known(relevant) else {}
+    told_of = not np.isnan(relevant).any()
+    known = {"relevant": [f"{one:.0f}" for one in relevant.tolist()]} if told_of else {}
     return {
         "user": [told(written(one)) for one in users[places].tolist()],
         "items": [str(one) for one in counts.n_items[places].tolist()],
@@ -102,26 +114,12 @@ def named(users: Ids, counts: ListCounts, places: Positions) -> dict[str, list[s
     }
 
 
-def relevant_known(relevant: Floats) -> bool:
-    """Tell whether somebody said what is relevant."""
-    return not np.isnan(relevant).any()
-
-
 def numbers(values: Floats) -> list[str]:
     """Return numbers as text."""
     return [number(value) for value in values.tolist()]
 
 
-def leading(n_users: int, n_shown: int, how: str, *, opened: bool) -> str:
-    """Return how the users are read, and where the others are."""
-    lines = ["Sort by a heading, or search for an id."]
-    if opened:
-        lines.append(f"Open a user to see the first {DEPTH} ranks beside the best order.")
-    else:
-        lines.append(NO_LISTS)
-    if n_shown < n_users:
-        lines.append(
-            f"Of {n_users:,} users these are the {n_shown // 2} best and the {n_shown // 2} "
-            f"worst, without those for whom every order scores the same; {how} has them all."
-        )
-    return " ".join(lines)
+def leading(opens: str | None, rest: str) -> str:
+    """Return how the users are read: what one sees of each, and where the others are."""
+    found = f"Open a user to see {opens}." if opens else NO_LISTS
+    return " ".join(["Sort by a heading, or search for an id.", found, rest]).rstrip()
