@@ -6,14 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering.page.charts import charts
+from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import told
 from recsys_ndcg.rendering.page.parts import Section
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.field import Field
-    from recsys_ndcg.rendering.page.parts import Chart
+    from recsys_ndcg.rendering.page.parts import Part
 
 _DIFFERENCES = (
     "Each user's score under one model less that under the other. What a mean hides is seen here: "
@@ -24,10 +24,10 @@ _BY_ACTIVITY = "The mean scores of users with few ratings, and of those with man
 _TRADE_OFF = "Each model by two metrics: where both matter, a point above and to the right wins."
 
 
-def drawn(comparison: Comparison, kind: str, **which: Any) -> list[Chart]:
+def drawn(comparison: Comparison, kind: str, **which: Any) -> list[Part]:
     """Return a plot of a comparison for a page, nothing where there is nothing to plot."""
     with suppress(InvalidInputError):
-        return charts(comparison.plot(kind, **which))
+        return [for_a_page(comparison.plot(kind, **which))]
     return []
 
 
@@ -46,7 +46,7 @@ def by_cutoff(field: Field, best: str) -> list[Section]:
         return []
     with suppress(InvalidInputError):  # no metric has a cutoff
         lead = f"{_BY_CUTOFF} This is {told(best)}."
-        return [Section("cutoff", "Score by cutoff", lead, charts(report.plot("k")))]
+        return [Section("cutoff", "Score by cutoff", lead, [for_a_page(report.plot("k"))])]
     return []
 
 

@@ -67,7 +67,7 @@ def page_of(comparison: Comparison, command: str | None = None) -> Page:
         *by_cutoff(field, best),
         *by_activity(comparison),
         *tables.segments(comparison),
-        users_of(field, before, after),
+        users_of(field, before, after, best),
         *tables.movers(comparison, before, after),
         *trade_off(comparison),
         signing(comparison, names, comparing(field) if command is None else command),

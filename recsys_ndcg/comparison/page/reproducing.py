@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.report.page.reproducing import options
+from recsys_ndcg.report.segments.built_in import BUILT_IN
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
@@ -24,13 +25,18 @@ def comparing(field: Field) -> str:
     if field.margin is not None:
         more_how.append(f"margin={field.margin!r}")
     if field.groups is not None:
-        more_how.append("by=...")
+        more_how.append(_by(field.groups.name))
     models = "{" + ", ".join([*given, *more]) + "}"
     calls = [
         f"comparison = rn.compare({', '.join([models, one, *more_how])})"
         for one in options(field.first.signatures)
     ]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])
+
+
+def _by(name: object) -> str:
+    """Return how segments were asked for: built-in ones have a name, others a table."""
+    return f"by={name!r}" if name in BUILT_IN else "by=groups"
 
 
 def _variable(place: int) -> str:

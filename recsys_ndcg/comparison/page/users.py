@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MODELS = 8  # columns at most: the best, and the baseline
 
 
-def users_of(field: Field, before: str, after: str) -> Section:
+def users_of(field: Field, before: str, after: str, best: str) -> Section:
     """Return the section of the users: those whom it moves most, where they are too many.
 
     Parameters
@@ -35,11 +35,15 @@ def users_of(field: Field, before: str, after: str) -> Section:
         The models.
     before, after : str
         The two whose lists stand side by side, and whose difference is shown.
+    best : str
+        By whose scores the users are in order.
     """
     contest, counts = field.deciding, field.first.counts
     one, other = (contest.models.index(name) for name in (before, after))
     gain = contest.scores[:, other] - contest.scores[:, one]
     places = both_ends(contest.sign * gain, contest.sign * contest.scores[:, other], gain == 0)
+    own = contest.sign * contest.scores[places, contest.models.index(best)]
+    places = places[np.argsort(-own, kind="stable")]
     ranked = [contest.models[place] for place in best_first(contest)]
     shown = [name for name in ranked if name in (*ranked[:_MODELS], before, after)]
     columns = {name: contest.scores[places, contest.models.index(name)] for name in shown}
@@ -51,7 +55,7 @@ def users_of(field: Field, before: str, after: str) -> Section:
     lists = _lists(field, before, after, places)
     opens = "both models' lists and the best order" if lists else None
     lead = leading(opens, _rest(len(gain), len(places), before, after))
-    caption = f"Users by what they gain in {told(contest.name)} from {told(before)} to {told(after)}"
+    caption = f"Users by {told(contest.name)} of {told(best)}, the best first"
     return Section("users", "User by user", lead, [Users(Table(caption, cells), lists)])
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
-from recsys_ndcg.rendering.page.parts import Chart, Fold
+from recsys_ndcg.rendering.page.parts import Chart, Fold, Panels
 from recsys_ndcg.rendering.page.runtime import runtime
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _parts(page: Page) -> Iterator[Part]:
     def inside(parts: Sequence[Part]) -> Iterator[Part]:
         for one in parts:
             yield one
-            if isinstance(one, Fold):
+            if isinstance(one, Fold | Panels):
                 yield from inside(one.parts)
 
     for section in page.sections:

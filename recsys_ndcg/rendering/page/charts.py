@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.rendering.page.parts import Chart
+from recsys_ndcg.rendering.page.parts import Chart, Panels
 from recsys_ndcg.rendering.plots import described, vega
 
 if TYPE_CHECKING:
@@ -32,19 +32,20 @@ _COLOURS = {
 #: Where people's own words and numbers stand, in which no colour is meant.
 _DATA = {"values", "domain", "text", "title", "description", "datasets"}
 #: What a page says outside of a chart, or by its width.
-_LEFT_OUT = {"$schema", "config", "labelLimit", "description"}
+_LEFT_OUT = {"$schema", "config", "labelLimit", "description", "width"}
 
 
-def charts(chart: alt.TopLevelMixin) -> list[Chart]:
-    """Return a chart for a page; of several beside each other, each."""
+def for_a_page(chart: alt.TopLevelMixin) -> Chart | Panels:
+    """Return a chart for a page; of several beside each other, each by itself."""
     spec: Spec = chart.to_dict(validate=False)
     shared = {"datasets": spec["datasets"]} if "datasets" in spec else {}
     if "concat" not in spec:
-        return [Chart(_for_a_page(spec), described(chart))]
-    return [
+        return Chart(_for_a_page(spec), described(chart))
+    panels = [
         Chart(_for_a_page({**panel, **_used(panel, shared)}), str(panel["description"]))
         for panel in spec["concat"]
     ]
+    return Panels(panels)
 
 
 def _used(panel: Spec, shared: dict[str, Any]) -> dict[str, Any]:
@@ -57,11 +58,21 @@ def _used(panel: Spec, shared: dict[str, Any]) -> dict[str, Any]:
 
 
 def _for_a_page(spec: Spec) -> Spec:
-    height = spec.get("height")
     shown: Spec = _coloured({name: value for name, value in spec.items() if name != "title"})
-    # of panels beside each other, which are low
-    tall = {} if isinstance(height, dict) else {"height": vega.HEIGHT}
-    return {**shown, **tall, "width": "container", **_title(spec)}
+    return {**shown, "height": _height(spec), **_title(spec)}
+
+
+def _height(spec: Spec) -> float:
+    """Return the height in pixels, of a chart that has some for each name, too."""
+    height = spec["height"]
+    if not isinstance(height, dict):
+        return float(height)
+    names = next(
+        one["encoding"]["y"]["scale"]["domain"]
+        for one in spec["layer"]
+        if one["encoding"].get("y", {}).get("type") == "nominal"
+    )
+    return float(height["step"]) * max(len(names), 2)
 
 
 def _title(spec: Spec) -> Spec:

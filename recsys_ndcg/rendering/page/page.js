@@ -68,7 +68,13 @@
       title: { color: "var(--ink)", fontSize: 13, fontWeight: 600, anchor: "start", limit: width },
       axis: { ...text, titlePadding: 10 },
       axisY: { labelLimit: Math.max(70, Math.min(240, width * 0.28)) },
-      legend: { ...text, labelLimit: width - 50 },
+      legend: {
+        ...text,
+        labelLimit: width - 50,
+        layout: { top: { direction: width < 560 ? "vertical" : "horizontal" } },
+      },
+      text: { color: "var(--ink)" },
+      rule: { color: "var(--ink)" },
     };
   };
 
@@ -86,7 +92,7 @@
     const spec = JSON.parse(one.text);
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
-    spec.padding = { left: 0, right: 6, top: 4, bottom: 0 };
+    spec.padding = { left: 0, right: 6, top: 4, bottom: 6 };
     wrapTitles(spec, width - 90);
     const old = one.view;
     one.view = await window.recsysDraw(one.box, spec, {
@@ -95,7 +101,6 @@
       actions: false,
       defaultStyle: false,
       tooltip: showTip,
-      logLevel: 1, // of Vega: errors
       config: look(width),
     });
     if (old) old.finalize();

@@ -49,6 +49,14 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Panels:
+    """Charts beside each other, where there is room."""
+
+    kind: ClassVar[str] = "panels"
+    parts: Sequence[Chart]
+
+
+@dataclass(frozen=True)
 class Sentences:
     """Remarks, a line each."""
 
@@ -91,7 +99,7 @@ class Fold:
     parts: Sequence[Part]
 
 
-Part: TypeAlias = Table | Chart | Sentences | Code | Users | Fold
+Part: TypeAlias = Table | Chart | Panels | Sentences | Code | Users | Fold
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.page.assembling import assembled
-from recsys_ndcg.rendering.page.charts import charts
+from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Fold, Page, Section, Table
 from recsys_ndcg.rendering.table import cells, rows_line
@@ -100,7 +100,7 @@ def _folds(report: Report) -> list[Fold]:
 
 def _by_cutoff(report: Report) -> Iterator[Section]:
     with suppress(InvalidInputError):  # no metric has a cutoff, or nobody a score
-        yield Section("cutoff", "Score by cutoff", _BY_CUTOFF, charts(report.plot("k")))
+        yield Section("cutoff", "Score by cutoff", _BY_CUTOFF, [for_a_page(report.plot("k"))])
 
 
 def _by_activity(report: Report) -> Iterator[Section]:
@@ -114,4 +114,4 @@ def _by_activity(report: Report) -> Iterator[Section]:
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
     lower = not scores.measurements[0].metric.greater_is_better
     chart = score_by_activity(frame, report.metrics[0], lower_is_better=lower)
-    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, charts(chart))
+    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.rendering.page.charts import charts
+from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Section, Sentences, Table
 from recsys_ndcg.rendering.table import audit_cells
@@ -48,4 +48,4 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
         return []
     chart = users_against_chance(pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
-    return [Section("spread", "Users against chance", lead, charts(chart))]
+    return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]

@@ -64,7 +64,7 @@ def users_of(report: Report) -> Section:
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     opens = f"the first {DEPTH} ranks beside the best order" if shown else None
     lead = leading(opens, _rest(len(report.users), len(places)))
-    table = Table(f"Users by {told(first)}, the highest first", cells)
+    table = Table(f"Users by {told(first)}, the best first", cells)
     return Section("users", "User by user", lead, [Users(table, shown)])
 
 
