@@ -411,6 +411,28 @@ class Comparison:
         """
         return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
 
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the comparison as a page, and write it if a path is given.
+
+        One file that needs no network and lets nothing else run: the verdict, the leaderboard,
+        the remarks, the charts, the segments, and a table of the users with both models' lists.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file.
+
+        Raises
+        ------
+        MissingExtraError
+            What the extra `report` brings is not installed.
+        InvalidInputError
+            The file cannot be written.
+        """
+        from recsys_ndcg.comparison.page.page import write  # noqa: PLC0415 - rarely needed
+
+        return write(self, path)
+
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics below each other, indexed by metric and model."""
         return pd.concat(self.leaderboards, names=["metric", "model"])

@@ -1,0 +1,64 @@
+"""The sections of a comparison that are charts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.rendering.page.charts import for_a_page
+from recsys_ndcg.rendering.page.names import told
+from recsys_ndcg.rendering.page.parts import Section
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.rendering.page.parts import Part
+
+_DIFFERENCES = (
+    "Each user's score under one model less that under the other. What a mean hides is seen here: "
+    "a few who gain much, or many who gain a little."
+)
+_BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
+_BY_ACTIVITY = "The mean scores of users with few ratings, and of those with many, by model."
+_TRADE_OFF = "Each model by two metrics: where both matter, a point above and to the right wins."
+
+
+def drawn(comparison: Comparison, kind: str, **which: Any) -> list[Part]:
+    """Return a plot of a comparison for a page, nothing where there is nothing to plot."""
+    with suppress(InvalidInputError):
+        return [for_a_page(comparison.plot(kind, **which))]
+    return []
+
+
+def differences(comparison: Comparison, before: str, after: str) -> list[Section]:
+    """Return the section of the users' differences between two models."""
+    found = drawn(comparison, "differences", a=before, b=after)
+    found += drawn(comparison, "scatter", a=before, b=after)
+    title = f"{told(after)} against {told(before)}, user by user"
+    return [Section("differences", title, _DIFFERENCES, found)] if found else []
+
+
+def by_cutoff(field: Field, best: str) -> list[Section]:
+    """Return the section of the best model's scores by cutoff, if its report is at hand."""
+    report = field.contenders[best].report
+    if report is None:
+        return []
+    with suppress(InvalidInputError):  # no metric has a cutoff
+        lead = f"{_BY_CUTOFF} This is {told(best)}."
+        return [Section("cutoff", "Score by cutoff", lead, [for_a_page(report.plot("k"))])]
+    return []
+
+
+def by_activity(comparison: Comparison) -> list[Section]:
+    """Return the section of users with few and with many ratings."""
+    found = drawn(comparison, "activity")
+    return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
+
+
+def trade_off(comparison: Comparison) -> list[Section]:
+    """Return the section of two metrics against each other, where there are so many."""
+    if len(comparison.metrics) < 2 or len(comparison.models) < 3:
+        return []
+    found = drawn(comparison, "trade-off")
+    return [Section("trade-off", "Trade-off", _TRADE_OFF, found)] if found else []
