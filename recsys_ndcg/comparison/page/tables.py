@@ -64,7 +64,9 @@ def audited(comparison: Comparison, names: list[str]) -> Section:
         if one.report is not None:
             lines = [shortened(line, names) for line in one.report.remarks]
             said: list[Part] = [Sentences(lines)] if lines else []
-            folds.append(Fold(f"The audit of {told(model)}", [*said, parts.audit_table(one.report)]))
+            folds.append(
+                Fold(f"The audit of {told(model)}", [*said, parts.audit_table(one.report)])
+            )
     return parts.audited(comparison.remarks, names, folds)
 
 

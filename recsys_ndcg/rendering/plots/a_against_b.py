@@ -28,7 +28,7 @@ _DIGITS = 6  # of a score in the data: more are not seen
 _AREA = 30  # of the dot of one user
 _MARGIN = 0.02  # of the range of an axis, so that no dot is cut
 _NAMED = 3  # users under one dot who are named
-_FEW_TO_MANY = ("#A9CCE8", "#5B9BD0", "#1F6CAB", "#0B3A66")  # the lightest is seen on white, too
+_FAINTEST = 0.25  # of a cell of one user, which is seen by day and by night
 
 
 def a_against_b(  # noqa: PLR0913 - what is measured, of whom
@@ -145,7 +145,7 @@ def _size(most: int) -> Spec:
 
 
 def _cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:
-    """Return the users counted in squares, whose colour goes by powers of their number."""
+    """Return the users counted in squares, whose strength goes by powers of their number."""
     up, across = (bins.places(known[one].to_numpy()) for one in ("up", "across"))
     users = np.bincount(up * bins.n + across, minlength=bins.n**2)
     place = np.flatnonzero(users)
@@ -170,15 +170,18 @@ def _cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:
         vega.told("left", "horizontal from", edges),
         vega.told("right", "horizontal to", edges),
     ]
-    color = _counted(int(users.max()))
-    return [vega.layer(data, "rect", {}, **ends, color=color, tooltip=tooltip)]
+    opacity = _counted(int(users.max()))
+    style = {"color": vega.ACCENT}
+    return [vega.layer(data, "rect", style, **ends, opacity=opacity, tooltip=tooltip)]
 
 
 def _counted(most: int) -> Spec:
     """Return the channel of how many users there are in a cell, from one on."""
-    scale = {"type": "log", "domain": [1, max(most, 2)], "range": _FEW_TO_MANY}
-    told = vega.legend(title="users in a cell", direction="horizontal", format=",d", tickCount=4)
-    return vega.number("users", "users", scale=scale, legend=told | {"gradientLength": 200})
+    scale = {"type": "log", "domain": [1, max(most, 2)], "range": [_FAINTEST, 1.0]}
+    powers = [10**power for power in range(len(str(most)))]
+    told = vega.legend(title="users in a cell", direction="horizontal", format=",d", values=powers)
+    look = {"symbolType": "square", "symbolFillColor": vega.ACCENT, "symbolStrokeWidth": 0}
+    return vega.number("users", "users", scale=scale, legend=told | look)
 
 
 def _diagonal(x: Spec, y: Spec) -> Spec:
