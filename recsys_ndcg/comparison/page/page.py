@@ -70,7 +70,7 @@ def page_of(comparison: Comparison, command: str | None = None) -> Page:
         users_of(field, before, after, best),
         *tables.movers(comparison, before, after),
         *trade_off(comparison),
-        signing(comparison, names, comparing(field) if command is None else command),
+        signing(comparison, names, comparing(field), command),
     ]
     return Page(
         title=f"{len(field.models)} models compared",

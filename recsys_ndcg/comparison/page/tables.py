@@ -64,7 +64,9 @@ def audited(comparison: Comparison, names: list[str]) -> Section:
         if one.report is not None:
             lines = [shortened(line, names) for line in one.report.remarks]
             said: list[Part] = [Sentences(lines)] if lines else []
-            folds.append(Fold(f"The audit of {told(model)}", [*said, parts.audit_table(one.report)]))
+            folds.append(
+                Fold(f"The audit of {told(model)}", [*said, parts.audit_table(one.report)])
+            )
     return parts.audited(comparison.remarks, names, folds)
 
 
@@ -101,7 +103,7 @@ def movers(comparison: Comparison, before: str, after: str) -> list[Section]:
     for name, scores in ((before, values[2]), (after, values[3])):
         told_of = [number(one) for one in scores]
         cells.insert(len(cells.columns), told(name), told_of, allow_duplicates=True)
-    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)  # noqa: FBT003
+    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)
     lead = f"{_MOVERS_LEAD} The gain is from {told(before)} to {told(after)}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [Table(caption, cells)])]

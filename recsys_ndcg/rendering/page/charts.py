@@ -85,9 +85,7 @@ def _coloured(part: Any, name: str = "") -> Any:
     if name in _DATA and not (name == "title" and isinstance(part, dict)):
         return part
     if isinstance(part, dict):
-        return {
-            key: _coloured(value, key) for key, value in part.items() if key not in _LEFT_OUT
-        }
+        return {key: _coloured(value, key) for key, value in part.items() if key not in _LEFT_OUT}
     if isinstance(part, list):
         return [_coloured(one) for one in part]
     return _COLOURS.get(part, part) if isinstance(part, str) else part

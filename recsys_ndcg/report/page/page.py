@@ -63,7 +63,6 @@ def write(report: Report, path: str | Path | None, command: str | None = None) -
 def page_of(report: Report, command: str | None = None) -> Page:
     """Return what the page of a report holds."""
     names, levels = report.metrics, report.audited.levels
-    typed = evaluating(report.signatures.values()) if command is None else command
     sections = [
         Section("scores", "Scores", _SCORES, [_scores(report)]),
         audited(report.remarks, names, _folds(report)),
@@ -71,7 +70,7 @@ def page_of(report: Report, command: str | None = None) -> Page:
         *_by_cutoff(report),
         *_by_activity(report),
         users_of(report),
-        signing(report, names, typed),
+        signing(report, names, evaluating(report.signatures.values()), command),
     ]
     return Page(
         title="Ranking evaluation",
