@@ -9,6 +9,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import told
 from recsys_ndcg.rendering.page.parts import Section
+from recsys_ndcg.report.page.parts import by_cutoff
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
@@ -19,7 +20,6 @@ _DIFFERENCES = (
     "Each user's score under one model less that under the other. What a mean hides is seen here: "
     "a few who gain much, or many who gain a little."
 )
-_BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _BY_ACTIVITY = "The mean scores of users with few ratings, and of those with many, by model."
 _TRADE_OFF = "Each model by two metrics: where both matter, a point above and to the right wins."
 
@@ -39,15 +39,10 @@ def differences(comparison: Comparison, before: str, after: str) -> list[Section
     return [Section("differences", title, _DIFFERENCES, found)] if found else []
 
 
-def by_cutoff(field: Field, best: str) -> list[Section]:
+def by_best(field: Field, best: str) -> list[Section]:
     """Return the section of the best model's scores by cutoff, if its report is at hand."""
     report = field.contenders[best].report
-    if report is None:
-        return []
-    with suppress(InvalidInputError):  # no metric has a cutoff
-        lead = f"{_BY_CUTOFF} This is {told(best)}."
-        return [Section("cutoff", "Score by cutoff", lead, [for_a_page(report.plot("k"))])]
-    return []
+    return [] if report is None else [*by_cutoff(report, f"This is {told(best)}.")]
 
 
 def by_activity(comparison: Comparison) -> list[Section]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.page import tables
-from recsys_ndcg.comparison.page.drawn import by_activity, by_cutoff, differences, trade_off
+from recsys_ndcg.comparison.page.drawn import by_activity, by_best, differences, trade_off
 from recsys_ndcg.comparison.page.reproducing import comparing
 from recsys_ndcg.comparison.page.users import users_of
 from recsys_ndcg.comparison.tables import best_first
@@ -64,13 +64,13 @@ def page_of(comparison: Comparison, command: str | None = None) -> Page:
         tables.audited(comparison, names),
         *_spread(field, best),
         *differences(comparison, before, after),
-        *by_cutoff(field, best),
+        *by_best(field, best),
         *by_activity(comparison),
         *tables.segments(comparison),
         users_of(field, before, after, best),
         *tables.movers(comparison, before, after),
         *trade_off(comparison),
-        signing(comparison, names, comparing(field) if command is None else command),
+        signing(comparison, names, comparing(field), command),
     ]
     return Page(
         title=f"{len(field.models)} models compared",

@@ -103,7 +103,7 @@ def movers(comparison: Comparison, before: str, after: str) -> list[Section]:
     for name, scores in ((before, values[2]), (after, values[3])):
         told_of = [number(one) for one in scores]
         cells.insert(len(cells.columns), told(name), told_of, allow_duplicates=True)
-    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)  # noqa: FBT003
+    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)
     lead = f"{_MOVERS_LEAD} The gain is from {told(before)} to {told(after)}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [Table(caption, cells)])]

@@ -43,7 +43,7 @@ def assembled(page: Page) -> str:
 
 
 def data_of(value: Any) -> str:
-    """Return a value as JSON for a script that is not run; nothing in it ends the script.
+    r"""Return a value as JSON for a script that is not run; nothing in it ends the script.
 
     Examples
     --------

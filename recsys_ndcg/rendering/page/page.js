@@ -135,10 +135,16 @@
 
   // ---- users
 
-  const number = (value) => (value === null ? "-" : value.toLocaleString("en", {
-    useGrouping: false,
-    maximumSignificantDigits: 6,
-  }));
+  // Numbers of a column with as many decimals as one of them needs, up to four.
+  const numbers = (values) => {
+    const known = values.filter((value) => value !== null);
+    const digits = [0, 1, 2, 3].find((some) =>
+      known.every((value) => Math.abs(value - Number(value.toFixed(some))) < 5e-5)) ?? 4;
+    return values.map((value) => {
+      if (value === null) return "-";
+      return Math.abs(value) < 1e9 ? value.toFixed(digits) : value.toPrecision(6);
+    });
+  };
 
   const SIDE = { item: "item", estimated: "estimate", true: "grade", gain: "gain" };
 
@@ -146,16 +152,19 @@
   const sideOf = (lists, name, list) => {
     const columns = Object.keys(list).filter((one) => one in SIDE);
     const ranks = list.gain.length;
+    const texts = Object.fromEntries(columns.map((one) => [one, one === "item"
+      ? list.item.map((value) => (value === null ? "-" : lists.items[value]))
+      : numbers(list[one])]));
     let dcg = 0;
     const body = make("tbody");
     for (let rank = 0; rank < ranks; rank += 1) {
       dcg += list.gain[rank] * lists.weights[rank];
       const row = make("tr", {}, make("th", { scope: "row" }, String(rank + 1)));
       for (const column of columns) {
-        const value = list[column][rank];
+        const text = texts[column][rank];
         row.append(column === "item"
-          ? make("td", { class: "left" }, bdi(value === null ? "-" : lists.items[value]))
-          : make("td", {}, number(value)));
+          ? make("td", { class: "left" }, bdi(text))
+          : make("td", {}, text));
       }
       row.append(make("td", {}, dcg.toFixed(4)));
       body.append(row);

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 from recsys_ndcg.errors import InvalidInputError, needing
@@ -36,7 +37,7 @@ def runtime() -> str:
 
         known = sha256(_SNIPPET.encode()).hexdigest()[:12]
         folder = caches()
-        path = folder and folder / f"vega-{vl_convert.__version__}-{known}.js"
+        path = folder and folder / f"vega-{version('vl-convert-python')}-{known}.js"
         found = path and _kept(path)
         if found:
             return found

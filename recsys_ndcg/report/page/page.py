@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.page.assembling import assembled
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Fold, Page, Section, Table
 from recsys_ndcg.rendering.table import cells, rows_line
 from recsys_ndcg.rendering.writing import write_whole
-from recsys_ndcg.report.page.parts import audit_table, audited, spread
+from recsys_ndcg.report.page.parts import audit_table, audited, by_cutoff, spread
 from recsys_ndcg.report.page.reproducing import evaluating
 from recsys_ndcg.report.page.signing import signing
 from recsys_ndcg.report.page.users import users_of
@@ -31,7 +29,6 @@ _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "
     "lists, and adjusted is how far the score goes from there to their best order."
 )
-_BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _BY_ACTIVITY = "The mean score of users with few ratings, and of those with many."
 
 
@@ -63,15 +60,14 @@ def write(report: Report, path: str | Path | None, command: str | None = None) -
 def page_of(report: Report, command: str | None = None) -> Page:
     """Return what the page of a report holds."""
     names, levels = report.metrics, report.audited.levels
-    typed = evaluating(report.signatures.values()) if command is None else command
     sections = [
         Section("scores", "Scores", _SCORES, [_scores(report)]),
         audited(report.remarks, names, _folds(report)),
         *spread(levels.scores.per_user[:, 0], levels.orders.chance[:, 0], names[0]),
-        *_by_cutoff(report),
+        *by_cutoff(report),
         *_by_activity(report),
         users_of(report),
-        signing(report, names, typed),
+        signing(report, names, evaluating(report.signatures.values()), command),
     ]
     return Page(
         title="Ranking evaluation",
@@ -96,11 +92,6 @@ def _folds(report: Report) -> list[Fold]:
         Fold("The whole audit", [audit_table(report)]),
         Fold("The counts", [Table("Users and rows", counts)]),
     ]
-
-
-def _by_cutoff(report: Report) -> Iterator[Section]:
-    with suppress(InvalidInputError):  # no metric has a cutoff, or nobody a score
-        yield Section("cutoff", "Score by cutoff", _BY_CUTOFF, [for_a_page(report.plot("k"))])
 
 
 def _by_activity(report: Report) -> Iterator[Section]:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Section, Sentences, Table
 from recsys_ndcg.rendering.table import audit_cells
+from recsys_ndcg.report.plotting import plotted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.rendering.page.parts import Part
     from recsys_ndcg.rendering.view import Shown
+    from recsys_ndcg.report.report import Report
 
+MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
+
+_BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _AUDIT = "What makes these numbers say less than they seem to."
 _NOTHING = "Nothing was found that makes these numbers say less than they seem to."
 _SPREAD = (
@@ -49,3 +56,16 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
     chart = users_against_chance(pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
     return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
+
+
+def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
+    """Give the section of the scores by cutoff; nothing if no metric has one, or nobody a score."""
+    audited, said = report.audited, [_BY_CUTOFF, whose]
+    if audited.lists is not None and audited.n_users > MEASURED:
+        audited = audited.take(np.linspace(0, audited.n_users - 1, MEASURED).astype(np.int64))
+        said.append(f"It is of {MEASURED:,} of the users, taken evenly from all.")
+    with suppress(InvalidInputError):
+        chart = plotted(audited, "k", None, str)
+        yield Section(
+            "cutoff", "Score by cutoff", " ".join(filter(None, said)), [for_a_page(chart)]
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ def _found(
     rows, ranks = rows[order], ranks[order]
     ends = np.searchsorted(owner[order], np.arange(len(lists) + 1)).tolist()
     both = []
-    for user, (first, last) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for user, (first, last) in enumerate(itertools.pairwise(ends)):
         one, start = lists.between(user, user + 1), int(lists.offsets[user])
         listed = min(int(ranking.n_items[user]), k)
         items, guess, true = one.at_ranks(rows[first:last] - start, ranks[first:last], listed)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 _HOW = "What has to be typed for the same numbers, and the complete choices behind each of them."
 
 
-def signing(signed: Signing, names: Sequence[str], typed: str) -> Section:
+def signing(
+    signed: Signing, names: Sequence[str], typed: str, command: str | None = None
+) -> Section:
     """Return the section of the command, the signatures and the versions.
 
     Parameters
@@ -33,16 +35,20 @@ def signing(signed: Signing, names: Sequence[str], typed: str) -> Section:
     names : sequence of str
         That may be too long to be shown.
     typed : str
-        The command, or the lines of Python.
+        The lines of Python.
+    command : str, optional
+        The command line, if the page was made by one.
     """
     lines = (shortened(visible(line), names) for line in typed.splitlines())
+    asked = [] if command is None else [Code("The command", visible(command))]
     texts = (shortened(one, names) for one in signature_texts(signed))
     return Section(
         "how",
         "How this was computed",
         _HOW,
         [
-            Code("The command", "\n".join(lines)),
+            *asked,
+            Code("The same in Python", "\n".join(lines)),
             Code("The signatures", "\n".join(texts)),
             Sentences([f"Made with {_versions()}."]),
         ],

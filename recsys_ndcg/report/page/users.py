@@ -15,7 +15,7 @@ from recsys_ndcg.rendering.table import number
 from recsys_ndcg.report.page.side_by_side import DEPTH, side_by_side
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.scores import ListCounts
 
@@ -79,7 +79,7 @@ def _rest(n_users: int, n_shown: int) -> str:
     )
 
 
-def both_ends(score: Floats, then: Floats, trivial: Floats) -> Positions:
+def both_ends(score: Floats, then: Floats, trivial: Flags) -> Positions:
     """Return the places of the users, the best first; of too many, the best and the worst.
 
     Of too many, those are left out for whom every order scores the same: they show nothing.
@@ -99,7 +99,8 @@ def _outer(score: Floats, some: Positions) -> Positions:
     """Return those that may be among the best or the worst: all others need no sorting."""
     half = MOST // 2
     low, high = np.partition(score[some], [half - 1, len(some) - half])[[half - 1, -half]]
-    return some[(score[some] <= low) | (score[some] >= high)]
+    found: Positions = some[(score[some] <= low) | (score[some] >= high)]
+    return found
 
 
 def named(users: Ids, counts: ListCounts, places: Positions) -> dict[str, list[str]]:
@@ -122,4 +123,4 @@ def numbers(values: Floats) -> list[str]:
 def leading(opens: str | None, rest: str) -> str:
     """Return how the users are read: what one sees of each, and where the others are."""
     found = f"Open a user to see {opens}." if opens else NO_LISTS
-    return " ".join(["Sort by a heading, or search for an id.", found, rest]).rstrip()
+    return f"Sort by a heading, or search for an id. {found} {rest}".rstrip()

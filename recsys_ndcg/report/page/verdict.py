@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.table import number
@@ -28,7 +29,8 @@ def verdict(report: Shown) -> str:
     audit, summary = report.audit, report.summary
     ordered = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
     name = next(iter(audit.index[ordered]), report.metrics[0])
-    row: dict[str, Any] = {**summary.loc[name].to_dict(), **audit.loc[name].to_dict()}
+    both = pd.concat([summary.loc[name], audit.loc[name]])
+    row: dict[str, Any] = {str(what): value for what, value in both.items()}
     told = _nobody if not row["users"] else _plainly if not ordered.any() else _of_an_order
     return visible(f"{told(name, row)}{_beaten(report, name, row)}")
 
