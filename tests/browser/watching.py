@@ -1,0 +1,75 @@
+"""Opening pages, and watching what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+#: Tells Python what a page's own policy has refused.
+_TELLS = """
+document.addEventListener('securitypolicyviolation', (event) =>
+  console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+"""
+#: Whether every chart that is seen is a drawing with marks.
+_DRAWN = """() => [...document.querySelectorAll('figure.chart .drawing')]
+  .filter((one) => one.clientWidth)
+  .every((one) => one.querySelectorAll('svg [class*=mark-] path, svg [class*=mark-] line').length)
+"""
+PHONE, DESKTOP = (390, 844), (1280, 900)
+
+
+@dataclass
+class Opening:
+    """Opens pages in contexts of their own, and keeps what is wrong with them.
+
+    Parameters
+    ----------
+    browser : Browser
+        A Chromium.
+    """
+
+    browser: Browser
+    faults: list[str] = field(default_factory=list)
+    _contexts: list[BrowserContext] = field(default_factory=list)
+
+    def page(self, path: Path, size: tuple[int, int] = DESKTOP, **how: Any) -> Page:
+        """Open a file, and wait until its charts are drawn."""
+        width, height = size
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **how)
+        self._contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("console", lambda one: self.faults.append(f"console: {one.text}"))
+        page.on("pageerror", lambda one: self.faults.append(f"error: {one}"))
+        page.on("dialog", lambda one: (self.faults.append(f"dialog: {one.message}"), one.dismiss()))
+        page.on("popup", lambda one: self.faults.append(f"popup: {one.url}"))
+        address = path.as_uri()
+        page.on("request", lambda one: self._asked(one.url, address))
+        page.add_init_script(_TELLS)
+        page.goto(address)
+        page.wait_for_function(_DRAWN)
+        return page
+
+    def seconds(self, path: Path) -> float:
+        """Return how long it takes until a page stands with its charts: the best of three."""
+        found = []
+        for _ in range(3):
+            started = perf_counter()
+            self.page(path)
+            found.append(perf_counter() - started)
+        return min(found)
+
+    def close(self) -> list[str]:
+        """Close all pages, and return what was wrong with them."""
+        for one in self._contexts:
+            one.close()
+        return self.faults
+
+    def _asked(self, url: str, address: str) -> None:
+        if url.partition("#")[0] != address and not url.startswith("data:"):
+            self.faults.append(f"request: {url[:200]}")
