@@ -17,6 +17,7 @@ from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.metric_among import metric_among
+from recsys_ndcg.report.page.verdict import verdict
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
@@ -583,7 +584,7 @@ class Report(Mapping[str, float]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return fragment(self, verdict(self))
 
     def _known(self, metric: str | Metric) -> str:
         return metric_among(metric, self.metrics, "This report")

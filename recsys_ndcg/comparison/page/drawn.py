@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from recsys_ndcg.comparison.plotting import plotted
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import told
@@ -12,7 +13,6 @@ from recsys_ndcg.rendering.page.parts import Section
 from recsys_ndcg.report.page.parts import by_cutoff
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.field import Field
     from recsys_ndcg.rendering.page.parts import Part
 
@@ -24,17 +24,17 @@ _BY_ACTIVITY = "The mean scores of users with few ratings, and of those with man
 _TRADE_OFF = "Each model by two metrics: where both matter, a point above and to the right wins."
 
 
-def drawn(comparison: Comparison, kind: str, **which: Any) -> list[Part]:
-    """Return a plot of a comparison for a page, nothing where there is nothing to plot."""
+def drawn(field: Field, kind: str, before: str, after: str) -> list[Part]:
+    """Return a plot of the first metric for a page, nothing where there is nothing to plot."""
     with suppress(InvalidInputError):
-        return [for_a_page(comparison.plot(kind, **which))]
+        return [for_a_page(plotted(field, kind, field.metrics[0], before, after))]
     return []
 
 
-def differences(comparison: Comparison, before: str, after: str) -> list[Section]:
+def differences(field: Field, before: str, after: str) -> list[Section]:
     """Return the section of the users' differences between two models."""
-    found = drawn(comparison, "differences", a=before, b=after)
-    found += drawn(comparison, "scatter", a=before, b=after)
+    found = drawn(field, "differences", before, after)
+    found += drawn(field, "scatter", before, after)
     title = f"{told(after)} against {told(before)}, user by user"
     return [Section("differences", title, _DIFFERENCES, found)] if found else []
 
@@ -45,15 +45,15 @@ def by_best(field: Field, best: str) -> list[Section]:
     return [] if report is None else [*by_cutoff(report, f"This is {told(best)}.")]
 
 
-def by_activity(comparison: Comparison) -> list[Section]:
+def by_activity(field: Field, before: str, after: str) -> list[Section]:
     """Return the section of users with few and with many ratings."""
-    found = drawn(comparison, "activity")
+    found = drawn(field, "activity", before, after)
     return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
 
 
-def trade_off(comparison: Comparison) -> list[Section]:
+def trade_off(field: Field, before: str, after: str) -> list[Section]:
     """Return the section of two metrics against each other, where there are so many."""
-    if len(comparison.metrics) < 2 or len(comparison.models) < 3:
+    if len(field.metrics) < 2 or len(field.models) < 3:
         return []
-    found = drawn(comparison, "trade-off")
+    found = drawn(field, "trade-off", before, after)
     return [Section("trade-off", "Trade-off", _TRADE_OFF, found)] if found else []

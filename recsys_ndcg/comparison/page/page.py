@@ -10,6 +10,7 @@ from recsys_ndcg.comparison.page.drawn import by_activity, by_best, differences,
 from recsys_ndcg.comparison.page.reproducing import comparing
 from recsys_ndcg.comparison.page.users import users_of
 from recsys_ndcg.comparison.tables import best_first
+from recsys_ndcg.comparison.verdict import verdict
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.rendering.page.assembling import assembled
 from recsys_ndcg.rendering.page.names import shortened, told
@@ -21,17 +22,17 @@ from recsys_ndcg.report.page.signing import signing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.page.view import Contested
     from recsys_ndcg.rendering.page.parts import Section
 
 
-def write(comparison: Comparison, path: str | Path | None, command: str | None = None) -> str:
+def write(comparison: Contested, path: str | Path | None, command: str | None = None) -> str:
     """Return the page of a comparison, and write it if a path is given.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Contested
         Any.
     path : str or Path, optional
         The file.
@@ -51,7 +52,7 @@ def write(comparison: Comparison, path: str | Path | None, command: str | None =
     return page
 
 
-def page_of(comparison: Comparison, command: str | None = None) -> Page:
+def page_of(comparison: Contested, command: str | None = None) -> Page:
     """Return what the page of a comparison holds."""
     field = comparison.field
     names = [*field.models, *field.metrics]
@@ -60,21 +61,21 @@ def page_of(comparison: Comparison, command: str | None = None) -> Page:
     before = field.baseline
     after = next(name for name in ordered if name != before)
     sections = [
-        tables.leaderboard(comparison),
+        tables.leaderboard(comparison, before, after),
         tables.audited(comparison, names),
         *_spread(field, best),
-        *differences(comparison, before, after),
+        *differences(field, before, after),
         *by_best(field, best),
-        *by_activity(comparison),
+        *by_activity(field, before, after),
         *tables.segments(comparison),
         users_of(field, before, after, best),
-        *tables.movers(comparison, before, after),
-        *trade_off(comparison),
+        *tables.movers(field, before, after),
+        *trade_off(field, before, after),
         signing(comparison, names, comparing(field), command),
     ]
     return Page(
         title=f"{len(field.models)} models compared",
-        verdict=shortened(comparison.verdict, names),
+        verdict=shortened(verdict(field.deciding), names),
         facts=compared.head(comparison),
         sections=sections,
     )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.comparison.movers import movers as moving
+from recsys_ndcg.comparison.page.drawn import drawn
 from recsys_ndcg.input.written_ids import written
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.rendering.page.names import shortened, told
@@ -15,10 +16,12 @@ from recsys_ndcg.rendering.table import number, signed
 from recsys_ndcg.report.page import parts
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.page.view import Contested
     from recsys_ndcg.rendering.page.parts import Part
 
-_AUDITS = 6  # models, of which each audit is shown
+_AUDITS = 6  # models, of which each audit is shown,
+_ROWS = 1_000_000  # but no more users in all: it takes a second for so many
 _MOVERS = 10
 _LEADERBOARD = (
     "Models of one tier cannot be told apart by these users. The dot is the mean over users, the "
@@ -28,10 +31,8 @@ _SEGMENTS = "The same comparison among groups of users: a model may be better fo
 _MOVERS_LEAD = "The users for whom it makes the most difference which of the two models they get."
 
 
-def leaderboard(comparison: Comparison) -> Section:
+def leaderboard(comparison: Contested, before: str, after: str) -> Section:
     """Return the section of the models."""
-    from recsys_ndcg.comparison.page.drawn import drawn  # noqa: PLC0415 - rarely needed
-
     metric = comparison.metrics[0]
     found = compared.table(comparison, metric)
     table = Table(
@@ -53,14 +54,18 @@ def leaderboard(comparison: Comparison) -> Section:
         ],
     )
     return Section(
-        "leaderboard", "Leaderboard", _LEADERBOARD, [table, *drawn(comparison, "tiers"), folded]
+        "leaderboard",
+        "Leaderboard",
+        _LEADERBOARD,
+        [table, *drawn(comparison.field, "tiers", before, after), folded],
     )
 
 
-def audited(comparison: Comparison, names: list[str]) -> Section:
+def audited(comparison: Contested, names: list[str]) -> Section:
     """Return the section of the remarks, with the audit of each model that has one."""
     folds: list[Part] = []
-    for model, one in [*comparison.field.contenders.items()][:_AUDITS]:
+    most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
+    for model, one in [*comparison.field.contenders.items()][:most]:
         if one.report is not None:
             lines = [shortened(line, names) for line in one.report.remarks]
             said: list[Part] = [Sentences(lines)] if lines else []
@@ -70,7 +75,7 @@ def audited(comparison: Comparison, names: list[str]) -> Section:
     return parts.audited(comparison.remarks, names, folds)
 
 
-def segments(comparison: Comparison) -> list[Section]:
+def segments(comparison: Contested) -> list[Section]:
     """Return the section of the segments, nothing if nobody asked for them."""
     if comparison.field.groups is None:
         return []
@@ -85,12 +90,10 @@ def segments(comparison: Comparison) -> list[Section]:
     return [Section("segments", "For whom", _SEGMENTS, [table])]
 
 
-def movers(comparison: Comparison, before: str, after: str) -> list[Section]:
+def movers(field: Field, before: str, after: str) -> list[Section]:
     """Return the section of those who gain and lose most, nothing if nobody does."""
-    try:
-        table = comparison.movers(_MOVERS, a=before, b=after).table
-    except InvalidInputError:
-        return []
+    both, entered = (before, after), field.contenders
+    table = moving(both, (entered[before], entered[after]), field.metrics[0], _MOVERS).table
     if table.empty:
         return []
     values = [table.iloc[:, place].tolist() for place in range(5)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.page.view import Audited
 
 _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "
@@ -32,12 +32,12 @@ _SCORES = (
 _BY_ACTIVITY = "The mean score of users with few ratings, and of those with many."
 
 
-def write(report: Report, path: str | Path | None, command: str | None = None) -> str:
+def write(report: Audited, path: str | Path | None, command: str | None = None) -> str:
     """Return the page of a report, and write it if a path is given.
 
     Parameters
     ----------
-    report : Report
+    report : Audited
         Any.
     path : str or Path, optional
         The file.
@@ -57,7 +57,7 @@ def write(report: Report, path: str | Path | None, command: str | None = None) -
     return page
 
 
-def page_of(report: Report, command: str | None = None) -> Page:
+def page_of(report: Audited, command: str | None = None) -> Page:
     """Return what the page of a report holds."""
     names, levels = report.metrics, report.audited.levels
     sections = [
@@ -77,13 +77,13 @@ def page_of(report: Report, command: str | None = None) -> Page:
     )
 
 
-def _scores(report: Report) -> Table:
+def _scores(report: Audited) -> Table:
     table = cells(report)
     table["metric"] = table["metric"].map(told)
     return Table("The scores, by metric", table.rename(columns=told))
 
 
-def _folds(report: Report) -> list[Fold]:
+def _folds(report: Audited) -> list[Fold]:
     counts = pd.DataFrame(
         [(told(name), f"{count:,}") for name, count in report.counts.items()],
         columns=["count", "number"],
@@ -94,10 +94,10 @@ def _folds(report: Report) -> list[Fold]:
     ]
 
 
-def _by_activity(report: Report) -> Iterator[Section]:
+def _by_activity(report: Audited) -> Iterator[Section]:
     from recsys_ndcg.rendering.plots import score_by_activity  # noqa: PLC0415 - rarely needed
 
-    scores = report.scores
+    scores = report.audited.scores
     activity, score = scores.counts.activity, scores.per_user[:, 0]
     there = ~(np.isnan(activity) | np.isnan(score))
     if not there.any() or np.ptp(activity[there]) == 0:

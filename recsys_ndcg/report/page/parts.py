@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.rendering.page.parts import Part
     from recsys_ndcg.rendering.view import Shown
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.page.view import Audited
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 
@@ -58,7 +58,7 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
     return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
 
 
-def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
+def by_cutoff(report: Audited, whose: str = "") -> Iterator[Section]:
     """Give the section of the scores by cutoff; nothing if no metric has one, or nobody a score."""
     audited, said = report.audited, [_BY_CUTOFF, whose]
     if audited.lists is not None and audited.n_users > MEASURED:

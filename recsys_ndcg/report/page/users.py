@@ -16,7 +16,7 @@ from recsys_ndcg.report.page.side_by_side import DEPTH, side_by_side
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.page.view import Audited
     from recsys_ndcg.scoring.scores import ListCounts
 
 MOST = 1000  # users on a page
@@ -27,9 +27,10 @@ NO_LISTS = (
 )
 
 
-def users_of(report: Report) -> Section:
+def users_of(report: Audited) -> Section:
     """Return the section of the users."""
-    levels, counts = report.audited.levels, report.scores.counts
+    levels, ids = report.audited.levels, report.audited.scores.users
+    counts = levels.scores.counts
     sign = 1 if levels.scores.measurements[0].metric.greater_is_better else -1
     score, z = levels.scores.per_user[:, 0], levels.z[:, 0]
     places = both_ends(sign * score, sign * z, levels.trivial[:, 0])
@@ -41,7 +42,7 @@ def users_of(report: Report) -> Section:
     first, *others = report.metrics
     cells = pd.DataFrame(
         {
-            **named(report.users, counts, places),
+            **named(ids, counts, places),
             told(first): numbers(score[places]),
             **{
                 name: numbers(values)
@@ -63,7 +64,7 @@ def users_of(report: Report) -> Section:
         sides = {"the model's list": lists.own, "the best order": lists.ideal}
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     opens = f"the first {DEPTH} ranks beside the best order" if shown else None
-    lead = leading(opens, _rest(len(report.users), len(places)))
+    lead = leading(opens, _rest(len(ids), len(places)))
     table = Table(f"Users by {told(first)}, the best first", cells)
     return Section("users", "User by user", lead, [Users(table, shown)])
 
