@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser, BrowserContext, Page
 
 #: Tells Python what a page's own policy has refused.
@@ -52,7 +53,8 @@ class Opening:
         page.on("request", lambda one: self._asked(one.url, address))
         page.add_init_script(_TELLS)
         page.goto(address)
-        page.wait_for_function(_DRAWN)
+        if how.get("java_script_enabled", True):
+            page.wait_for_function(_DRAWN)
         return page
 
     def seconds(self, path: Path) -> float:
