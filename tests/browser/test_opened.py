@@ -52,7 +52,9 @@ def test_the_verdict_comes_first(
     for kind, names in SECTIONS.items():
         page = opening.page(pages[kind])
         assert page.eval_on_selector_all("main > section", "all => all.map(one => one.id)") == names
-        links = page.eval_on_selector_all("nav a", "all => all.map(one => one.getAttribute('href'))")
+        links = page.eval_on_selector_all(
+            "nav a", "all => all.map(one => one.getAttribute('href'))"
+        )
         assert links == [f"#{name}" for name in names]
 
 

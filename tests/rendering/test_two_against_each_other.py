@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recsys_ndcg.rendering.plots import a_against_b, described, trade_off
 from recsys_ndcg.rendering.plots.frontier import unbeaten
-from recsys_ndcg.rendering.plots.placing import sides
+from recsys_ndcg.rendering.plots.placing import Layout, sides
 from tests.rendering.drawings import drawn, marked, texts
 
 if TYPE_CHECKING:
@@ -208,15 +208,17 @@ def test_a_hundred_models_are_drawn_and_few_named() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 300)), min_size=1, max_size=20))
 def test_no_name_covers_another(dots: list[tuple[int, int]]) -> None:
-    """Nor a dot."""
+    """Nor leaves the drawing, be it wide or half as wide."""
     names = [f"model {place}" for place in range(len(dots))]
-    found = sides(names, dots, (0, 0, 400, 300))
-    width, boxes = 6 * len(names[0]), []
-    for side, (x, y) in zip(found, dots, strict=True):
-        if side:
-            left = x + 8 if "right" in side else x - 8 - width
-            boxes.append((left, y - 8 if "above" in side else y + 8))
-    for place, (left, middle) in enumerate(boxes):
-        assert 0 <= left <= 400 - width
-        for other, height in boxes[:place]:
-            assert abs(left - other) >= width - 6 or abs(middle - height) >= 12
+    layouts = [Layout(400, 300, dots), Layout(200, 300, [(x / 2, y) for x, y in dots])]
+    found = sides(names, layouts)
+    for wide, _, there in layouts:
+        width, boxes = 6 * len(names[0]), []
+        for side, (x, y) in zip(found, there, strict=True):
+            if side:
+                left = x + 8 if "right" in side else x - 8 - width
+                boxes.append((left, y - 8 if "above" in side else y + 8))
+        for place, (left, middle) in enumerate(boxes):
+            assert 0 <= left <= wide - width
+            for other, height in boxes[:place]:
+                assert abs(left - other) >= width - 6 or abs(middle - height) >= 12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,44 +18,57 @@ SIDES = {
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-def sides(names: Sequence[str], dots: Sequence[tuple[float, float]], size: Box) -> list[str]:
+class Layout(NamedTuple):
+    """Dots in a drawing of some size, right and down in pixels."""
+
+    width: float
+    height: float
+    dots: Sequence[tuple[float, float]]
+
+
+def sides(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
     """Return at which side of its dot each name has room, nothing where it has none.
 
     Parameters
     ----------
     names : sequence of str
         Those that come first choose first.
-    dots : sequence of pairs
-        Their places in pixels, right and down.
-    size : Box
-        Beyond which no name reaches.
+    layouts : sequence of Layout
+        The same dots in a wide drawing, and in a narrow one: a name needs room in each.
 
     Examples
     --------
-    >>> sides(["a", "b"], [(50, 50), (45, 50)], (0, 0, 100, 100))
+    >>> sides(["a", "b"], [Layout(100, 100, [(50, 50), (45, 50)])])
     ['above right', 'above left']
     """
-    taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in dots]
+    taken: list[list[Box]] = [
+        [(x - 5, y - 5, x + 5, y + 5) for x, y in layout.dots] for layout in layouts
+    ]
     found = []
-    for name, (x, y) in zip(names, dots, strict=True):
+    for place, name in enumerate(names):
         side = ""
-        for one, (align, dx, dy) in SIDES.items():
-            box = _box(len(name) * _LETTER, x + dx, y + dy, align)
-            if _inside(box, size) and not any(_meet(box, other) for other in taken):
+        for one in SIDES:
+            boxes = [_box(name, layout.dots[place], one) for layout in layouts]
+            if all(map(_free, boxes, layouts, taken)):
                 side = one
-                taken.append(box)
+                for box, others in zip(boxes, taken, strict=True):
+                    others.append(box)
                 break
         found.append(side)
     return found
 
 
-def _box(width: float, x: float, y: float, align: str) -> Box:
-    left = x if align == "left" else x - width
-    return left, y - _LINE / 2, left + width, y + _LINE / 2
+def _box(name: str, dot: tuple[float, float], side: str) -> Box:
+    align, dx, dy = SIDES[side]
+    width, (x, y) = len(name) * _LETTER, dot
+    left = x + dx if align == "left" else x + dx - width
+    return left, y + dy - _LINE / 2, left + width, y + dy + _LINE / 2
 
 
-def _inside(box: Box, size: Box) -> bool:
-    return box[0] >= size[0] and box[1] >= size[1] and box[2] <= size[2] and box[3] <= size[3]
+def _free(box: Box, layout: Layout, taken: Sequence[Box]) -> bool:
+    left, top, right, bottom = box
+    inside = left >= 0 and top >= 0 and right <= layout.width and bottom <= layout.height
+    return inside and not any(_meet(box, other) for other in taken)
 
 
 def _meet(one: Box, other: Box) -> bool:

@@ -12,7 +12,7 @@ from recsys_ndcg.rendering.plots.by_parameter import coloured
 from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.frontier import unbeaten
 from recsys_ndcg.rendering.plots.outcomes import SHORT
-from recsys_ndcg.rendering.plots.placing import SIDES, sides
+from recsys_ndcg.rendering.plots.placing import SIDES, Layout, sides
 from recsys_ndcg.rendering.plots.wording import count, label, labels, of_level
 from recsys_ndcg.rendering.table import number
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAMED = 20  # models whose names stand beside their dots
 _TOLD = 4  # models that the description goes through
 _X, _Y = ["x", "x_low", "x_high"], ["y", "y_low", "y_high"]
-_HEIGHT = 320
+_HEIGHT, _NARROW = 320, 240  # of the drawing without its axes; on a phone
 
 
 def trade_off(  # noqa: PLR0913 - two metrics
@@ -162,10 +162,12 @@ def _data(models: pd.DataFrame) -> list[Spec]:
 def _names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
     """Return the names of few models, where they cover nothing: of the unbeaten ones first."""
     some = models.sort_values("best", ascending=False, kind="stable").head(_NAMED)
-    across = _pixels(some["x"], x, vega.WIDTH)
-    down = [_HEIGHT - one for one in _pixels(some["y"], y, _HEIGHT)]
-    dots = [*zip(across, down, strict=True)]
-    found = sides([*some["model"]], dots, (0, 0, vega.WIDTH, _HEIGHT))
+    layouts = [
+        Layout(width, _HEIGHT, [*zip(_pixels(some["x"], x, width), down, strict=True)])
+        for down in [[_HEIGHT - one for one in _pixels(some["y"], y, _HEIGHT)]]
+        for width in (vega.WIDTH, _NARROW)
+    ]
+    found = sides([*some["model"]], layouts)
     layers = []
     for side, (align, dx, dy) in SIDES.items():
         data = _data(some[[one == side for one in found]])
