@@ -44,17 +44,19 @@
     const lines = [""];
     for (const word of text.split(" ")) {
       const longer = `${lines[lines.length - 1]} ${word}`.trim();
-      if (longer.length * 6.4 > room && lines[lines.length - 1]) lines.push(word);
+      if (longer.length * 6.6 > room && lines[lines.length - 1]) lines.push(word);
       else lines[lines.length - 1] = longer;
     }
     return lines.length > 1 ? lines : text;
   };
-  const wrapTitles = (part, room) => {
-    if (part === null || typeof part !== "object") return;
-    for (const [name, value] of Object.entries(part)) {
-      if (name === "datasets" || name === "values") continue;
-      if (name === "axis" && value && value.title) value.title = wrapped(value.title, room);
-      wrapTitles(value, room);
+  const wrapTitles = (spec, width) => {
+    for (const layer of spec.layer || [spec]) {
+      for (const [name, room] of [["x", width - 80], ["y", spec.height - 10]]) {
+        const channel = layer.encoding && layer.encoding[name];
+        if (channel && channel.axis) {
+          channel.axis.title = wrapped(channel.axis.title ?? channel.title ?? null, room);
+        }
+      }
     }
   };
 
@@ -70,7 +72,7 @@
       axisY: { labelLimit: Math.max(70, Math.min(240, width * 0.28)) },
       legend: {
         ...text,
-        labelLimit: width - 50,
+        labelLimit: width - 90,
         layout: { top: { direction: width < 560 ? "vertical" : "horizontal" } },
       },
       text: { color: "var(--ink)" },
@@ -93,7 +95,7 @@
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
     spec.padding = { left: 0, right: 6, top: 4, bottom: 6 };
-    wrapTitles(spec, width - 90);
+    wrapTitles(spec, width);
     const old = one.view;
     one.view = await window.recsysDraw(one.box, spec, {
       renderer: "svg",

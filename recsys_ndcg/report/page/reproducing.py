@@ -55,7 +55,8 @@ def _changed(signature: Signature) -> dict[str, str]:
 
 def _written(value: Any) -> str:
     if isinstance(value, str) and value.startswith("callable("):
-        return value.removeprefix("callable(").rpartition("#")[0] or "..."
+        name = value.removeprefix("callable(").rpartition("#")[0]
+        return name if name.isidentifier() else "..."
     return repr(dict(value) if isinstance(value, Mapping) else value)
 
 
