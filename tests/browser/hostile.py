@@ -41,7 +41,12 @@ NAMES = [*PLAIN, *HIDDEN]
 def rows(names: list[str], turn: int) -> list[tuple[str, str, float, float]]:
     """Return predictions of users with such names for items with such names."""
     return [
-        (user, names[(place + step) % len(names)], (step * turn + place) % 7 + step / 100, 1.0 + step)
+        (
+            user,
+            names[(place + step) % len(names)],
+            (step * turn + place) % 7 + step / 100,
+            1.0 + step,
+        )
         for place, user in enumerate(names)
         for step in range(5)
     ]

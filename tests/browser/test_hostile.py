@@ -111,7 +111,7 @@ def test_a_notebook_shows_them_too(
     opening: Opening, tmp_path: Path, made: Callable[[], rn.Report | rn.Comparison]
 ) -> None:
     """In a page that lets scripts run."""
-    fragment = made()._repr_html_()  # noqa: SLF001 - what notebooks call
+    fragment = made()._repr_html_()
     path = tmp_path / "notebook.html"
     path.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{fragment}</body>", "utf-8")
     page = opening.page(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
 #: Tells Python what a page's own policy has refused.
 _TELLS = """
@@ -47,7 +47,7 @@ class Opening:
         page.set_default_timeout(5000)
         page.on("console", lambda one: self.faults.append(f"console: {one.text}"))
         page.on("pageerror", lambda one: self.faults.append(f"error: {one}"))
-        page.on("dialog", lambda one: (self.faults.append(f"dialog: {one.message}"), one.dismiss()))
+        page.on("dialog", self._refuse)
         page.on("popup", lambda one: self.faults.append(f"popup: {one.url}"))
         address = path.as_uri()
         page.on("request", lambda one: self._asked(one.url, address))
@@ -71,6 +71,10 @@ class Opening:
         for one in self._contexts:
             one.close()
         return self.faults
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _asked(self, url: str, address: str) -> None:
         if url.partition("#")[0] != address and not url.startswith("data:"):
