@@ -28,7 +28,13 @@ _FOREIGN = """() => [...document.querySelectorAll('*')].filter((one) =>
       || (/href|src|action/i.test(that.name) && !that.value.startsWith('#')))
 ).map((one) => one.outerHTML.slice(0, 100))"""
 _UNSEEN = r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]"
-_PAIRS = [*zip(hostile.NAMES[::2], hostile.NAMES[1::2], strict=False)]
+_PAIRS = [
+    ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>'),
+    ("x" * 10_000, "x" * 9_999 + "y"),
+    ("\u202egpj.exe", "\u05d0\u05d1\u05d2 \u0634"),
+    ("\x1b[2J\x07\t\n\u2028", "' onfocus=alert(1) autofocus x='"),
+    ("}</style>${7*7}{{7*7}}", "javascript:alert(1)"),
+]
 
 
 @pytest.fixture(name="many", scope="module")
@@ -87,19 +93,17 @@ def test_charts_that_are_pointed_at_tell_names(
     page = opening.page(many[kind])
     marks = page.locator("svg [class*='mark-symbol'] path, svg [class*='mark-rect'] path")
     told = []
-    for one in marks.all()[:40]:
+    for one in marks.all()[::4][:12]:
         one.scroll_into_view_if_needed()
         one.hover(force=True)
         told.append(page.locator(".tip").inner_text())
-    assert len([one for one in told if one]) > 5
+    assert len([one for one in told if one]) > 3
     harmless(page)
 
 
 @pytest.mark.parametrize(("one", "other"), _PAIRS, ids=range(len(_PAIRS)))
 def test_two_models_of_any_name(opening: Opening, tmp_path: Path, one: str, other: str) -> None:
     """In headings, sentences, captions and the command."""
-    if not (one.strip() and other.strip()):
-        one, other = one or "x", "SVD"
     hostile.pair(one, other).to_html(tmp_path / "c.html")
     page = opening.page(tmp_path / "c.html", PHONE)
     harmless(page)
