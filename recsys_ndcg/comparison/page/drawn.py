@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.comparison.plotting import plotted
+from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import told
@@ -21,7 +21,7 @@ _DIFFERENCES = (
     "a few who gain much, or many who gain a little."
 )
 _BY_ACTIVITY = "The mean scores of users with few ratings, and of those with many, by model."
-_TRADE_OFF = "Each model by two metrics: where both matter, a point above and to the right wins."
+_TRADE_OFF = "Each model by two metrics: who is ahead in one may be behind in the other."
 
 
 def drawn(field: Field, kind: str, before: str, after: str) -> list[Part]:
@@ -51,9 +51,18 @@ def by_activity(field: Field, before: str, after: str) -> list[Section]:
     return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
 
 
-def trade_off(field: Field, before: str, after: str) -> list[Section]:
+def trade_off(field: Field) -> list[Section]:
     """Return the section of two metrics against each other, where there are so many."""
-    if len(field.metrics) < 2 or len(field.models) < 3:
+    first, *others = field.metrics
+    if not others or len(field.models) < 3:
         return []
-    found = drawn(field, "trade-off", before, after)
-    return [Section("trade-off", "Trade-off", _TRADE_OFF, found)] if found else []
+    # another family says more than another cutoff
+    other = next((one for one in others if _family(one) != _family(first)), others[0])
+    with suppress(InvalidInputError):
+        chart = for_a_page(traded_off(field, first, other, None))
+        return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
+    return []
+
+
+def _family(metric: str) -> str:
+    return metric.partition("@")[0]

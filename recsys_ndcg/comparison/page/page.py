@@ -70,7 +70,7 @@ def page_of(comparison: Contested, command: str | None = None) -> Page:
         *tables.segments(comparison),
         users_of(field, before, after, best),
         *tables.movers(field, before, after),
-        *trade_off(field, before, after),
+        *trade_off(field),
         signing(comparison, names, comparing(field), command),
     ]
     return Page(

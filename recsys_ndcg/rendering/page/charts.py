@@ -24,6 +24,7 @@ _COLOURS = {
     "#333333": "var(--ink)",
     "#595959": "var(--soft)",
     "#767676": "var(--soft)",
+    "#BBBBBB": "var(--others)",
     "#CCCCCC": "var(--others)",
     "#E6E6E6": "var(--line)",
     "white": "var(--paper)",
