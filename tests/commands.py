@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 COMMANDS = [
     "evaluate",
     "compare",
+    "report",
     "leaderboard",
     "explain",
     "reconcile",

@@ -37,6 +37,12 @@ _COMMANDS = {
         recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
         recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
         recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
+        recsys-ndcg compare svd.csv knn.csv --html page.html
+    """,
+    "report": """
+        recsys-ndcg report predictions.csv --threshold 4 --html page.html
+        recsys-ndcg report report.json
+        recsys-ndcg report comparison.json --html page.html
     """,
     "leaderboard": """
         recsys-ndcg leaderboard predictions.csv --sort z --ascending -n 5

@@ -14,12 +14,13 @@ from recsys_ndcg.input.ids import encode
 from recsys_ndcg.scoring.scores import ListCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.parameters import Parameter
 
 
 def beside(parts: Sequence[Contender]) -> Contender:
@@ -69,7 +70,18 @@ def averaged(parts: Sequence[Contender]) -> Contender:
         signatures=over(parts[0].signatures, scores),
         runs=np.concatenate([one.runs for one in parts]),
         report=None,
+        parameters=_shared([one.parameters for one in parts]),
     )
+
+
+def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
+    """Return the parameters that all runs have, a seed of each run is none."""
+    first, *others = parameters
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in one and one[name] == value for one in others)
+    }
 
 
 def _all_users(parts: Sequence[Contender]) -> tuple[Ids, list[Positions]]:

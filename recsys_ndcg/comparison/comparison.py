@@ -15,7 +15,7 @@ from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
-from recsys_ndcg.comparison.plotting import plotted
+from recsys_ndcg.comparison.plotting import check_kind, plotted, traded_off
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import best_first, over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
@@ -365,35 +365,48 @@ class Comparison:
         """Return the answer in two sentences, of any metric."""
         return verdict(self.field.contests[self._known(metric)])
 
-    def plot(
+    def plot(  # noqa: PLR0913 - one or the other, by kind
         self,
         kind: str = "tiers",
         *,
         metric: str | Metric | None = None,
         a: str | None = None,
         b: str | None = None,
+        against: str | Metric | None = None,
+        colour: str | None = None,
     ) -> alt.LayerChart:
-        """Return a plot of one metric, for a notebook; its description says the same in words.
+        """Return a plot for a notebook; its description says the same in words.
 
         Parameters
         ----------
-        kind : {'tiers', 'differences', 'activity'}
+        kind : {'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
             The models' means with their intervals, the first tier apart, beside chance and known
             baselines; the differences between model b and model a, user by user; the mean scores
-            of users with few and with many ratings.
+            of users with few and with many ratings; the scores of b against those of a, a dot
+            for each user (counted in cells, where they are many); the means in two metrics, a
+            dot for each model, those that no other beats in both joined by a line.
         metric : str or Metric, optional
             The first by default.
         a, b : str, optional
             The baseline, and the best of the others, by default.
+        against : str or Metric, optional
+            The other metric of a trade-off; the next one by default.
+        colour : str, optional
+            The parameter by which a trade-off colours the models of a search; by default the one
+            that has most values.
 
         Raises
         ------
         InvalidInputError
-            There is no such kind, metric or model, or nobody has a score.
+            There is no such kind, metric, model or parameter, nobody has a score, or a trade-off
+            has but one metric.
         MissingExtraError
             Vega-Altair is not installed.
         """
+        check_kind(kind)
         name = self._known(metric)
+        if kind == "trade-off":
+            return traded_off(self.field, name, self._other(name, against), colour)
         return plotted(self.field, kind, name, *self._both(name, a, b))
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
@@ -425,6 +438,28 @@ class Comparison:
             As in `to_markdown`.
         """
         return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the comparison as a page, and write it if a path is given.
+
+        One file that needs no network and lets nothing else run: the verdict, the leaderboard,
+        the remarks, the charts, the segments, and a table of the users with both models' lists.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file.
+
+        Raises
+        ------
+        MissingExtraError
+            What the extra `report` brings is not installed.
+        InvalidInputError
+            The file cannot be written.
+        """
+        from recsys_ndcg.comparison.page.page import write  # noqa: PLC0415 - rarely needed
+
+        return write(self, path)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics below each other, indexed by metric and model."""
@@ -489,6 +524,14 @@ class Comparison:
         if metric is None:
             return self.metrics[0]
         return metric_among(metric, self.metrics, "This comparison")
+
+    def _other(self, metric: str, against: str | Metric | None) -> str:
+        """Return the metric that is named, or the first other one."""
+        others = [one for one in self.metrics if one != metric]
+        if against is None and not others:
+            msg = f"A trade-off is between two metrics: compare in another one, too, than {metric}."
+            raise InvalidInputError(msg)
+        return others[0] if against is None else self._known(against)
 
     def _model(self, name: str) -> str:
         if name not in self.field.contenders:

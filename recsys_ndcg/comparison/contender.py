@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.report.explanation import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.comparison.parameters import Parameter
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.audits.audit import Audit
@@ -61,6 +62,8 @@ class Contender(Record):
         The means of each fold or seed; one row if there is but one.
     report : Report, optional
         With the lists, if they are at hand.
+    parameters : mapping of str
+        Numbers, texts or None by name, in which the models of a search differ.
     """
 
     names: tuple[str, ...]
@@ -76,6 +79,7 @@ class Contender(Record):
     counts: ListCounts
     runs: Floats
     report: Report | None = None
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,74 +10,167 @@ import pandas as pd
 
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.rendering.plots import difference_per_user, intervals_by_tier, score_by_activity
+from recsys_ndcg.rendering.plots import (
+    a_against_b,
+    difference_per_user,
+    intervals_by_tier,
+    score_by_activity,
+    trade_off,
+)
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from recsys_ndcg.comparison.contest import Contest
     from recsys_ndcg.comparison.field import Field
 
-KINDS = ("tiers", "differences", "activity")
+KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
+_BETWEEN_TWO = ("differences", "scatter")
 
 
 def plotted(field: Field, kind: str, metric: str, before: str, after: str) -> alt.LayerChart:
-    """Return a plot of one kind.
+    """Return a plot of one metric.
 
     Parameters
     ----------
     field : Field
         The models.
     kind : str
-        One of `KINDS`.
+        One of `KINDS` but the trade-off.
     metric : str
         Its name.
     before, after : str
-        The models whose differences are shown.
+        The models that are shown beside each other, where two are.
 
     Raises
     ------
     InvalidInputError
-        There is no such kind, or nobody has a score.
+        Nobody has a score.
     MissingExtraError
         Vega-Altair is not installed.
     """
-    if kind not in KINDS:
-        hint = nearest(str(kind), KINDS)
-        msg = f"kind must be 'tiers', 'differences' or 'activity', not {shown(kind)}. {hint}"
-        raise InvalidInputError(msg)
     contest = field.contests[metric]
     if np.isnan(contest.scores).all():
         msg = f"Nobody has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
-    lower, level = contest.sign < 0, 1 - field.how.alpha
-    if kind == "tiers":
-        board = field.leaderboards[metric].reset_index()
-        table = board.rename(columns={"ci_low": "low", "ci_high": "high"})
-        chance = float(means(contest.chance)[0])  # of lists that differ, that of the first model
-        return intervals_by_tier(
-            table,
-            metric,
-            chance,
-            baselines=_baselines(field, metric),
-            lower_is_better=lower,
-            level=level,
-        )
+    if kind in _BETWEEN_TWO:
+        return _of_two(field, contest, kind, before, after)
     if kind == "activity":
-        activity = field.first.counts.activity
-        table = pd.DataFrame(
-            {
-                "model": np.repeat(np.array(field.models, dtype=object), len(activity)),
-                "activity": np.tile(activity, len(field.models)),
-                "score": contest.scores.T.ravel(),
-            }
-        )
-        return score_by_activity(table, metric, lower_is_better=lower, level=level)
-    one, other = (contest.models.index(name) for name in (after, before))
-    apart = contest.scores[:, one] - contest.scores[:, other]
-    if np.isnan(apart).all():
-        msg = f"No user has a score of both {after!r} and {before!r} in {metric}."
+        return _by_activity(field, contest)
+    return intervals_by_tier(
+        _with_ends(field.leaderboards[metric]),
+        metric,
+        float(means(contest.chance)[0]),  # of lists that differ, that of the first model
+        baselines=_baselines(field, metric),
+        lower_is_better=contest.sign < 0,
+        level=1 - field.how.alpha,
+    )
+
+
+def traded_off(field: Field, x: str, y: str, parameter: str | None) -> alt.LayerChart:
+    """Return a plot of two metrics.
+
+    Parameters
+    ----------
+    field : Field
+        The models.
+    x, y : str
+        The metrics.
+    parameter : str, optional
+        By which models are coloured; by default the one that most differs between them.
+
+    Raises
+    ------
+    InvalidInputError
+        The metrics are one, no model has such a parameter, or none a score in both metrics.
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    if x == y:
+        msg = f"A trade-off is between two metrics, not {x!r} and itself. Name another: against=."
         raise InvalidInputError(msg)
-    return difference_per_user(apart, after, before, metric, lower_is_better=lower, level=level)
+    table = _with_ends(field.leaderboards[x], "x_").join(
+        _with_ends(field.leaderboards[y], "y_").set_index("model"), on="model"
+    )
+    table = table.rename(columns={"x_mean": "x", "y_mean": "y"})
+    if table[["x", "y"]].isna().any(axis=1).all():
+        msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
+        raise InvalidInputError(msg)
+    chosen = _parameter(field, parameter)
+    if chosen is not None:
+        values = [field.contenders[name].parameters.get(chosen) for name in table["model"]]
+        table["value"] = pd.Series(values, dtype=object)
+    lower = field.contests[x].sign < 0, field.contests[y].sign < 0
+    level = 1 - field.how.alpha
+    return trade_off(table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+
+
+def check_kind(kind: str) -> None:
+    """Refuse what is no kind of plot.
+
+    Raises
+    ------
+    InvalidInputError
+        It is none.
+    """
+    if kind not in KINDS:
+        *first, last = map(repr, KINDS)
+        hint = nearest(str(kind), KINDS)
+        msg = f"kind must be {', '.join(first)} or {last}, not {shown(kind)}. {hint}"
+        raise InvalidInputError(msg)
+
+
+def _with_ends(board: pd.DataFrame, before: str = "") -> pd.DataFrame:
+    table = board.reset_index().rename(columns={"ci_low": "low", "ci_high": "high"})
+    if not before:
+        return table
+    numbers = ["mean", "low", "high"]
+    return table[["model", *numbers]].rename(columns={one: f"{before}{one}" for one in numbers})
+
+
+def _by_activity(field: Field, contest: Contest) -> alt.LayerChart:
+    activity = field.first.counts.activity
+    table = pd.DataFrame(
+        {
+            "model": np.repeat(np.array(field.models, dtype=object), len(activity)),
+            "activity": np.tile(activity, len(field.models)),
+            "score": contest.scores.T.ravel(),
+        }
+    )
+    lower, level = contest.sign < 0, 1 - field.how.alpha
+    return score_by_activity(table, contest.name, lower_is_better=lower, level=level)
+
+
+def _of_two(field: Field, contest: Contest, kind: str, before: str, after: str) -> alt.LayerChart:
+    one, other = (contest.scores[:, contest.models.index(name)] for name in (after, before))
+    if np.isnan(one - other).all():
+        msg = f"No user has a score of both {after!r} and {before!r} in {contest.name}."
+        raise InvalidInputError(msg)
+    lower = contest.sign < 0
+    if kind == "scatter":
+        users = field.first.users.tolist()
+        return a_against_b(
+            one, other, after, before, contest.name, users=users, lower_is_better=lower
+        )
+    level = 1 - field.how.alpha
+    return difference_per_user(
+        one - other, after, before, contest.name, lower_is_better=lower, level=level
+    )
+
+
+def _parameter(field: Field, wanted: str | None) -> str | None:
+    """Return the parameter that is asked for, or the one of most values, None if none differs."""
+    told = [one.parameters for one in field.contenders.values()]
+    names = list(dict.fromkeys(chain(*told)))
+    if wanted is not None:
+        if wanted not in names:
+            hint = nearest(str(wanted), names) if names else "A search gives its models theirs."
+            msg = f"No model has a parameter {shown(wanted)}. {hint}"
+            raise InvalidInputError(msg)
+        return wanted
+    distinct = {name: len({repr(one.get(name)) for one in told}) for name in names}
+    most = max(distinct, key=distinct.__getitem__, default=None)
+    return most if most is not None and distinct[most] > 1 else None
 
 
 def _baselines(field: Field, metric: str) -> dict[str, float]:

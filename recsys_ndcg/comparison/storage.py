@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.comparison.parameters import Parameter
     from recsys_ndcg.report.parts import Part
     from recsys_ndcg.report.possible import Doubt
 
@@ -90,6 +91,7 @@ def _packed_models(field: Field) -> dict[str, Any]:
         name: {
             "signatures": [signature.text for signature in one.signatures],
             "runs": [[plain(mean) for mean in run] for run in one.runs.tolist()],
+            **({"parameters": dict(one.parameters)} if one.parameters else {}),
         }
         for name, one in field.contenders.items()
     }
@@ -167,7 +169,22 @@ def _tables(part: Part, names: list[str], size: int) -> dict[str, Any]:
         "truth": truth.astype(np.uint64),
         "signatures": tuple(signatures),
         "runs": runs,
+        "parameters": _parameters(part),
     }
+
+
+def _parameters(part: Part) -> dict[str, Parameter]:
+    """Return the parameters of a model, which few have, and none in older files."""
+    if "parameters" not in part.names():
+        return {}
+    stored = part["parameters"]
+    for name in stored.names():
+        one = stored[name]
+        if not name.isprintable():
+            one.refuse("has a name that cannot be shown")
+        if not (one.value is None or isinstance(one.value, bool)):
+            one.text() if isinstance(one.value, str) else one.number()
+    return dict(stored.value)
 
 
 def _doubts(one: Contender) -> Iterator[Doubt]:

@@ -34,12 +34,12 @@ def explained(
     checked_k(k)
     (place,) = places_of(lists.users, [user]).tolist()
     own = lists.between(place, place + 1)
-    _refuse_what_evaluation_refuses(own, measurement, k)
+    refuse_what_evaluation_refuses(own, measurement, k)
     own = prepared(own, measurement.convention)
-    ranking = _ranked(own, measurement, k)
+    ranking = ranked_to(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
-    ideal = _ideal(ranking, listed, k)
+    ideal = ideal_gains(ranking, 0, listed, k)
     depth = len(ideal)
     weights = discounts(depth, measurement.convention)
     gain = np.zeros(depth)
@@ -60,7 +60,7 @@ def explained(
             "discount": weights,
             "discounted_gain": gain * weights,
             "dcg": dcg,
-            "ideal_item": column_of(_ideal_items(own, measurement, depth)),
+            "ideal_item": column_of(ideal_items(own, measurement, depth)),
             "ideal_gain": ideal,
             "ideal_dcg": ideal_dcg,
             "ndcg": np.divide(
@@ -77,7 +77,7 @@ def _marked(true: pd.Series[Any], listed: int, threshold: float | None) -> pd.Se
     return pd.Series(relevant).astype("boolean").mask(unknown)
 
 
-def _refuse_what_evaluation_refuses(
+def refuse_what_evaluation_refuses(
     own: GroupedLists, measurement: Measurement, k: int | None
 ) -> None:
     """Refuse a list that has no NDCG, where the report is of metrics that read no gains."""
@@ -85,25 +85,26 @@ def _refuse_what_evaluation_refuses(
     refuse(asked.objection(facts_for(own, [asked]), own))
 
 
-def _ranked(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
+def ranked_to(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
+    """Return the first k ranks of lists that are prepared."""
     convention, threshold = measurement.convention, measurement.threshold
     in_order = SortedLists(own, convention, depth=k)
     return Ranking(GradedLists(own), in_order, convention, threshold=threshold)
 
 
-def _ideal(ranking: Ranking, listed: int, k: int | None) -> Floats:
-    """Return the gains of the ideal list, at least as many as there are items."""
+def ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:
+    """Return the gains of a user's ideal list, at least as many as there are items."""
     if ranking.convention.ideal == "max":
         return np.full(k or max(listed, 1), ranking.top_gain)
     if ranking.convention.ideal == "local" and listed:
-        return ranking.ideal_gain[0, :listed]
-    labelled = min(int(ranking.n_labelled[0]), ranking.ideal_gain.shape[1])
-    ideal: Floats = ranking.ideal_gain[0, : max(listed, labelled)]
+        return ranking.ideal_gain[place, :listed]
+    labelled = min(int(ranking.n_labelled[place]), ranking.ideal_gain.shape[1])
+    ideal: Floats = ranking.ideal_gain[place, : max(listed, labelled)]
     return ideal
 
 
-def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
-    """Return the items of the ideal list, as far as they are known: of equal gains any first."""
+def ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
+    """Return the items of a user's ideal list, as far as they are known: of equal gains any."""
     items = np.full(depth, None, dtype=object)
     convention = measurement.convention
     if convention.ideal == "max":

@@ -11,12 +11,13 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.rendering import fragment, html, latex, markdown, text
+from recsys_ndcg.rendering import fragment, latex, markdown, text
 from recsys_ndcg.report import loading, storage
 from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.metric_among import metric_among
+from recsys_ndcg.report.page.verdict import verdict
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.remarks import remarks
@@ -534,8 +535,26 @@ class Report(Mapping[str, float]):
         return latex(self)
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the summary as an HTML page, and write it if a path is given."""
-        return html(self, path)
+        """Return the report as a page, and write it if a path is given.
+
+        One file that needs no network and lets nothing else run: the verdict, the summary, the
+        audit, the charts, and a table of the users, who show their lists beside the best order.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file.
+
+        Raises
+        ------
+        MissingExtraError
+            What the extra `report` brings is not installed.
+        InvalidInputError
+            The file cannot be written.
+        """
+        from recsys_ndcg.report.page.page import write  # noqa: PLC0415 - many files, rarely needed
+
+        return write(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
@@ -573,7 +592,7 @@ class Report(Mapping[str, float]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return fragment(self, verdict(self))
 
     def _known(self, metric: str | Metric) -> str:
         return metric_among(metric, self.metrics, "This report")

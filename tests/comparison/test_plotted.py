@@ -35,12 +35,48 @@ def test_each_kind_says_its_numbers(comparison: rn.Comparison) -> None:
 
 def test_what_cannot_be_plotted_is_told(comparison: rn.Comparison) -> None:
     """Kinds, metrics, models."""
-    with refused("kind must be 'tiers', 'differences' or 'activity', not 'tier'"):
+    with refused("kind must be 'tiers', .* or 'trade-off', not 'tier'"):
         comparison.plot("tier")
     with refused("has no metric 'rr'"):
         comparison.plot(metric="rr")
     with refused("There is no model 'x'"):
         comparison.plot("differences", a="x")
+    with refused("has no metric 'rr'"):
+        comparison.plot("trade-off", against="rr")
+    with refused("between two metrics, not 'rmse' and itself"):
+        comparison.plot("trade-off", metric="rmse", against="rmse")
+    with refused("No model has a parameter 'reg'. A search gives its models theirs"):
+        comparison.plot("trade-off", colour="reg")
+    with refused("compare in another one, too, than ndcg@10"):
+        rn.compare(models()).plot("trade-off")
+
+
+def test_two_models_and_two_metrics_are_set_against_each_other(comparison: rn.Comparison) -> None:
+    """The baseline across; the next metric upward."""
+    row = comparison.pairwise.query("metric == 'rmse' and a == 'good' and b == 'poor'").iloc[0]
+    said = comparison.plot("scatter", metric="rmse", a="poor", b="good").to_dict()["description"]
+    assert said.startswith("rmse of good against that of poor, of 60 users: mean ")
+    assert f"below it: good better: {row['wins']} users" in said
+    assert "lower is better" in said
+    board, errors = (comparison.leaderboards[name]["mean"] for name in ("ndcg@3", "rmse"))
+    told = f"good {board['good']:.4f} and {errors['good']:.4f}"
+    said = comparison.plot("trade-off").to_dict()["description"]
+    assert said.startswith("Trade-off of ndcg@3 (higher is better) and rmse (lower is better): ")
+    assert told in said
+    said = comparison.plot("trade-off", metric="rmse").to_dict()["description"]
+    assert f"good {errors['good']:.4f} and {board['good']:.4f}" in said
+
+
+def test_nobody_in_both_is_told() -> None:
+    """Nothing is drawn."""
+    one = {"ann": [(1, 1), (2, 2)], "bob": [(1, 2), (2, 1)]}
+    other = {user: [(5 - est, true) for est, true in rows] for user, rows in one.items()}
+    with pytest.warns(rn.DataWarning, match="nothing is relevant"):
+        found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
+    with refused("Nobody has a score in recall@10"):
+        found.plot("scatter")
+    with refused("No model has a score in both recall@10 and rmse"):
+        found.plot("trade-off")
 
 
 def test_a_catalogues_baselines_are_rules() -> None:

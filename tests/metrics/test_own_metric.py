@@ -88,7 +88,7 @@ def test_it_is_measured_printed_saved_and_loaded(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(again.summary, report.summary)
     pd.testing.assert_frame_equal(again.intervals(), report.intervals())
     assert str(again) == str(report)
-    assert again.to_html() == report.to_html()
+    assert again._repr_html_() == report._repr_html_()
     assert again.leaderboard("steep(power=3.0)@2").index[0] == "ann"
     assert again.to_dict() == report.to_dict()
 

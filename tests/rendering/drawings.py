@@ -66,4 +66,4 @@ def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
 
 def texts(chart: alt.LayerChart | alt.ConcatChart) -> list[str]:
     """Return what is written in the drawing of a chart."""
-    return [one.text or "" for one in drawn(chart).iter() if one.tag.endswith("text")]
+    return [one.text or "" for one in drawn(chart).iter() if one.tag.endswith(("text", "tspan"))]

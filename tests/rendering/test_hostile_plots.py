@@ -7,17 +7,20 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from unicodedata import category
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.rendering.plots import (
+    a_against_b,
     described,
     difference_per_user,
     intervals_by_tier,
     score_by_activity,
     score_by_cutoff,
+    trade_off,
     users_against_chance,
 )
 from recsys_ndcg.rendering.plots.wording import label, labels
@@ -43,12 +46,21 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
     models = pd.DataFrame({"model": [name, "SVD"], "mean": [0.5, 0.4], "tier": [1, 2]})
     users = pd.DataFrame({"user": [name], "score": [0.5], "chance": [0.25]})
     activity = pd.DataFrame({"model": [name, "SVD"], "activity": [1, 2], "score": [0.5, 0.75]})
+    both = pd.DataFrame({"model": [name, "SVD"], "x": [0.5, 0.4], "y": [0.1, 0.2]})
+    both = both.assign(x_low=0.3, x_high=0.6, y_low=0.05, y_high=0.3)
     return [
         score_by_cutoff(by_k.assign(chance=0.25)),
         users_against_chance(users, name),
         intervals_by_tier(models.assign(low=0.3, high=0.6), name, 0.2, baselines={name: 0.3}),
         difference_per_user(models["mean"].to_numpy(), name, "SVD", name),
         score_by_activity(activity, name),
+        a_against_b(
+            np.array([0.5, 0.5]), np.array([0.2, 0.5]), name, "SVD", name, users=[name] * 2
+        ),
+        a_against_b(np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name),
+        trade_off(both, name, name),
+        trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
+        trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),
     ]
 
 

@@ -13,6 +13,7 @@ from recsys_ndcg.cli import options
 from recsys_ndcg.cli.entries import Entries, read_entry
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
 from recsys_ndcg.cli.output import check_apart
+from recsys_ndcg.cli.page import Html, check_page, write_page
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
@@ -23,6 +24,7 @@ from recsys_ndcg.cli.parameters import (
     checked_form,
 )
 from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.source import is_dash
 from recsys_ndcg.cli.testing import Statistics
 from recsys_ndcg.errors import InvalidInputError
 
@@ -99,6 +101,7 @@ class Tables:
     save: Annotated[
         Path | None, typer.Option(help="Write the comparison to this file, as JSON.")
     ] = None
+    html: Html = None
 
     def kinds(self, form: str, *, segments: bool) -> list[str]:
         """Return which tables are shown; CSV holds one.
@@ -142,15 +145,19 @@ def compare(  # noqa: PLR0913 - one parameter per option
         means, worse = limits.read(ks), gate.read(statistics.margin, ks)
         asked = statistics.asked(entries.files, other)
         entries.check(choices)
-        check_apart(entries.files, {"--save": tables.save})
+        check_apart(entries.files, {"--save": tables.save, "--html": tables.html})
+        check_page(tables.html)
         gated = [one.metric for one in means] + ([worse] if worse else [])
         plan = gated_plan(choices, names, ks, gated)
         reports = entries.reports(plan, gated, progress=not style.quiet)
         shown = None if names is None else [*names, *map(str, gated)]
         found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
-        show_comparison(found, form, style, kinds)
+        if tables.html is None or not is_dash(tables.html):
+            show_comparison(found, form, style, kinds)
         if tables.save is not None:
             found.save(tables.save)
+        if tables.html is not None:
+            write_page(tables.html, found)
         judged = [name for name in entries.files if name != other]
         close(_gates(found, judged, means, other, worse), quiet=style.quiet)
 

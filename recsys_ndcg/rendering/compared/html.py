@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.rendering.compared.cells import head, table
-from recsys_ndcg.rendering.html import page_codes, page_list, page_table
+from recsys_ndcg.rendering.html import page_codes, page_fold, page_list, page_table
 from recsys_ndcg.rendering.table import signature_texts
 
 if TYPE_CHECKING:
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 def fragment(comparison: Compared) -> str:
-    """Return the leaderboard of the first metric, the verdict, the remarks and the signatures."""
+    """Return the verdict, the leaderboard of the first metric, the remarks and the signatures."""
     first = comparison.metrics[0]
     found = table(comparison, first)
     return (
+        f"<p><strong>{escape(comparison.verdict_in(first))}</strong></p>\n"
         f"<p>{escape(head(comparison))}<br>\n{escape(found.note)}</p>\n"
         f"{page_table(found.cells)}\n"
-        f"<p>{escape(comparison.verdict_in(first))}</p>\n"
-        f"{page_list(comparison.remarks)}\n{page_codes(signature_texts(comparison))}"
+        f"{page_list(comparison.remarks)}\n"
+        f"{page_fold('Signatures', page_codes(signature_texts(comparison)))}"
     )

@@ -10,6 +10,7 @@ from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
+from recsys_ndcg.rendering.plots.outcomes import LOOKS, SHORT, outcomes, settled
 from recsys_ndcg.rendering.plots.wording import beside, count, label, labels, within
 from recsys_ndcg.rendering.table import number
 from recsys_ndcg.significance.intervals import mean_interval
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.rendering.plots.vega import Spec
-
-_SHORT = 24  # characters of a name that stands beside another
-_LEAST = 1e-12  # of the largest difference: less is the last digits of a sum
-_LOOKS = (vega.ACCENT, "#BBBBBB", "#E69F00")  # light and dark in grey, too
 
 
 def difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how surely
@@ -59,12 +56,12 @@ def difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how s
     """
     known = np.asarray(differences, dtype=np.float64)
     known = known[~np.isnan(known)]
-    known = np.where(np.abs(known) <= _LEAST * vega.highest(known), 0.0, known)
+    known = settled(known)
     mean = float(known.mean())
     if interval is None:
         interval = mean_interval(len(known), mean, float(np.linalg.norm(known - mean)), level)
-    (first, second), name = labels([a, b], _SHORT), label(metric)
-    which = _outcomes(-known if lower_is_better else known, first, second)
+    (first, second), name = labels([a, b], SHORT), label(metric)
+    which = outcomes(-known if lower_is_better else known, first, second)
     said = f"{count(len(known))}, mean {number(mean)}{beside(within(*interval, level))}"
     bins = Bins.of(known, around_zero=True)
     x = across(bins, "difference", title=f"{name} of a user: {first} less {second}")
@@ -77,15 +74,6 @@ def difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how s
             "layer": [_bars(bins, known, which, x), *_rules(mean, interval, x)],
         }
     )
-
-
-def _outcomes(gains: Floats, first: str, second: str) -> dict[str, Flags]:
-    """Return for whom each of the two is better, by what is said of how many they are."""
-    words = {f"{first} better": gains > 0, "equal": gains == 0, f"{second} better": gains < 0}
-    return {
-        f"{what}: {count(int(some.sum()))} ({some.mean():.1%})": some
-        for what, some in words.items()
-    }
 
 
 def _bars(bins: Bins, known: Floats, which: dict[str, Flags], x: Spec) -> Spec:
@@ -103,7 +91,7 @@ def _bars(bins: Bins, known: Floats, which: dict[str, Flags], x: Spec) -> Spec:
         vega.told("high", "to", bins.edges),
         vega.number("users", "users", format=",d"),
     ]
-    looks = vega.scale([*which], _LOOKS)
+    looks = vega.scale([*which], LOOKS)
     color = vega.name("outcome", scale=looks, legend=vega.legend(symbolType="square", offset=20))
     return bars(data, x, upward(int(base.max())), {}, color=color, tooltip=tooltip)
 

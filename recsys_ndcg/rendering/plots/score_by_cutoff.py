@@ -95,7 +95,8 @@ def _panel(part: pd.DataFrame, level: float) -> Spec:
 
 def _cutoffs(ks: list[int]) -> Spec:
     kind = "log" if ks[-1] > _TIMES * ks[0] else "linear"
-    scale = {"type": kind, "nice": False, "zero": False, "padding": 12}
+    zero = {"zero": False} if kind == "linear" else {}  # of which Vega would say that it has none
+    scale = {"type": kind, "nice": False, "padding": 12, **zero}
     if len(ks) > _TICKS:
         ks = [k for k in ks if k in (ks[0], ks[-1]) or str(k).rstrip("0") in ("1", "2", "5")]
     ticks = vega.axis(values=ks, format="d", grid=False)

@@ -134,7 +134,7 @@ def legend(**more: Any) -> Spec:
     }
 
 
-def titled(title: str, subtitle: str = "") -> Spec:
-    """Return a title, and what is to be known at first sight under it."""
+def titled(title: str, subtitle: str | Sequence[str] = "") -> Spec:
+    """Return a title, and what is to be known at first sight under it, in a line or several."""
     beneath = {"subtitle": subtitle, "subtitleFontSize": 11, "subtitleColor": "#595959"}
     return {"text": title, "anchor": "start", "fontSize": 14, **(beneath if subtitle else {})}

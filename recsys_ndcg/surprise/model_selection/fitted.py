@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 from surprise.dataset import DatasetUserFolds
 
+from recsys_ndcg.comparison.parameters import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
 from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender
@@ -123,7 +125,10 @@ class Fitted:
         """Each combination of parameters as a model, for `recsys_ndcg.compare`."""
         self._check_fitted()
         names = [_told(chosen, self.param_combinations) for chosen in self.param_combinations]
-        return {name: contender(folds) for name, folds in zip(names, self._folds, strict=True)}
+        return {
+            name: replace(contender(folds), parameters=parameters_of(chosen))
+            for name, chosen, folds in zip(names, self.param_combinations, self._folds, strict=True)
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """Return `cv_results` as a table, a row per combination, pooled scores beside means."""

@@ -1,0 +1,84 @@
+"""The first ranks of users' lists, packed for a page: each item is named once."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.rendering.page.names import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MOST = 500_000  # signs of JSON, about a quarter of a page
+_DIGITS = 6
+
+#: A list by its columns: item, estimated, true, gain.
+Ranks = dict[str, Any]
+
+
+def packed(
+    names: Sequence[str],
+    weights: Iterable[float],
+    users: Iterable[Sequence[Ranks]],
+    most: int = MOST,
+) -> dict[str, Any]:
+    """Return the lists of as many users as there is room for, in their order.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the lists of a user are, such as the model's and the ideal one.
+    weights : iterable of float
+        The discount of each rank.
+    users : iterable
+        For each user, a list of each name, by columns; the same ones for all users.
+    most : int
+        How many signs of JSON they may take.
+
+    Examples
+    --------
+    >>> lists = packed(["model"], [1.0], [[{"item": ["x"], "gain": [3.0]}]])
+    >>> lists["items"], lists["users"]
+    (['x'], [[[[0], [3]]]])
+    """
+    places: dict[str, int] = {}
+    columns: list[list[str]] = []
+    kept: list[Any] = []
+    size = 0
+    for sides in users:
+        columns = [[*one] for one in sides]
+        before = len(places)
+        own = [[_values(name, one[name], places) for name in one] for one in sides]
+        size += len(json.dumps(own)) + sum(map(len, [*places][before:])) + 3 * len(places)
+        size -= 3 * before
+        if size > most:
+            break
+        kept.append(own)
+    return {
+        "names": [told(name) for name in names],
+        "columns": columns,
+        "weights": [_short(one) for one in weights],
+        "items": [*places],
+        "users": kept,
+    }
+
+
+def _values(name: str, values: Iterable[Any], places: dict[str, int]) -> list[Any]:
+    if name != "item":
+        return [_short(value) for value in values]
+    return [None if one is None else places.setdefault(told(one), len(places)) for one in values]
+
+
+def _short(value: float) -> float | int | None:
+    """Return a number in few digits, None where there is none."""
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{_DIGITS}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def sides_in_order(sides: Mapping[str, Sequence[Ranks]]) -> list[list[Ranks]]:
+    """Return the lists user by user in place of side by side."""
+    return [[*one] for one in zip(*sides.values(), strict=True)]

@@ -1,0 +1,76 @@
+"""One headless Chromium for all tests, and the pages that it opens."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import recsys_ndcg as rn
+from tests.browser.watching import Opening
+from tests.comparison.models import models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+#: What Debian and others call it.
+_PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+_NO_PLAYWRIGHT = "needs playwright: pip install -e '.[browser]'"
+_NO_BROWSER = "needs a headless Chromium: apt-get install chromium-headless-shell"
+
+
+@pytest.fixture(name="browser", scope="session")
+def _browser() -> Iterator[Browser]:
+    library = pytest.importorskip("playwright.sync_api", reason=_NO_PLAYWRIGHT)
+    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    if program is None:
+        pytest.skip(_NO_BROWSER)
+    with library.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(name="opening")
+def _opening(browser: Browser) -> Iterator[Opening]:
+    """Open pages; in the end, none of them has said, asked for or run anything of its own."""
+    opening = Opening(browser)
+    yield opening
+    faults = opening.close()
+    assert faults == []
+
+
+@pytest.fixture(name="compared", scope="session")
+def _compared() -> rn.Comparison:
+    return rn.compare(
+        models(users=60, good=0.8, fair=2.0, poor=6.0),
+        metrics=["ndcg@3", "precision@3", "rmse"],
+        threshold=4,
+        by="list_length",
+    )
+
+
+@pytest.fixture(name="report", scope="session")
+def _report() -> rn.Report:
+    metrics = ["ndcg@3", "ndcg@5", "recall@5", "rmse"]
+    return rn.evaluate(models(users=60)["good"], metrics=metrics, threshold=4)
+
+
+@pytest.fixture(name="pages", scope="session")
+def _pages(
+    report: rn.Report, compared: rn.Comparison, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Return a page of each kind."""
+    pytest.importorskip("altair")
+    pytest.importorskip("jinja2")
+    folder = tmp_path_factory.mktemp("pages")
+    report.to_html(folder / "report.html")
+    compared.to_html(folder / "comparison.html")
+    return {name: folder / f"{name}.html" for name in KINDS}
+
+
+KINDS = ("report", "comparison")

@@ -1,0 +1,102 @@
+"""A page is calm: it draws, says nothing, asks for nothing, and is seen whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import KINDS
+from tests.browser.measuring import cut_off
+from tests.browser.watching import DESKTOP, PHONE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import recsys_ndcg as rn
+    from tests.browser.watching import Opening
+
+#: The ids of the sections, in their order.
+SECTIONS = {
+    "report": ["scores", "audit", "spread", "cutoff", "activity", "users", "how"],
+    "comparison": [
+        "leaderboard",
+        "audit",
+        "spread",
+        "differences",
+        "cutoff",
+        "activity",
+        "segments",
+        "users",
+        "movers",
+        "trade-off",
+        "how",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_draws_within_two_seconds(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """And says nothing, asks for nothing but itself, and runs nothing that its policy refuses."""
+    assert opening.stands_within(2, pages[kind])
+    assert pages[kind].stat().st_size < 2_000_000
+
+
+def test_the_verdict_comes_first(
+    opening: Opening, pages: dict[str, Path], compared: rn.Comparison
+) -> None:
+    """In a sentence, above all else; what follows is in its order, and linked to."""
+    page = opening.page(pages["comparison"])
+    assert page.locator(".verdict").inner_text() == compared.verdict
+    assert page.locator(".verdict").bounding_box()["y"] < 300  # type: ignore[index]
+    for kind, names in SECTIONS.items():
+        page = opening.page(pages[kind])
+        assert page.eval_on_selector_all("main > section", "all => all.map(one => one.id)") == names
+        links = page.eval_on_selector_all(
+            "nav a", "all => all.map(one => one.getAttribute('href'))"
+        )
+        assert links == [f"#{name}" for name in names]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [DESKTOP, (768, 1024), PHONE, (320, 568)], ids=str)
+def test_nothing_is_cut_off(
+    opening: Opening, pages: dict[str, Path], kind: str, size: tuple[int, int]
+) -> None:
+    """On a desk, a tablet and phones, with everything opened."""
+    page = opening.page(pages[kind], size)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.locator("#users tbody button").first.click()
+    page.wait_for_timeout(100)
+    assert cut_off(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_follows_a_window_that_is_made_narrow(
+    opening: Opening, pages: dict[str, Path], kind: str
+) -> None:
+    """Charts are drawn again, and still whole."""
+    page = opening.page(pages[kind], DESKTOP)
+    wide = page.locator("svg").first.bounding_box()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function("document.querySelector('svg').getBoundingClientRect().width < 390")
+    page.wait_for_timeout(300)
+    assert cut_off(page) == []
+    assert wide is not None
+    assert wide["width"] > 390
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_printed_whole(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """On A4 and in black on white, also from a dark screen, with what was folded."""
+    page = opening.page(pages[kind], (718, 1000), color_scheme="dark")
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_timeout(300)
+    assert page.locator("details:not([open])").count() == 0
+    assert cut_off(page, scrolls=False) == []
+    assert not page.locator("#users input").is_visible()
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert max(map(int, ink.removeprefix("rgb(").removesuffix(")").split(","))) < 80
+    assert len(page.pdf(format="A4")) > 20_000

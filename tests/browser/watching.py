@@ -1,0 +1,81 @@
+"""Opening pages, and watching what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page
+
+#: Tells Python what a page's own policy has refused.
+_TELLS = """
+document.addEventListener('securitypolicyviolation', (event) =>
+  console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+"""
+#: Whether every chart that is seen is a drawing with marks.
+_DRAWN = """() => [...document.querySelectorAll('figure.chart .drawing')]
+  .filter((one) => one.clientWidth)
+  .every((one) => one.querySelectorAll('svg [class*=mark-] path, svg [class*=mark-] line').length)
+"""
+PHONE, DESKTOP = (390, 844), (1280, 900)
+
+
+@dataclass
+class Opening:
+    """Opens pages in contexts of their own, and keeps what is wrong with them.
+
+    Parameters
+    ----------
+    browser : Browser
+        A Chromium.
+    """
+
+    browser: Browser
+    faults: list[str] = field(default_factory=list)
+    _contexts: list[BrowserContext] = field(default_factory=list)
+
+    def page(self, path: Path, size: tuple[int, int] = DESKTOP, **how: Any) -> Page:
+        """Open a file, and wait until its charts are drawn."""
+        width, height = size
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **how)
+        self._contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("console", lambda one: self.faults.append(f"console: {one.text}"))
+        page.on("pageerror", lambda one: self.faults.append(f"error: {one}"))
+        page.on("dialog", self._refuse)
+        page.on("popup", lambda one: self.faults.append(f"popup: {one.url}"))
+        address = path.as_uri()
+        page.on("request", lambda one: self._asked(one.url, address))
+        page.add_init_script(_TELLS)
+        page.goto(address)
+        if how.get("java_script_enabled", True):
+            page.wait_for_function(_DRAWN)
+        return page
+
+    def stands_within(self, seconds: float, path: Path) -> bool:
+        """Tell whether a page stands with its charts so soon, at the third attempt at last."""
+        for _ in range(3):
+            started = perf_counter()
+            self.page(path)
+            if perf_counter() - started < seconds:
+                return True
+        return False
+
+    def close(self) -> list[str]:
+        """Close all pages, and return what was wrong with them."""
+        for one in self._contexts:
+            one.close()
+        return self.faults
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _asked(self, url: str, address: str) -> None:
+        if url.partition("#")[0] != address and not url.startswith("data:"):
+            self.faults.append(f"request: {url[:200]}")

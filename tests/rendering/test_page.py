@@ -1,0 +1,198 @@
+"""Pages as text: what they hold, in which order, and that they are the same each time."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.report.page.users import MOST
+from tests.comparison.models import models
+from tests.rendering.parsed import Parsed, harmless
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("altair")
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+METRICS = ["ndcg@3", "precision@3", "rmse"]
+
+
+@pytest.fixture(name="report", scope="module")
+def _report() -> rn.Report:
+    return rn.evaluate(models(users=60)["good"], metrics=METRICS, threshold=4)
+
+
+@pytest.fixture(name="compared", scope="module")
+def _compared() -> rn.Comparison:
+    return rn.compare(models(users=60), metrics=METRICS, threshold=4, by="list_length")
+
+
+def sections(page: Parsed) -> list[str]:
+    """Return the ids of the sections."""
+    return [one["id"] for one in page.named("section")]
+
+
+def test_a_report_has_its_parts_in_order(report: rn.Report) -> None:
+    """Each section has a heading that a link leads to, and a sentence."""
+    page = harmless(report.to_html())
+    assert sections(page) == ["scores", "audit", "spread", "cutoff", "activity", "users", "how"]
+    check_structure(page)
+    assert "of the way from chance" in page.text
+    assert all(remark in page.text for remark in report.remarks)
+    assert all(report.signature(name) in page.text for name in METRICS)
+
+
+def test_a_comparison_has_its_parts_in_order(compared: rn.Comparison, tmp_path: Path) -> None:
+    """Also after it was saved, without what needs lists."""
+    wanted = ["leaderboard", "audit", "spread", "differences", "cutoff", "activity", "segments"]
+    wanted += ["users", "movers", "trade-off", "how"]
+    page = harmless(compared.to_html())
+    assert sections(page) == wanted
+    check_structure(page)
+    for text in (compared.verdict, *compared.remarks):
+        assert " ".join(text.split()) in page.text
+    compared.save(tmp_path / "c.json")
+    loaded = harmless(rn.Comparison.load(tmp_path / "c.json").to_html())
+    assert sections(loaded) == [name for name in wanted if name != "cutoff"]
+    assert "There are no lists to open" in loaded.text
+    assert "There are no lists to open" not in page.text
+
+
+def check_structure(page: Parsed) -> None:
+    """Look for what a screen reader needs: language, landmarks, headings, names."""
+    assert page.named("html") == [{"lang": "en"}]
+    assert [len(page.named(one)) for one in ("header", "nav", "main", "h1")] == [1] * 4
+    ids = {one["id"] for _, one in page.tags if "id" in one}
+    assert [one["href"] for one in page.named("a")] == [f"#{one}" for one in sections(page)]
+    headings = [one for one, _ in page.tags if one in {"h1", "h2", "h3", "h4"}]
+    assert headings == ["h1", *["h2"] * len(sections(page))]
+    for one in page.named("section"):
+        assert one["aria-labelledby"] in ids
+    drawn = [one for one in page.named("div") if one.get("role") == "img"]
+    assert len(drawn) == len(page.named("figure")) == len(page.named("figcaption")) > 0
+    assert all(one["aria-labelledby"] in ids for one in drawn)
+    assert len(page.named("caption")) == len(page.named("table"))
+    assert all(one.get("scope") in {"row", "col"} for one in page.named("th"))
+    scrolled = [one for one in page.named("div") if one.get("class") == "scroll"]
+    assert len(scrolled) == len(page.named("table"))
+    assert all(one["tabindex"] == "0" and one["aria-label"] for one in scrolled)
+
+
+def test_the_same_gives_the_same_page(report: rn.Report, compared: rn.Comparison) -> None:
+    """To the last byte, from values of their own."""
+    again = rn.evaluate(models(users=60)["good"], metrics=METRICS, threshold=4)
+    assert again.to_html() == report.to_html()
+    other = rn.compare(models(users=60), metrics=METRICS, threshold=4, by="list_length")
+    assert other.to_html() == compared.to_html()
+
+
+def test_charts_follow_the_width_and_the_colours_of_the_page(compared: rn.Comparison) -> None:
+    """No chart has a width of its own, or a colour that the night would swallow."""
+    specs = [one for one in harmless(compared.to_html()).data if "layer" in one]
+    assert len(specs) >= 6
+
+    def colours(part: Any, name: str = "") -> None:
+        if isinstance(part, dict):
+            for key, value in part.items():
+                if key not in {"datasets", "values", "domain", "text"}:
+                    colours(value, key)
+        elif isinstance(part, list):
+            for one in part:
+                colours(one, name)
+        elif isinstance(part, str):
+            assert not part.startswith("#"), name
+            assert part not in {"white", "black"}, name
+
+    for spec in specs:
+        assert "width" not in spec
+        assert spec["height"] > 0
+        colours(spec)
+
+
+def test_the_users_stand_by_score_and_all_are_there(report: rn.Report) -> None:
+    """The best first, without a script."""
+    page = harmless(report.to_html())
+    rows = [row for row in page.cells if len(row) > 3 and row[0] in set(report.users)]
+    assert sorted(row[0] for row in rows) == report.users.tolist()
+    scores = [row[3] for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert scores == [f"{report.per_user['ndcg@3'][row[0]]:.4f}" for row in rows]
+
+
+def test_of_many_users_the_ends_are_there(tmp_path: Path) -> None:
+    """A thousand, and it is said how to get the others."""
+    draw = np.random.default_rng(0)
+    n = MOST + 500
+    data = {
+        "user": np.repeat(np.arange(n), 4),
+        "item": np.tile(np.arange(4), n),
+        "estimated": draw.random(4 * n),
+        "true": draw.integers(1, 6, 4 * n).astype(float),
+    }
+    report = rn.evaluate(data, metrics="ndcg@4")
+    page = harmless(report.to_html(tmp_path / "page.html"))
+    rows = [row for row in page.cells if len(row) == 6 and row[0].isdecimal()]
+    assert len(rows) == MOST
+    assert f"Of {n:,} users these are the 500 best and the 500 worst" in page.text
+    own = report.per_user["ndcg@4"]
+    orders = report.per_user_audit("ndcg@4")
+    moving = own[orders["worst"] < orders["best"] - 1e-9].sort_values()
+    assert {int(row[0]) for row in rows[500:]} <= set(moving.index[:520])
+    assert float(rows[0][2]) == pytest.approx(moving.iloc[-1], abs=1e-4)
+    assert float(rows[-1][2]) == pytest.approx(moving.iloc[0], abs=1e-4)
+    assert (tmp_path / "page.html").stat().st_size < 2_000_000
+
+
+def test_a_long_page_stays_small() -> None:
+    """Also where every id and every item is as long as a page."""
+    rows = [
+        (f"{user}" + "&" * 10_000, f"{user} {item}" + "<" * 10_000, item + 0.5, 1.0 + item % 3)
+        for user in range(120)
+        for item in range(5)
+    ]
+    page = rn.evaluate(rows, metrics="ndcg@5").to_html()
+    assert len(page) < 1_500_000
+    harmless(page)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "said"),
+    [
+        ({"a": [(1, 2), (2, 1)]}, {"metrics": "recall", "threshold": 5}, "Nobody has a score"),
+        ({"a": [(1, 2), (2, 1)]}, {"metrics": "rmse"}, "It knows no order"),
+        ({"a": [(1, 1)], "b": [(2, 1)]}, {}, "every order of these lists scores the same"),
+        ({"a": [(2, 5), (1, 2)]}, {}, "One user is no evidence"),
+        ({"a": [(2, 5), (1, 2)], "b": [(2, 1), (1, 2)]}, {}, "cannot be told from chance"),
+        (
+            {user: [(1, 5), (2, 3), (3, 1)] for user in range(30)},
+            {},
+            "this order is worse than chance",
+        ),
+        ({user: [(3, 5), (2, 3), (1, 1)] for user in range(30)}, {}, "goes 100 % of the way"),
+    ],
+)
+def test_the_verdict_is_honest(data: Any, options: dict[str, Any], said: str) -> None:
+    """Whatever there is to say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        report = rn.evaluate(data, **options)
+        page = harmless(report.to_html())
+    assert said in page.text
+    assert said in report._repr_html_()
+
+
+def test_a_notebook_gets_the_essence(report: rn.Report, compared: rn.Comparison) -> None:
+    """Small, without a script or a style of its own."""
+    for shown in (report, compared):
+        text = shown._repr_html_()
+        assert len(text) < 10_000
+        page = Parsed(f"<div>{text}</div>")
+        assert not page.named("script")
+        assert not page.named("style")
+        assert page.named("table")
+    assert compared.verdict in compared._repr_html_()

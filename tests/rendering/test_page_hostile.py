@@ -1,0 +1,106 @@
+"""Names and ids that would act on a page stand there as text, wherever they come."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.rendering.page.assembling import data_of
+from recsys_ndcg.rendering.page.names import LONGEST, shortened, told
+from tests.comparison.models import models
+from tests.rendering.parsed import Parsed, harmless
+
+pytest.importorskip("altair")
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "' onfocus='alert(1)' autofocus='",
+    "]]>",
+    "<!--",
+    "{{7*7}}{% raw %}",
+    "javascript:alert(1)",
+    "}body{display:none}",
+    "<img src=x onerror=alert(1)>",
+    "\u202eevil\u2066",
+    "x\u2028\u2029y",
+    "a\x00b\x1b[2J",
+    "${alert(1)}`",
+    "n" * 10_000,
+    "<" * 10_000,
+    "var(--ink)",
+    "#0072B2",
+    "__proto__",
+    "\U0001f600\u05d0\u05d1",
+]
+
+
+def compared(name: str) -> rn.Comparison:
+    """Return a comparison in which a model, users, items and a segment are called so."""
+    data = {
+        model: [(name + user, f"{item}{name}", *rest) for user, item, *rest in rows]
+        for model, rows in models(users=12).items()
+    }
+    data = {name if model == "good" else model: rows for model, rows in data.items()}
+    users = sorted({str(row[0]) for row in data[name]})
+    groups = {user: name if place % 2 else "other" for place, user in enumerate(users)}
+    return rn.compare(data, metrics=["ndcg@3", "precision@3"], threshold=4, by=groups)
+
+
+def test_pages_of_any_names_are_alike() -> None:
+    """The same tags in the same order, whatever stands in them; and the name is read."""
+    usual = compared("plain")
+    for name in HOSTILE:
+        page = harmless(compared(name).to_html())
+        assert shape(page) == shape(harmless(usual.to_html()))
+        assert " ".join(told(name).split()) in page.text
+        assert "49" not in told(name)
+        lists = next(one for one in page.data if "users" in one)
+        assert told(name) in lists["names"]
+        assert len(page.named("title")) == 1
+
+
+def shape(page: Parsed) -> list[str]:
+    """Return the tags."""
+    return [tag for tag, _ in page.tags]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_stays_short(name: str) -> None:
+    """And shows what cannot be seen."""
+    assert len(told(name)) <= LONGEST
+    assert told(name).isprintable()
+    sentence = shortened(f"{visible(name)} is better than {visible(name)}.", [name])
+    assert len(sentence) < 2 * LONGEST + 20
+
+
+def test_titles_do_not_explode() -> None:
+    """Ten thousand signs make no page of their own."""
+    short, long = compared("n"), compared("n" * 10_000)
+    assert abs(len(long.to_html()) - len(short.to_html())) < 60_000
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_data_is_read_back_and_ends_nothing(name: str) -> None:
+    """As JSON in a script that is not run."""
+    text = data_of({name: [name, None, 1.5]})
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {name: [name, None, 1.5]}
+
+
+def test_a_metric_of_a_hostile_name_is_text() -> None:
+    """Also one whose name is a template."""
+
+    class Named(rn.NDCG):
+        name = "{{7*7}}</style><b>"
+
+    metric: Any = Named(2)
+    report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(1, 2), (2, 1)]}, metrics=[metric])
+    page = harmless(report.to_html())
+    assert "{{7*7}}</style><b>" in page.text
+    assert not page.named("b")

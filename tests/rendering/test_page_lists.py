@@ -1,0 +1,102 @@
+"""The lists of a page are those that a report explains, user by user."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.rendering.page.lists import packed
+from recsys_ndcg.report.page.side_by_side import side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GRADES = st.one_of(st.none(), st.integers(0, 5))
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 3), GRADES),
+    min_size=1,
+    unique_by=lambda row: row[:2],
+)
+
+
+def check(report: rn.Report, k: int) -> None:
+    """Compare the lists of all users, asked for in any order, with what `explain` says of each."""
+    places = np.random.default_rng(0).permutation(len(report.users))
+    sides = side_by_side(report.audited, places, k)
+    assert sides is not None
+    for place, own, ideal in zip(places.tolist(), sides.own, sides.ideal, strict=True):
+        told = report.explain(report.users.tolist()[place], k)
+        listed = told.iloc[: len(own["item"])]
+        assert told["item"].iloc[len(own["item"]) :].isna().all()
+        assert own["item"] == listed["item"].tolist()
+        same(own["true"], listed["true"])
+        same(own.get("estimated", [np.nan] * len(listed)), listed["estimated"])
+        same(own["gain"], listed["gain"])
+        assert ideal["item"] == [None if pd.isna(one) else one for one in told["ideal_item"]]
+        same(ideal["gain"], told["ideal_gain"])
+        same(sides.weights[: len(told)], told["discount"])
+
+
+def same(mine: Sequence[float] | Any, theirs: Any) -> None:
+    """Compare numbers to the last bit."""
+    np.testing.assert_array_equal(np.asarray(mine, float), np.asarray(theirs, float))
+
+
+@given(ROWS, st.integers(1, 6), st.sampled_from(["expected", "input", "worst", "item_desc"]))
+def test_lists_are_those_of_explain(
+    rows: list[tuple[int, int, int, int | None]], k: int, ties: str
+) -> None:
+    """With ties and without true values."""
+    rows = [*rows, (9, 0, 1, 3)]  # something is known
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        report = rn.evaluate(rows, metrics="ndcg@5", convention=rn.Convention(ties=ties))
+        check(report, k)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"ideal": "local"},
+        {"ideal": "max", "max_grade": 5},
+        {"unlabelled": "filter"},
+        {"unlisted": "ignore"},
+        {"gain": "linear", "discount": "ln"},
+    ],
+)
+def test_lists_follow_the_convention(how: dict[str, Any]) -> None:
+    """With labels outside of the lists, and users without one."""
+    labels = pd.DataFrame({"user": list("aaab"), "item": list("xyzw"), "true": [3, 1, 2, 2]})
+    results = pd.DataFrame({"user": list("aacc"), "item": list("xqyz"), "rank": [2, 1, 1, 2]})
+    lists = rn.RankedLists.from_labels(labels, results)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        report = rn.evaluate(lists, metrics="ndcg@2", convention=rn.Convention(**how))
+        check(report, 3)
+
+
+def test_a_report_without_lists_has_none(tmp_path: Any) -> None:
+    """As one from a file."""
+    report = rn.evaluate({"ann": [(4, 5), (3, 2)]})
+    report.save(tmp_path / "r.json")
+    assert side_by_side(rn.Report.load(tmp_path / "r.json").audited, np.array([0])) is None
+
+
+def test_lists_take_no_more_room_than_there_is() -> None:
+    """The first users come first; each item is named once."""
+    users = [[{"item": [user, "x"], "gain": [1.0, np.nan]}] for user in range(50)]
+    whole = packed(["model"], [1.0, 0.5], users)
+    assert len(whole["users"]) == 50
+    assert whole["items"] == ["0", "x", *map(str, range(1, 50))]
+    assert whole["users"][1] == [[[2, 1], [1, None]]]
+    some = packed(["model"], [1.0, 0.5], users, most=300)
+    assert 0 < len(some["users"]) < 20
+    assert some["users"] == whole["users"][: len(some["users"])]
+    assert packed(["model"], [], [])["users"] == []

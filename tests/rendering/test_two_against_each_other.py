@@ -1,0 +1,224 @@
+"""Two models against each other, user by user, and two metrics, model by model."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recsys_ndcg.rendering.plots import a_against_b, described, trade_off
+from recsys_ndcg.rendering.plots.frontier import unbeaten
+from recsys_ndcg.rendering.plots.placing import Layout, sides
+from tests.rendering.drawings import drawn, marked, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytest.importorskip("altair")
+NAN = math.nan
+LOW_FIRST = ["#0072B2", "#BBBBBB", "#E69F00"]
+
+
+def scatter(a: Sequence[float], b: Sequence[float], **how: Any) -> Any:
+    """Return A against B in ndcg@10."""
+    return a_against_b(np.array(a), np.array(b), "A", "B", "ndcg@10", **how)
+
+
+def model_table(*points: tuple[float, float], **more: Any) -> pd.DataFrame:
+    """Return models m0, m1 and so on, with intervals of a tenth."""
+    x, y = map(np.array, zip(*points, strict=True))
+    names = [f"m{place}" for place in range(len(points))]
+    ends = {"x_low": x - 0.05, "x_high": x + 0.05, "y_low": y - 0.05, "y_high": y + 0.05}
+    return pd.DataFrame({"model": names, "x": x, "y": y, **ends, **more})
+
+
+def test_every_user_is_a_dot_on_the_side_of_who_is_better() -> None:
+    """A's score upward; those who have one score alone are left out and counted."""
+    chart = scatter(
+        [0.5, 0.25, 0.5, 0.5, NAN, 1.0], [0.25, 0.75, 0.5, 0.5, 0.5, NAN], users=["u", *"vwxyz"]
+    )
+    above, on, below = marked(chart, "point")
+    assert [one.mark["color"] for one in (above, on, below)] == LOW_FIRST
+    found = [
+        [(one["across"], one["up"], one["users"], one["who"]) for one in layer.rows]
+        for layer in (above, on, below)
+    ]
+    assert found == [[(0.25, 0.5, 1, "u")], [(0.5, 0.5, 2, "w, x")], [(0.75, 0.25, 1, "v")]]
+    assert described(chart) == (
+        "ndcg@10 of A against that of B, of 4 users: mean 0.4375 against 0.5000; above the line: A "
+        "better: 1 user (25.0%); below it: B better: 1 user (25.0%); equal: 2 users (50.0%). "
+        "2 users without a score of both left out."
+    )
+    (line,) = marked(chart, "line")
+    assert all(one["up"] == one["across"] for one in line.rows)
+    written = texts(chart)
+    assert {"ndcg@10 of A", "ndcg@10 of B", "above the line: A better: 1 user (25.0%)"} <= {
+        *written
+    }
+
+
+def test_less_of_an_error_is_better_below_the_line() -> None:
+    """The side is the other one, and so is its colour."""
+    chart = scatter([0.5, 0.25, 0.1], [0.25, 0.75, 0.2], lower_is_better=True)
+    assert [one.mark["color"] for one in marked(chart, "point")] == ["#E69F00", "#0072B2"]
+    assert "above the line: B better: 1 user (33.3%)" in described(chart)
+    assert "below it: A better: 2 users (66.7%)" in described(chart)
+    assert "lower is better" in described(chart)
+    assert any("lower is better" in one for one in texts(chart))
+    assert "lower is better" not in described(scatter([1.0], [0.0]))
+
+
+def test_many_users_at_one_place_are_named_in_part() -> None:
+    """And stand as one larger dot."""
+    chart = scatter([1.0] * 5 + [0.5], [0.5] * 5 + [0.25], users=range(6))
+    (dots,) = marked(chart, "point")
+    assert [one["who"] for one in dots.rows] == ["0, 1, 2, and 2 others", "5"]
+    assert dots.encoding["size"]["legend"]["values"] == [1, 3, 5]
+    drawn(chart)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
+def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
+    """As dots or in cells."""
+    a, b = map(list, zip(*pairs, strict=True))
+    assert sum(one["users"] for part in marked(scatter(a, b), "point") for one in part.rows) == len(
+        a
+    )
+    times = 2000 // len(a) + 1
+    (cells,) = marked(scatter(a * times, b * times), "rect")
+    assert sum(one["users"] for one in cells.rows) == times * len(a)
+    for one in cells.rows:
+        assert one["left"] < one["right"]
+        assert one["bottom"] < one["top"]
+
+
+def test_a_million_users_are_counted_in_cells() -> None:
+    """Few enough for a page, soon, with a colour for one user alone."""
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 1_000_000)) / 2
+    a[0], b[0] = 1.0, 0.0
+    started = time.process_time()
+    chart = scatter(a, b)
+    assert time.process_time() - started < 3
+    assert len(chart.to_json()) < 200_000
+    (cells,) = marked(chart, "rect")
+    assert len(cells.rows) < 2500
+    (alone,) = (one for one in cells.rows if one["top"] >= 1.0)
+    assert alone["users"] == 1
+    scale = cells.encoding["opacity"]["scale"]
+    assert (scale["type"], scale["domain"][0]) == ("log", 1)
+    assert scale["range"][0] >= 0.2
+    assert {one["title"] for one in cells.encoding["tooltip"]} >= {"users", "vertical from"}
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [([0.5], [0.25]), ([0.0], [0.0]), ([0.5] * 3, [0.5] * 3), ([1e30, 1.0], [1.0, 1e30])],
+)
+@pytest.mark.parametrize("times", [1, 2500])
+def test_odd_numbers_are_drawn(a: list[float], b: list[float], times: int) -> None:
+    """One user, all the same, huge beside small; dots and cells."""
+    drawn(scatter(a * times, b * times))
+
+
+def test_those_that_no_other_beats_are_joined() -> None:
+    """In steps over what they leave to the others; a model without a mean is left out."""
+    table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.4), (0.9, 0.1), (NAN, 1.0))
+    chart = trade_off(table, "ndcg@10", "recall@10")
+    hollow, filled = marked(chart, "point")
+    assert (hollow.mark["filled"], filled.mark["filled"]) == (False, True)
+    assert [[one["model"] for one in layer.rows] for layer in (hollow, filled)] == [
+        ["m2"],
+        ["m0", "m1", "m3"],
+    ]
+    (line,) = marked(chart, "line")
+    assert [(one["x"], one["y"]) for one in line.rows] == [(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)]
+    assert line.mark["interpolate"] == "step-before"
+    assert described(chart) == (
+        "Trade-off of ndcg@10 (higher is better) and recall@10 (higher is better): 3 of 4 models "
+        "are filled and joined by the line: no other is better in one and as good in the other. "
+        "m3 0.9000 and 0.1000; m1 0.5000 and 0.5000; m0 0.1000 and 0.9000."
+    )
+    assert {"m0", "m1", "m2", "m3"} <= {*texts(chart)}
+    across, up = marked(chart, "rule")
+    assert [(one["low"], one["high"]) for one in across.rows][:1] == [pytest.approx((0.05, 0.15))]
+    assert [(one["low"], one["high"]) for one in up.rows][:1] == [pytest.approx((0.85, 0.95))]
+
+
+def test_the_lowest_error_is_paid_for() -> None:
+    """The direction is told on its axis, and says who beats whom."""
+    table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.6))
+    chart = trade_off(table, "ndcg@10", "rmse", lower_is_better=(False, True))
+    assert [one["model"] for one in marked(chart, "point")[1].rows] == ["m1"]
+    assert not marked(chart, "line") or len(marked(chart, "line")[0].rows) == 1
+    assert "1 of 3 models is filled:" in described(chart)
+    assert "rmse: mean over users (lower is better)" in texts(chart)
+    assert "ndcg@10: mean over users (higher is better)" in texts(chart)
+    table = model_table((0.1, 0.5), (0.5, 0.9), (0.2, 0.6), (0.4, 0.1))
+    other = trade_off(table, "rmse", "ndcg@10", lower_is_better=(True, False))
+    assert [one["model"] for one in marked(other, "point")[1].rows] == ["m0", "m1", "m2"]
+    assert marked(other, "line")[0].mark["interpolate"] == "step-after"
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
+def test_who_is_unbeaten(points: list[tuple[int, int]]) -> None:
+    """By asking each of all others."""
+    found = unbeaten(*(np.array(one, dtype=float) for one in zip(*points, strict=True)))
+    assert found.tolist() == [
+        not any(p >= x and q >= y and (p > x or q > y) for p, q in points) for x, y in points
+    ]
+
+
+def test_models_are_coloured_by_a_parameter() -> None:
+    """Numbers from light to dark, by powers where they are wide; texts by the palette."""
+    points = [(place / 10, place / 10) for place in range(9)]
+    for values, kind, scale in (
+        ([10.0 * n for n in range(9)], "quantitative", "linear"),
+        ([10.0**-n for n in range(9)], "quantitative", "log"),
+        ([True, None, "b", *"cdefgh"], "nominal", None),
+        ([None] * 9, "nominal", None),
+        ([2] * 9, "quantitative", "linear"),
+        ([1e30, 1, NAN] * 3, "quantitative", "log"),
+    ):
+        chart = trade_off(model_table(*points, value=values), "ap", "rr", parameter="p.q")
+        color = marked(chart, "point")[0].encoding["color"]
+        assert (color["type"], color["scale"].get("type")) == (kind, scale)
+        assert "p.q" in texts(chart)
+    chart = trade_off(model_table(*points, value=[None, *"abbcdefg"]), "ap", "rr", parameter="p")
+    scale = marked(chart, "point")[0].encoding["color"]["scale"]
+    assert scale["domain"] == [*"abcdef", "1 other value", "(not set)"]
+    assert scale["range"][-2:] == ["#8C8C8C"] * 2
+
+
+def test_a_hundred_models_are_drawn_and_few_named() -> None:
+    """And one alone is; equal ones, too."""
+    rng = np.random.default_rng(0)
+    written = texts(trade_off(model_table(*map(tuple, rng.random((100, 2)))), "ap", "rr"))
+    assert 3 < sum(one.startswith("m") and one[1:].isdigit() for one in written) <= 20
+    drawn(trade_off(model_table((0.5, 0.5)), "ap", "rr"))
+    drawn(trade_off(model_table((0.5, 0.5), (0.5, 0.5), (1e30, 1.0)), "dcg", "rr"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 300)), min_size=1, max_size=20))
+def test_no_name_covers_another(dots: list[tuple[int, int]]) -> None:
+    """Nor leaves the drawing, be it wide or half as wide."""
+    names = [f"model {place}" for place in range(len(dots))]
+    layouts = [Layout(400, 300, dots), Layout(200, 300, [(x / 2, y) for x, y in dots])]
+    found = sides(names, layouts)
+    for wide, _, there in layouts:
+        width, boxes = 7 * len(names[0]), []
+        for side, (x, y) in zip(found, there, strict=True):
+            if side:
+                left = x + 8 if "right" in side else x - 8 - width
+                boxes.append((left, y - 8 if "above" in side else y + 8))
+        for place, (left, middle) in enumerate(boxes):
+            assert 0 <= left <= wide - width
+            for other, height in boxes[:place]:
+                assert abs(left - other) >= width - 7 or abs(middle - height) >= 12
