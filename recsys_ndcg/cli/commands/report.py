@@ -75,7 +75,7 @@ def _show(found: Report | Comparison, form: str, style: Style) -> None:
         return
     segments = [compared.SEGMENTS] * (found.field.groups is not None)
     kinds = [compared.LEADERBOARD, *(() if form == "csv" else segments)]
-    show_comparison(found, form, kinds, style)
+    show_comparison(found, form, style, kinds)
 
 
 def _saved(source: Source, *, usual: bool) -> Report | Comparison | None:
