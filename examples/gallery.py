@@ -1,0 +1,78 @@
+"""Pages of four Surprise models: on sample ratings, and on a file of ratings.
+
+``python examples/gallery.py [ratings.dat] [--picture page.png]`` writes a page for each into this
+folder; with a picture of the first, if there is a Chromium to draw it.
+"""
+
+import argparse
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.input.ratings import read_ratings
+from recsys_ndcg.surprise import (
+    SVD,
+    BaselineOnly,
+    Dataset,
+    KNNBaseline,
+    MostPopular,
+    Reader,
+    train_test_split,
+)
+
+WIDTH, HEIGHT = 1180, 940
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+
+
+def compared(ratings, threshold):
+    """Train on four fifths of the ratings, and compare what is said of the rest."""
+    scale = ratings["rating"].min(), ratings["rating"].max()
+    data = Dataset.load_from_df(ratings[["user", "item", "rating"]], Reader(rating_scale=scale))
+    trainset, testset = train_test_split(data, test_size=0.2, random_state=0)
+    models = {
+        "KNN": KNNBaseline(sim_options={"user_based": False}, verbose=False),
+        "SVD": SVD(n_factors=20, random_state=0),
+        "biases": BaselineOnly(verbose=False),
+        "popular": MostPopular(),
+    }
+    predictions = {name: one.fit(trainset).test(testset) for name, one in models.items()}
+    metrics = ["ndcg@10", "precision@10", "recall@10", "rmse"]
+    return rn.compare(predictions, metrics=metrics, threshold=threshold, by="activity")
+
+
+def draw(page, picture):
+    """Let a browser without a window draw the top of a page."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit(f"No browser draws {picture}: install one of {', '.join(BROWSERS)}.")
+    size = f"--window-size={WIDTH},{HEIGHT}"
+    still = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=5000"]
+    command = [browser, *still, size, f"--screenshot={picture}", page.resolve().as_uri()]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def main():
+    """Write the pages that are asked for."""
+    warnings.simplefilter("ignore", rn.DataWarning)  # of ties: the pages say it
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ratings", nargs="?", type=Path)
+    parser.add_argument("--picture", type=Path)
+    asked = parser.parse_args()
+    pages = {Path("sample.html"): (sample_ratings(), 4.0)}
+    if asked.ratings is not None:
+        ratings = read_ratings(asked.ratings)
+        pages[Path(f"{asked.ratings.stem}.html")] = ratings, 0.8 * ratings["rating"].max()
+    for page, (ratings, threshold) in pages.items():
+        comparison = compared(ratings, threshold)
+        comparison.to_html(page)
+        print(f"{page}: {page.stat().st_size / 1e6:.1f} MB. {comparison.verdict}")
+    if asked.picture is not None:
+        draw(next(iter(pages)), asked.picture)
+        print(f"{asked.picture}: {asked.picture.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
