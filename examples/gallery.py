@@ -10,6 +10,8 @@ import subprocess
 import warnings
 from pathlib import Path
 
+import pandas as pd
+
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input.ratings import read_ratings
@@ -27,7 +29,7 @@ WIDTH, HEIGHT = 1180, 940
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
-def compared(ratings, threshold):
+def compared(ratings: pd.DataFrame, threshold: float) -> rn.Comparison:
     """Train on four fifths of the ratings, and compare what is said of the rest."""
     scale = ratings["rating"].min(), ratings["rating"].max()
     data = Dataset.load_from_df(ratings[["user", "item", "rating"]], Reader(rating_scale=scale))
@@ -43,18 +45,19 @@ def compared(ratings, threshold):
     return rn.compare(predictions, metrics=metrics, threshold=threshold, by="activity")
 
 
-def draw(page, picture):
+def draw(page: Path, picture: Path) -> None:
     """Let a browser without a window draw the top of a page."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        raise SystemExit(f"No browser draws {picture}: install one of {', '.join(BROWSERS)}.")
+        msg = f"No browser draws {picture}: install one of {', '.join(BROWSERS)}."
+        raise SystemExit(msg)
     size = f"--window-size={WIDTH},{HEIGHT}"
     still = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=5000"]
     command = [browser, *still, size, f"--screenshot={picture}", page.resolve().as_uri()]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - a browser
 
 
-def main():
+def main() -> None:
     """Write the pages that are asked for."""
     warnings.simplefilter("ignore", rn.DataWarning)  # of ties: the pages say it
     parser = argparse.ArgumentParser(description=__doc__)

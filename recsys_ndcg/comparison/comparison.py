@@ -22,6 +22,7 @@ from recsys_ndcg.comparison.verdict import how_tested, verdict
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.rendering import compared
+from recsys_ndcg.report import tracking
 from recsys_ndcg.report.metric_among import metric_among
 from recsys_ndcg.significance.bootstrap import METHODS
 from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
@@ -464,6 +465,31 @@ class Comparison:
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics below each other, indexed by metric and model."""
         return pd.concat(self.leaderboards, names=["metric", "model"])
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return the leaderboards as one flat dict of numbers, as experiment trackers take it.
+
+        Returns
+        -------
+        dict of str to float
+            Of each model and metric the same as `Report.to_metrics`, under ``model/metric``, and
+            ``_tier``.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> good = {user: [(4, 5), (3, 2), (2, 4)] for user in range(30)}
+        >>> bad = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(30)}
+        >>> found = rn.compare({"good": good, "bad": bad}, metrics="ndcg@3").to_metrics()
+        >>> {name: round(found[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
+        {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
+        """
+        boards = self.field.leaderboards
+        tables = {
+            model: pd.DataFrame({name: one.loc[model] for name, one in boards.items()}).T
+            for model in self.models
+        }
+        return tracking.of_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the scores of users, as plain values that JSON can hold; NaN is None.

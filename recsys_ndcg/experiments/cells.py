@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections import Counter
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, about, shown
 from recsys_ndcg.experiments.peak import Peak
+from recsys_ndcg.report.tracking import keys
 from recsys_ndcg.surprise.model_selection.folds import Fold, fold_of
 
 if TYPE_CHECKING:
@@ -94,6 +96,12 @@ class Result:
             "test_time": self.fold.test_time,
             "peak_memory_mb": self.peak_memory,
         }
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
+        told = {**self.scores, **self.costs}
+        names = keys(told)
+        return {names[name]: value for name, value in told.items() if math.isfinite(value)}
 
 
 @dataclass(frozen=True)

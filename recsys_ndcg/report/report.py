@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering import fragment, latex, markdown, text
-from recsys_ndcg.report import loading, storage
+from recsys_ndcg.report import loading, storage, tracking
 from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
@@ -555,6 +555,29 @@ class Report(Mapping[str, float]):
         from recsys_ndcg.report.page.page import write  # noqa: PLC0415 - many files, rarely needed
 
         return write(self, path)
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return the scores as one flat dict of numbers, as experiment trackers take it.
+
+        Returns
+        -------
+        dict of str to float
+            Of each metric, under its name, the mean; and behind the name ``_pooled``, ``_ci_low``
+            and ``_ci_high`` (of the mean), ``_chance``, ``_adjusted``, and ``_users``, those with a
+            score. ``@`` is ``_at_``, and what else trackers refuse is ``_``; names that would be
+            the same are numbered. What there is no number for is left out: MLflow would store
+            infinity as the largest float.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)]})
+        >>> found = report.to_metrics()
+        >>> {name: round(value, 3) for name, value in found.items() if "ci" not in name}
+        {'ndcg_at_10': 0.898, 'ndcg_at_10_pooled': 0.98, 'ndcg_at_10_chance': 0.871,
+        'ndcg_at_10_adjusted': 0.214, 'ndcg_at_10_users': 2.0}
+        """
+        return tracking.of_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
