@@ -63,6 +63,7 @@ _COMMANDS = {
     """,
     "demo": """
         recsys-ndcg demo --ratings ratings.dat -k 5
+        recsys-ndcg demo --html demo.html
     """,
     "presets": """
         recsys-ndcg presets --format markdown

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli.commands.evaluate import show_report
+from recsys_ndcg.cli.page import Html, check_page, write_page
 from recsys_ndcg.cli.parameters import Style
 from recsys_ndcg.cli.process import say, show, told
 from recsys_ndcg.errors import InvalidInputError
@@ -16,6 +17,7 @@ from recsys_ndcg.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.lists.ranked_lists import RankedLists
     from recsys_ndcg.report.report import Report
 
@@ -34,19 +36,20 @@ def demo(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
     seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
+    html: Html = None,
 ) -> None:
     """Train four Surprise models, and compare them.
 
     By their rankings, user by user.
     """
     from recsys_ndcg.cli import demo as experiments
+    from recsys_ndcg.comparison.comparing import compare
     from recsys_ndcg.metrics import parse
     from recsys_ndcg.rendering.progress import followed
 
     with told():
-        if seed < 0:
-            msg = f"--seed must be at least 0, not {seed}."
-            raise InvalidInputError(msg)
+        _check_seed(seed)
+        check_page(html)
         table = _ratings(ratings, seed)
         experiment = experiments.Experiment(table, seed)
         limit = experiment.scale[1] * 0.8 if threshold is None else threshold
@@ -60,7 +63,16 @@ def demo(
             f"rank; relevant from {limit:g}.",
             wrap=True,
         )
-        _show_models(reports, names)
+        comparison = compare(reports)
+        _show_models(comparison, reports, names)
+        if html is not None:
+            write_page(html, comparison)
+
+
+def _check_seed(seed: int) -> None:
+    if seed < 0:
+        msg = f"--seed must be at least 0, not {seed}."
+        raise InvalidInputError(msg)
 
 
 def _ratings(path: Path | None, seed: int) -> pd.DataFrame:
@@ -71,11 +83,9 @@ def _ratings(path: Path | None, seed: int) -> pd.DataFrame:
     return sample_ratings(seed=seed) if path is None else read_ratings(path)
 
 
-def _show_models(reports: dict[str, Report], names: list[str]) -> None:
-    from recsys_ndcg.comparison.comparing import compare
+def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
     from recsys_ndcg.rendering import compared, terminal
 
-    comparison = compare(reports)
     best = comparison.leaderboard.index[0]
     say()
     show(terminal.compared(compared.table(comparison, names[0])))

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
+from recsys_ndcg.cli.output import check_apart
+from recsys_ndcg.cli.page import Html, check_page, write_page
 from recsys_ndcg.cli.parameters import Style, checked_form
 from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.source import is_dash
 from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ def experiment(
     n_jobs: Annotated[
         int | None, typer.Option("--n-jobs", help="How many processes train at once.")
     ] = None,
+    html: Html = None,
     style: Style,
 ) -> None:
     """Train and evaluate models over folds and seeds.
@@ -43,10 +47,15 @@ def experiment(
     """
     with told(quiet=style.quiet):
         form = checked_form(style.form)
+        check_apart({"CONFIG": config}, {"--html": html})
+        check_page(html)
         found = _run(config, _given(folder=folder, n_jobs=n_jobs), quiet=style.quiet)
-        show_comparison(found, form, style)
-        if form == "text" and not style.quiet:
-            _say_costs(found)
+        if html is None or not is_dash(html):
+            show_comparison(found, form, style)
+            if form == "text" and not style.quiet:
+                _say_costs(found)
+        if html is not None:
+            write_page(html, found)
 
 
 def _given(**options: Any) -> dict[str, Any]:
