@@ -17,13 +17,12 @@ from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.plotting import check_kind, plotted, traded_off
 from recsys_ndcg.comparison.remarks import remarks
-from recsys_ndcg.comparison.tables import best_first, over_users, resampled
+from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.report import tracking
-from recsys_ndcg.report.metric_among import metric_among
 from recsys_ndcg.significance.bootstrap import METHODS
 from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
 
@@ -257,8 +256,8 @@ class Comparison:
         {'bob': 0.331, 'ann': -0.314}
         """
         check_whole("n", n, 1)
-        name = self._known(metric)
-        before, after = self._both(name, a, b)
+        name = self.field.metric(metric)
+        before, after = self.field.both(name, a, b)
         entered = self.field.contenders
         return movers((before, after), (entered[before], entered[after]), name, int(n))
 
@@ -347,24 +346,24 @@ class Comparison:
         >>> assert gate.passed, gate.reason
         """
         margin = gates.check_margin(self.field.margin if margin is None else margin)
-        other = self._model(self.field.baseline if than is None else than)
-        model = self._model(model)
+        other = self.field.model(self.field.baseline if than is None else than)
+        model = self.field.model(model)
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
         pair = {name: self.field.contenders[name] for name in (model, other)}
         level = self.field.how.alpha if alpha is None else alpha
         how = replace(self.field.how, test="t", correction="none", alpha=level)
-        contest = Contest.of(self._known(metric), pair, how, margin)
+        contest = Contest.of(self.field.metric(metric), pair, how, margin)
         return gates.not_worse(contest, model, other, margin)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""
-        return self.signatures[self._known(metric)]
+        return self.signatures[self.field.metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
         """Return the answer in two sentences, of any metric."""
-        return verdict(self.field.contests[self._known(metric)])
+        return verdict(self.field.contests[self.field.metric(metric)])
 
     def plot(  # noqa: PLR0913 - one or the other, by kind
         self,
@@ -405,10 +404,10 @@ class Comparison:
             Vega-Altair is not installed.
         """
         check_kind(kind)
-        name = self._known(metric)
+        name = self.field.metric(metric)
         if kind == "trade-off":
-            return traded_off(self.field, name, self._other(name, against), colour)
-        return plotted(self.field, kind, name, *self._both(name, a, b))
+            return traded_off(self.field, name, self.field.other_metric(name, against), colour)
+        return plotted(self.field, kind, name, *self.field.both(name, a, b))
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
@@ -425,7 +424,7 @@ class Comparison:
         InvalidInputError
             There is no such metric.
         """
-        return compared.markdown(self, self._known(metric), _kinds(pairs=pairs))
+        return compared.markdown(self, self.field.metric(metric), _kinds(pairs=pairs))
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
@@ -438,7 +437,7 @@ class Comparison:
         metric, pairs
             As in `to_markdown`.
         """
-        return compared.latex(self, self._known(metric), _kinds(pairs=pairs))
+        return compared.latex(self, self.field.metric(metric), _kinds(pairs=pairs))
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the comparison as a page, and write it if a path is given.
@@ -534,36 +533,6 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return compared.fragment(self)
-
-    def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
-        """Return two models: the baseline and the best of the others, unless they are named."""
-        before = self._model(self.field.baseline if a is None else a)
-        contest = self.field.contests[metric]
-        ordered = [contest.models[place] for place in best_first(contest)]
-        after = self._model(next(one for one in ordered if one != before) if b is None else b)
-        if before == after:
-            msg = f"{before!r} is compared with itself: name two models, a= and b=."
-            raise InvalidInputError(msg)
-        return before, after
-
-    def _known(self, metric: str | Metric | None) -> str:
-        if metric is None:
-            return self.metrics[0]
-        return metric_among(metric, self.metrics, "This comparison")
-
-    def _other(self, metric: str, against: str | Metric | None) -> str:
-        """Return the metric that is named, or the first other one."""
-        others = [one for one in self.metrics if one != metric]
-        if against is None and not others:
-            msg = f"A trade-off is between two metrics: compare in another one, too, than {metric}."
-            raise InvalidInputError(msg)
-        return others[0] if against is None else self._known(against)
-
-    def _model(self, name: str) -> str:
-        if name not in self.field.contenders:
-            msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
-            raise InvalidInputError(msg)
-        return name
 
 
 def _kinds(*, pairs: bool) -> tuple[str]:

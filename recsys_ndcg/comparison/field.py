@@ -10,15 +10,17 @@ import pandas as pd
 
 from recsys_ndcg.comparison.contest import Contest
 from recsys_ndcg.comparison.segments import segmented
-from recsys_ndcg.comparison.tables import leaderboard, pairwise
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.report.metric_among import metric_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.significance.testing import Testing
 
 
@@ -118,3 +120,53 @@ class Field:
         with progress_bar(wanted=self.progress) as show:
             told = partial(show, "Testing segments")
             return segmented(self.contests, self.groups, self.baseline, told)
+
+    def both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return two models: the baseline and the best of the others, unless they are named.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such model, or both are one.
+        """
+        before = self.model(self.baseline if a is None else a)
+        contest = self.contests[metric]
+        ordered = [contest.models[place] for place in best_first(contest)]
+        after = self.model(next(one for one in ordered if one != before) if b is None else b)
+        if before == after:
+            msg = f"{before!r} is compared with itself: name two models, a= and b=."
+            raise InvalidInputError(msg)
+        return before, after
+
+    def metric(self, given: str | Metric | None) -> str:
+        """Return the name of a metric as it stands here, that of the first for None."""
+        if given is None:
+            return self.metrics[0]
+        return metric_among(given, self.metrics, "This comparison")
+
+    def other_metric(self, metric: str, given: str | Metric | None) -> str:
+        """Return the metric that is named, or the first other one.
+
+        Raises
+        ------
+        InvalidInputError
+            There is none.
+        """
+        others = [one for one in self.metrics if one != metric]
+        if given is None and not others:
+            msg = f"A trade-off is between two metrics: compare in another one, too, than {metric}."
+            raise InvalidInputError(msg)
+        return others[0] if given is None else self.metric(given)
+
+    def model(self, name: str) -> str:
+        """Return the name of a model, if there is one.
+
+        Raises
+        ------
+        InvalidInputError
+            There is none.
+        """
+        if name not in self.contenders:
+            msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
+            raise InvalidInputError(msg)
+        return name
