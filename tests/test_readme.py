@@ -37,7 +37,7 @@ def test_the_demo_prints_what_the_first_screen_shows() -> None:
     pytest.importorskip("surprise")
     printed = _printed("-c", "from recsys_ndcg.cli import main; main()", "demo")
     first, _, _ = printed.partition(", in detail\n")
-    assert first.splitlines()[:-1] == block("demo").splitlines() + [""]
+    assert first.splitlines()[:-1] == [*block("demo").splitlines(), ""]
 
 
 def test_metrics_of_your_own_are_those_of_the_example() -> None:

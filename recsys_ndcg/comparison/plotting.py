@@ -168,7 +168,7 @@ def _parameter(field: Field, wanted: str | None) -> str | None:
             msg = f"No model has a parameter {shown(wanted)}. {hint}"
             raise InvalidInputError(msg)
         return wanted
-    distinct = {name: len({repr(one.get(name)) for one in told}) for name in names}
+    distinct = {name: len({repr(one[name]) for one in told if name in one}) for name in names}
     most = max(distinct, key=distinct.__getitem__, default=None)
     return most if most is not None and distinct[most] > 1 else None
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.comparison.parameters import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.experiments.measured import lower_is_better
 from recsys_ndcg.lazy import lazy
@@ -43,7 +44,8 @@ class ModelRun:
     @lazy
     def contender(self) -> Contender:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
-        return contender([one.fold for one in self.results])
+        found = contender([one.fold for one in self.results])
+        return replace(found, parameters=parameters_of(self.parameters))
 
     @property
     def means(self) -> dict[str, float]:

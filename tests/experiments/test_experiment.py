@@ -316,3 +316,16 @@ def test_models_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever they say by default."""
     run({"KNN": KNNBasic(), "biases": BaselineOnly()})
     assert capsys.readouterr() == ("", "")
+
+
+def test_parameters_tell_models_apart() -> None:
+    """As those of a search: they colour the plot of two metrics, also of runs that were read."""
+    given = {f"SVD {n}": SVD(n_factors=n, n_epochs=2) for n in (2, 3, 5)}
+    found = run(given, metrics=["ndcg@5", "recall@5"], threshold=4)
+    chart = found.plot("trade-off").to_dict()
+    assert "n_factors" in str(chart)
+
+
+def test_what_one_model_has_alone_is_no_difference() -> None:
+    """Models of other classes have other parameters, by which none of them is coloured."""
+    assert "n_factors" not in str(run(metrics=["ndcg@5", "mae"]).plot("trade-off").to_dict())
