@@ -321,9 +321,15 @@ def test_models_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
 def test_parameters_tell_models_apart() -> None:
     """As those of a search: they colour the plot of two metrics, also of runs that were read."""
     given = {f"SVD {n}": SVD(n_factors=n, n_epochs=2) for n in (2, 3, 5)}
-    found = run(given, metrics=["ndcg@5", "recall@5"], threshold=4)
+    found = run({**given, "top": MostPopular()}, metrics=["ndcg@5", "recall@5"], threshold=4)
     chart = found.plot("trade-off").to_dict()
-    assert "n_factors" in str(chart)
+    drawn = {
+        row["model"]: "value" in one["encoding"]["color"]
+        for one in chart["layer"]
+        if one["mark"]["type"] == "point"
+        for row in chart["datasets"][one["data"]["name"]]
+    }
+    assert drawn == {**dict.fromkeys(given, False), "top": True}  # no colour stands for nothing
 
 
 def test_what_one_model_has_alone_is_no_difference() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +70,10 @@ def trade_off(  # noqa: PLR0913 - two metrics
     if parameter is not None:
         values, color = coloured(known["value"].tolist(), parameter)
         models["value"] = pd.Series(values, dtype=object)
+    groups = [(models, color)]
+    if parameter is not None:  # Vega draws nothing where there is no value to colour by
+        bare = models["value"].isna()
+        groups = [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
     names = label(x_metric), label(y_metric)
     low_x, low_y = lower_is_better
     across, upward = (
@@ -84,8 +89,8 @@ def trade_off(  # noqa: PLR0913 - two metrics
             "height": _HEIGHT,
             "layer": [
                 _frontier(models[best], across, upward, lower=low_x),
-                *_intervals(models, across, upward, color),
-                *_dots(models, across, upward, color, level),
+                *chain(*(_intervals(some, across, upward, one) for some, one in groups)),
+                *chain(*(_dots(some, across, upward, one, level) for some, one in groups)),
                 *_names(models, across, upward),
             ],
         }
