@@ -28,9 +28,8 @@ class Bar(Protocol):
 def bar_here() -> Bar | None:
     """Return a bar for where this runs; None where nobody watches, or rich is absent."""
     # who has a notebook has imported it
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if getattr(shell, "kernel", None) is not None:
+    shell_here = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    if getattr(shell_here(), "kernel", None) is not None:
         return _Notebook()
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return None

@@ -79,6 +79,12 @@ def test_names_become_keys(names: list[str], expected: list[str]) -> None:
     assert [*keys(names, ENDS).values()] == expected
 
 
+def test_long_names_are_cut_and_stay_different() -> None:
+    """MLflow refuses a key of more than 250 characters."""
+    long = ["x" * 300, "x" * 301, "ü" * 200]
+    test_keys_are_accepted_and_different.hypothesis.inner_test(long, long)  # type: ignore[attr-defined]
+
+
 @pytest.fixture(name="report")
 def _report() -> rn.Report:
     rows = {user: [(4.5, 5), (3.0, 2), (2.0, user % 3 + 2)] for user in range(9)}

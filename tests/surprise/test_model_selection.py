@@ -203,7 +203,8 @@ def test_the_signatures_begin_as_surprises() -> None:
         mine, yours = inspect.signature(ours).parameters, inspect.signature(theirs).parameters
         assert list(mine)[: len(yours)] == list(yours)
         kept = [] if ours is cross_validate else ["keep_per_user"]
-        assert list(mine)[len(yours) :] == ["threshold", "convention", *kept]
+        more = ["threshold", "convention", *kept, "progress"]
+        assert list(mine)[len(yours) :] == more
         for name, parameter in yours.items():
             default = mine[name].default
             assert (list(default) if name == "measures" else default) == parameter.default
