@@ -39,7 +39,7 @@ def assembled(page: Page) -> str:
         f"default-src 'none'; script-src {' '.join(map(_hashed, scripts))}; "
         f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
     )
-    return _template().render(page=page, policy=policy, style=style, scripts=scripts)
+    return template().render(page=page, policy=policy, style=style, scripts=scripts)
 
 
 def data_of(value: Any) -> str:
@@ -74,7 +74,8 @@ def _own(name: str) -> str:
 
 
 @cache
-def _template() -> jinja2.Template:
+def template() -> jinja2.Template:
+    """Return the template of all pages."""
     with needing("jinja2", job="A page", extra="report"):
         import jinja2  # noqa: PLC0415 - an extra
         import markupsafe  # noqa: PLC0415 - which it is made of

@@ -28,7 +28,12 @@ def options(signatures: Iterable[Signature]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for one in signatures:
         alike.setdefault(_how(one), []).append(one.metric)
-    return [f"metrics={names!r}{how}" for how, names in alike.items()]
+    return [f"metrics={names!r}{_uncut(names)}{how}" for how, names in alike.items()]
+
+
+def _uncut(names: list[str]) -> str:
+    """Return what keeps names without a cutoff from taking the usual one."""
+    return "" if all("@" in name for name in names) else ", k=None"
 
 
 def _how(signature: Signature) -> str:

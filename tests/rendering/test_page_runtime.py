@@ -1,0 +1,106 @@
+"""What draws the charts of a page is made once, kept, and noticed when it is damaged."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.rendering.page import assembling, runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+vl_convert = pytest.importorskip("vl_convert")
+
+
+@pytest.fixture(name="made")
+def _made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Count how often it is made; nothing that others have kept is seen."""
+    found: list[str] = []
+
+    def bundle(snippet: str) -> str:
+        found.append(snippet)
+        return f"/* ü */ '</script>'; '<!--'; {len(found)};\r\n{snippet}"
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "kept"))
+    monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
+    runtime.runtime.cache_clear()
+    yield found
+    runtime.runtime.cache_clear()
+
+
+def again() -> str:
+    """Return it as another process would."""
+    runtime.runtime.cache_clear()
+    return runtime.runtime()
+
+
+def test_it_is_made_once_and_kept(made: list[str], tmp_path: Path) -> None:
+    """In the folder for caches, under its version; it neither ends a script nor has odd lines."""
+    first = runtime.runtime()
+    assert again() == first
+    assert len(made) == 1
+    assert "</script" not in first
+    assert "<!--" not in first
+    assert "\r" not in first
+    (kept,) = (tmp_path / "kept" / "recsys-ndcg").iterdir()
+    assert kept.name.startswith(f"vega-{version('vl-convert-python')}-")
+    assert kept.read_text(encoding="utf-8").startswith(first)
+
+
+@pytest.mark.parametrize("place", [0, 30, -1, -70])
+def test_what_was_damaged_is_made_again(made: list[str], tmp_path: Path, place: int) -> None:
+    """A bit of it, or its end."""
+    runtime.runtime()
+    (kept,) = (tmp_path / "kept" / "recsys-ndcg").iterdir()
+    whole = kept.read_bytes()
+    damaged = bytearray(whole)
+    damaged[place] ^= 1
+    for content in (bytes(damaged), whole[:place], b""):
+        kept.write_bytes(content)
+        count = len(made)
+        assert f" {count + 1};" in again()
+        assert len(made) == count + 1
+        again()
+        assert len(made) == count + 1  # and it is whole again
+
+
+def test_where_nothing_can_be_kept_nothing_is(
+    made: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is a file, or there is no home."""
+    (tmp_path / "kept").write_text("no folder")
+    assert runtime.runtime()
+    again()
+    assert len(made) == 2
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("pathlib.Path.home", lambda: (_ for _ in ()).throw(RuntimeError("none")))
+    assert runtime.caches() is None
+    again()
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize("library", ["vl_convert", "altair", "jinja2"])
+@pytest.mark.usefixtures("made")
+def test_an_extra_that_is_missing_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what installs it."""
+    report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(1, 2), (2, 1)]})
+    monkeypatch.setitem(sys.modules, library, None)
+    assembling.template.cache_clear()
+    with pytest.raises(rn.MissingExtraError, match=rf"needs {library}, .*\[report\]"):
+        report.to_html()
+    assembling.template.cache_clear()
+
+
+def test_the_real_one_is_about_a_megabyte() -> None:
+    """And ends with what a page takes of it."""
+    runtime.runtime.cache_clear()
+    script = runtime.runtime()
+    assert "window.recsysDraw" in script[-100:]
+    assert len(script.encode()) < 1_100_000
+    assert "\r" not in script
