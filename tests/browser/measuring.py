@@ -25,7 +25,8 @@ _CUT = """(scrolls) => {
   for (const one of document.body.querySelectorAll('*')) {
     if (one.closest('svg') && one.tagName !== 'svg') continue;
     const box = one.getBoundingClientRect();
-    if (box.width <= 1 || box.height <= 1 || getComputedStyle(one).visibility === 'hidden') continue;
+    if (box.width <= 1 || box.height <= 1) continue;
+    if (getComputedStyle(one).visibility === 'hidden') continue;
     if (scrolls && scrolled(one)) continue;
     if (box.left < -1 || box.right > width + 1) say(one, 'is outside', box);
     const style = getComputedStyle(one);
@@ -39,12 +40,13 @@ _CUT = """(scrolls) => {
     if (!frame.width) continue;
     for (const one of svg.querySelectorAll('text, path, line, rect')) {
       if (one.closest('defs, clipPath') || one.closest('[clip-path]')) continue;
+      if (one.matches('.background') || one.getAttribute('stroke') === 'transparent') continue;
       const box = one.getBoundingClientRect();
       if (!box.width && !box.height) continue;
       if (box.left < frame.left - 1 || box.right > frame.right + 1
           || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
-        say(one, `leaves its drawing (${Math.round(frame.top)} to ${Math.round(frame.bottom)}, `
-          + `${Math.round(box.top)} to ${Math.round(box.bottom)})`, box);
+        say(one, `leaves its drawing (${Math.round(frame.left)} to ${Math.round(frame.right)}, `
+          + `down ${Math.round(box.top - frame.top)} of ${Math.round(frame.height)})`, box);
     }
   }
   return found;

@@ -213,7 +213,7 @@ def test_no_name_covers_another(dots: list[tuple[int, int]]) -> None:
     layouts = [Layout(400, 300, dots), Layout(200, 300, [(x / 2, y) for x, y in dots])]
     found = sides(names, layouts)
     for wide, _, there in layouts:
-        width, boxes = 6 * len(names[0]), []
+        width, boxes = 7 * len(names[0]), []
         for side, (x, y) in zip(found, there, strict=True):
             if side:
                 left = x + 8 if "right" in side else x - 8 - width
@@ -221,4 +221,4 @@ def test_no_name_covers_another(dots: list[tuple[int, int]]) -> None:
         for place, (left, middle) in enumerate(boxes):
             assert 0 <= left <= wide - width
             for other, height in boxes[:place]:
-                assert abs(left - other) >= width - 6 or abs(middle - height) >= 12
+                assert abs(left - other) >= width - 7 or abs(middle - height) >= 12

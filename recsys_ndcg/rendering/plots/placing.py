@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LETTER, _LINE, _GAP = 6.0, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
+_LETTER, _LINE, _GAP = 7.0, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
 #: How a name stands to its dot: its alignment, and how far right and down of it.
 SIDES = {
     "above right": ("left", _GAP, -_GAP),

@@ -1,0 +1,70 @@
+"""Names that would act, in every place where somebody chooses one."""
+
+from __future__ import annotations
+
+import recsys_ndcg as rn
+
+#: Shown as they are.
+PLAIN = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onfocus=alert(1) autofocus x='",
+    "]]>",
+    "<!--",
+    "{{7*7}}",
+    "${7*7}",
+    "javascript:alert(1)",
+    "}</style>",
+    "%",
+    "&lt;b&gt;",
+    "__proto__",
+    "\U0001f469\u200d\U0001f680 \U0001f600",
+    "\u05d0\u05d1\u05d2 \u0634",
+]
+#: Made visible, or cut.
+HIDDEN = [
+    "x" * 10_000,
+    "x" * 9_999 + "y",
+    "a b" * 3_000,
+    "\u202egpj.exe",
+    "one\u2028two\u2029three",
+    "\x1b[2J\x07\t\n",
+    "\u200b",
+    "same",
+    "same\u200b",
+    "\ufeffsame",
+    "e\u0301" * 200,
+]
+NAMES = [*PLAIN, *HIDDEN]
+
+
+def rows(names: list[str], turn: int) -> list[tuple[str, str, float, float]]:
+    """Return predictions of users with such names for items with such names."""
+    return [
+        (
+            user,
+            names[(place + step) % len(names)],
+            (step * turn + place) % 7 + step / 100,
+            1.0 + step,
+        )
+        for place, user in enumerate(names)
+        for step in range(5)
+    ]
+
+
+def comparison() -> rn.Comparison:
+    """Return models, users, items and segments with such names."""
+    models = {name: rows(NAMES, turn) for turn, name in enumerate(NAMES, 1) if name.strip()}
+    segments = {user: NAMES[place // 2] for place, user in enumerate(NAMES)}
+    return rn.compare(models, metrics=["ndcg@3", "recall@3"], threshold=4, by=segments)
+
+
+def pair(one: str, other: str) -> rn.Comparison:
+    """Return two models with such names."""
+    models = {one: rows(NAMES, 3), other: rows(NAMES, 1)}
+    return rn.compare(models, metrics=["ndcg@3", "rmse"])
+
+
+def report() -> rn.Report:
+    """Return a model whose users and items have such names."""
+    return rn.evaluate(rows(NAMES, 3), metrics=["ndcg@3", "recall@3", "rmse"], threshold=4)

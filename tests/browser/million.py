@@ -1,0 +1,67 @@
+"""A page of a million users: `pytest tests/browser/million.py`, as it takes its time to make."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+import recsys_ndcg as rn
+from tests.browser.measuring import cut_off
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.browser.watching import Opening
+
+_USERS, _EACH = 1_000_000, 3
+
+
+def table(seed: int, true: np.ndarray) -> pd.DataFrame:
+    """Return what a model estimates of a million users' ratings."""
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(_USERS), _EACH),
+            "item": draw.integers(0, 5000, _USERS)[:, None].repeat(_EACH, 1).ravel() * _EACH
+            + np.tile(np.arange(_EACH), _USERS),
+            "estimated": true + draw.normal(0, 1 + seed, len(true)),
+            "true": true,
+        }
+    )
+
+
+def grades() -> np.ndarray:
+    """Return what the users say."""
+    return np.random.default_rng(0).integers(1, 6, _USERS * _EACH).astype(np.float64)
+
+
+def checked(opening: Opening, found: rn.Report | rn.Comparison, path: Path) -> None:
+    """Check that a page is made in three seconds, small, and opened in two."""
+    found.to_html(path)  # what draws is made once for all pages
+    started = perf_counter()
+    found.to_html(path)
+    assert perf_counter() - started < 3
+    assert path.stat().st_size < 2_000_000
+    assert opening.stands_within(2, path)
+    page = opening.page(path)
+    assert cut_off(page) == []
+    assert "1,000,000 users" in page.locator("main").inner_text()
+    assert page.locator("#users .sortable > tbody > tr").count() == 1000
+
+
+def test_a_report_of_a_million_users(opening: Opening, tmp_path: Path) -> None:
+    """The best and the worst are told one by one."""
+    found = rn.evaluate(table(1, grades()), metrics=["ndcg@2", "ndcg@3"])
+    checked(opening, found, tmp_path / "report.html")
+
+
+def test_a_comparison_of_a_million_users(opening: Opening, tmp_path: Path) -> None:
+    """Those whom it moves most are."""
+    true = grades()
+    first = table(1, true)
+    second = first.assign(estimated=table(2, true)["estimated"])
+    found = rn.compare({"A": first, "B": second}, metrics=["ndcg@3", "rmse"])
+    checked(opening, found, tmp_path / "comparison.html")

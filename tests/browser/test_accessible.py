@@ -1,0 +1,64 @@
+"""What axe-core finds against WCAG 2.1 AA, by day and by night: nothing."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import KINDS
+from tests.browser.watching import DESKTOP, PHONE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.browser.watching import Opening
+
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+_RUN = """(tags) => axe.run(document, {
+  runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']})"""
+
+
+@pytest.fixture(name="axe", scope="session")
+def _axe() -> str:
+    pytest.importorskip("axe_playwright_python", reason="needs axe: pip install -e '.[browser]'")
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)])
+def test_it_has_no_barriers(  # noqa: PLR0913, PLR0917 - fixtures
+    opening: Opening, pages: dict[str, Path], axe: str, kind: str, scheme: str, size: Any
+) -> None:
+    """Contrast, labels, names, order of headings; opened and sorted."""
+    page = opening.page(pages[kind], size, color_scheme=scheme, bypass_csp=True)
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, paper[4:-1].split(", "))) < 150) == (scheme == "dark")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.locator("#users tbody button").first.click()
+    page.locator("#users thead button").first.click()
+    page.wait_for_timeout(150)
+    page.evaluate(axe)
+    found = page.evaluate(_RUN, _TAGS)
+    assert len(found["passes"]) > 20
+    assert [
+        (one["id"], node["target"], node["failureSummary"][:300])
+        for one in found["violations"]
+        for node in one["nodes"][:3]
+    ] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_drawn_is_told(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """Every drawing has a name in words, with numbers; every table a caption."""
+    page = opening.page(pages[kind])
+    names = page.eval_on_selector_all(
+        "[role=img]",
+        "all => all.map(one => document.getElementById(one.getAttribute('aria-labelledby')))"
+        ".map(one => one && one.textContent)",
+    )
+    assert len(names) >= 4
+    assert all(any(sign.isdigit() for sign in name) and len(name) > 40 for name in names)
+    assert page.locator("table:not(:has(caption))").count() == 0
+    assert page.locator("[role=img] svg").count() == page.locator("svg").count() > 0

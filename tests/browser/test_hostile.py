@@ -1,0 +1,125 @@
+"""Whatever users, items, models and segments are called, a page shows it and nothing happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser import hostile
+from tests.browser.measuring import cut_off
+from tests.browser.watching import DESKTOP, PHONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    import recsys_ndcg as rn
+    from tests.browser.watching import Opening
+
+#: What no page of ours has: elements, attributes, links that lead elsewhere.
+_FOREIGN = """() => [...document.querySelectorAll('*')].filter((one) =>
+  ['IMG', 'IFRAME', 'OBJECT', 'EMBED', 'LINK', 'BASE', 'B', 'FORM', 'VIDEO'].includes(one.tagName)
+  && !one.matches('form.vega-bindings') // of Vega, and empty
+  || one.hasAttribute('autofocus')
+  || [...one.attributes].some((that) => /^on/i.test(that.name)
+      || (/href|src|action/i.test(that.name) && !that.value.startsWith('#')))
+).map((one) => one.outerHTML.slice(0, 100))"""
+_UNSEEN = r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]"
+_PAIRS = [
+    ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>'),
+    ("x" * 10_000, "x" * 9_999 + "y"),
+    ("\u202egpj.exe", "\u05d0\u05d1\u05d2 \u0634"),
+    ("\x1b[2J\x07\t\n\u2028", "' onfocus=alert(1) autofocus x='"),
+    ("}</style>${7*7}{{7*7}}", "javascript:alert(1)"),
+]
+
+
+@pytest.fixture(name="many", scope="module")
+def _many(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return pages with such names in all places."""
+    pytest.importorskip("altair")
+    folder = tmp_path_factory.mktemp("hostile")
+    hostile.report().to_html(folder / "report.html")
+    hostile.comparison().to_html(folder / "comparison.html")
+    return {name: folder / f"{name}.html" for name in ("report", "comparison")}
+
+
+def harmless(page: Page) -> None:
+    """Check that a page holds what it should, and no sign in it is hidden."""
+    assert page.evaluate(_FOREIGN) == []
+    hidden = page.evaluate(f"document.body.innerText.match(/{_UNSEEN}/g)")
+    assert hidden is None
+    scripts = page.locator("script:not([type='application/json'])").count()
+    assert scripts == 2
+
+
+@pytest.mark.parametrize("kind", ["report", "comparison"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=str)
+def test_names_do_nothing_but_show(
+    opening: Opening, many: dict[str, Path], kind: str, size: tuple[int, int]
+) -> None:
+    """With every user opened, searched for, and the charts pointed at."""
+    page = opening.page(many[kind], size)
+    harmless(page)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    if page.locator("#users .more").is_visible():
+        page.locator("#users .more").click()
+    page.eval_on_selector_all("#users tbody button", "all => all.forEach((one) => one.click())")
+    page.wait_for_timeout(200)
+    harmless(page)
+    assert cut_off(page) == []
+    shown = page.eval_on_selector_all("bdi", "all => all.map((one) => one.textContent)")
+    assert {*hostile.PLAIN} <= {*shown}
+    users = page.eval_on_selector_all(
+        "#users .sortable > tbody > tr:not(.lists) > th bdi", "all => all.map(o => o.textContent)"
+    )
+    assert len(users) == len(hostile.NAMES)
+    assert all(one.strip() for one in users)
+    for name in hostile.PLAIN:
+        page.get_by_label("Find a user").fill(name)
+        row = page.locator("#users .sortable > tbody > tr:not(.lists) > th:visible bdi")
+        assert name in row.all_inner_texts()
+    harmless(page)
+
+
+@pytest.mark.parametrize("kind", ["report", "comparison"])
+def test_charts_that_are_pointed_at_tell_names(
+    opening: Opening, many: dict[str, Path], kind: str
+) -> None:
+    """As text."""
+    page = opening.page(many[kind])
+    marks = page.locator("svg [class*='mark-symbol'] path, svg [class*='mark-rect'] path")
+    told = []
+    for one in marks.all()[::4][:12]:
+        one.scroll_into_view_if_needed()
+        one.hover(force=True)
+        told.append(page.locator(".tip").inner_text())
+    assert len([one for one in told if one]) > 3
+    harmless(page)
+
+
+@pytest.mark.parametrize(("one", "other"), _PAIRS, ids=range(len(_PAIRS)))
+def test_two_models_of_any_name(opening: Opening, tmp_path: Path, one: str, other: str) -> None:
+    """In headings, sentences, captions and the command."""
+    hostile.pair(one, other).to_html(tmp_path / "c.html")
+    page = opening.page(tmp_path / "c.html", PHONE)
+    harmless(page)
+    assert cut_off(page) == []
+
+
+@pytest.mark.parametrize("made", [hostile.report, hostile.comparison])
+def test_a_notebook_shows_them_too(
+    opening: Opening, tmp_path: Path, made: Callable[[], rn.Report | rn.Comparison]
+) -> None:
+    """In a page that lets scripts run."""
+    fragment = made()._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{fragment}</body>", "utf-8")
+    page = opening.page(path)
+    assert page.evaluate(_FOREIGN) == []
+    assert page.locator("script").count() == 0
+    assert page.evaluate(f"document.body.innerText.match(/{_UNSEEN}/g)") is None
+    assert len(fragment) < 200_000

@@ -1,0 +1,180 @@
+"""The users of a page are sorted, searched and opened, by mouse and by keyboard alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import KINDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Locator, Page
+
+    import recsys_ndcg as rn
+    from tests.browser.watching import Opening
+
+_ROWS = "#users .sortable > tbody > tr:not(.lists)"
+
+
+def seen(page: Page) -> list[str]:
+    """Return the users who are seen, in their order."""
+    found: list[str] = page.eval_on_selector_all(
+        f"{_ROWS} > th:first-child",
+        "all => all.filter(one => one.checkVisibility()).map(one => one.textContent.trim())",
+    )
+    return found
+
+
+def column(page: Page, place: int) -> list[float]:
+    """Return the numbers in a column of the users who are seen."""
+    found: list[str] = page.eval_on_selector_all(
+        f"{_ROWS}",
+        f"all => all.filter(o => o.checkVisibility()).map(o => o.cells[{place}].innerText)",
+    )
+    return [float(one) for one in found]
+
+
+def reach(page: Page, wanted: Locator, most: int = 150) -> None:
+    """Press Tab until something has the focus, which can be seen."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("one => one === document.activeElement"):
+            style = wanted.evaluate(
+                "one => { const s = getComputedStyle(one); return s.outlineStyle + s.boxShadow; }"
+            )
+            assert style != "nonenone"
+            return
+    pytest.fail("Tab does not lead there")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_finds_by_a_part_of_an_id(
+    opening: Opening, pages: dict[str, Path], kind: str
+) -> None:
+    """How many is said aloud; what is not there is said, too."""
+    page = opening.page(pages[kind])
+    assert len(seen(page)) == 20
+    field, status = page.get_by_label("Find a user"), page.locator("#users [role=status]")
+    field.click()
+    page.keyboard.type("U004")
+    assert sorted(seen(page)) == [f"u004{one}" for one in range(10)]
+    assert "10 users of 60" in status.inner_text()
+    field.fill("nobody")
+    assert seen(page) == []
+    assert "0 users of 60" in status.inner_text()
+    field.fill("")
+    assert len(seen(page)) == 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_heading_sorts(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """Down, then up; readers of screens are told which way, and of one heading alone."""
+    page = opening.page(pages[kind])
+    heads = page.locator("#users .sortable > thead th")
+    items = heads.nth(1)
+    assert items.inner_text().startswith("items")
+    items.locator("button").click()
+    first = items.get_attribute("aria-sort")
+    down = column(page, 1)
+    assert (first, down) == ("descending", sorted(down, reverse=True))
+    items.locator("button").click()
+    up = column(page, 1)
+    assert (items.get_attribute("aria-sort"), up) == ("ascending", sorted(up))
+    assert down[0] > up[0]
+    heads.nth(0).locator("button").click()
+    assert items.get_attribute("aria-sort") is None
+    assert seen(page) == [f"u{one:04}" for one in range(20)]
+
+
+def test_all_users_can_be_brought(opening: Opening, pages: dict[str, Path]) -> None:
+    """Twenty first; the button goes when there are no more."""
+    page = opening.page(pages["report"])
+    button = page.locator("#users .more")
+    button.click()
+    assert len(seen(page)) == 60
+    assert not button.is_visible()
+
+
+def test_a_user_opens_both_lists(
+    opening: Opening, pages: dict[str, Path], report: rn.Report
+) -> None:
+    """As `explain` has them, beside the best order; and closes."""
+    page = opening.page(pages["report"])
+    page.get_by_label("Find a user").fill("u0007")
+    button = page.locator(f"{_ROWS} button:visible")
+    assert button.get_attribute("aria-expanded") == "false"
+    button.click()
+    assert button.get_attribute("aria-expanded") == "true"
+    opened = page.locator(f"#{button.get_attribute('aria-controls')}")
+    own, ideal = opened.locator("table").all()
+    expected = report.explain("u0007", 10)
+    rows = expected[expected["item"].notna()]
+    for table, gains in ((own, rows["gain"]), (ideal, rows["ideal_gain"])):
+        cells = [one.split("\t") for one in table.locator("tbody").inner_text().split("\n")]
+        heads = table.locator("thead").inner_text().strip().split("\t")
+        at = heads.index("gain")
+        assert [float(one[at]) for one in cells] == gains.tolist()
+        if table is own:
+            assert [one[heads.index("item")] for one in cells] == rows["item"].tolist()
+            found = [float(one[heads.index("grade")]) for one in cells]
+            assert found == rows["true"].tolist()
+            assert [float(one[heads.index("estimate")]) for one in cells] == pytest.approx(
+                rows["estimated"].tolist(), rel=1e-3
+            )
+            assert [float(one[heads.index("DCG")]) for one in cells] == pytest.approx(
+                rows["dcg"].tolist(), abs=1e-4
+            )
+    button.click()
+    assert opened.count() == 0 or not opened.is_visible()
+
+
+def test_two_models_are_opened_beside_each_other(
+    opening: Opening, pages: dict[str, Path], compared: rn.Comparison
+) -> None:
+    """Their names stand above their lists."""
+    page = opening.page(pages["comparison"])
+    page.locator(f"{_ROWS} button").first.click()
+    names = page.locator("#users tr.lists table caption").all_inner_texts()
+    assert names == ["fair", "good", "the best order"]
+    assert {*names[:2]} <= {*compared.models}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_goes_by_keyboard_alone(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """Tab, Enter and Space reach the search, the headings and the users; the focus is seen."""
+    page = opening.page(pages[kind])
+    reach(page, page.get_by_label("Find a user"))
+    page.keyboard.type("u001")
+    assert len(seen(page)) == 10
+    items = page.locator("#users .sortable > thead th").nth(1)
+    reach(page, items.locator("button"))
+    page.keyboard.press("Enter")
+    down = column(page, 1)
+    assert (items.get_attribute("aria-sort"), down) == ("descending", sorted(down, reverse=True))
+    page.keyboard.press("Space")
+    assert column(page, 1) == sorted(down)
+    button = page.locator(f"{_ROWS} button:visible").first
+    reach(page, button)
+    page.keyboard.press("Enter")
+    assert page.locator("#users tr.lists").is_visible()
+    assert button.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Space")
+    assert button.get_attribute("aria-expanded") == "false"
+    fold = page.locator("summary").first
+    fold.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details").first.evaluate("one => one.open")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_scripts_the_numbers_are_there(
+    opening: Opening, pages: dict[str, Path], kind: str
+) -> None:
+    """Tables of all users, and what charts show in words."""
+    page = opening.page(pages[kind], java_script_enabled=False)
+    text = page.locator("main").inner_text()
+    assert all(f"u{one:04}" in text for one in range(60))
+    assert "95 % interval" in text
