@@ -30,7 +30,9 @@ def forgotten() -> Iterator[None]:
     """Forget what is registered within: by a fixture of many tests, for instance."""
     tables: tuple[dict[str, Any], ...] = (METRICS, ALSO_CALLED)
     known = [dict(one) for one in tables]
-    yield
-    for table, before in zip(tables, known, strict=True):
-        table.clear()
-        table.update(before)
+    try:
+        yield
+    finally:
+        for table, before in zip(tables, known, strict=True):
+            table.clear()
+            table.update(before)
