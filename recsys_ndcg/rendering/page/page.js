@@ -49,8 +49,14 @@
     }
     return lines.length > 1 ? lines : text;
   };
-  const wrapTitles = (spec, width) => {
+  const fit = (spec, width) => {
     for (const layer of spec.layer || [spec]) {
+      for (const { legend } of Object.values(layer.encoding || {})) {
+        if (legend && legend.columns > 1) {
+          legend.columns = width < 560 ? 1 : legend.columns;
+          legend.labelLimit = (width - 90) / legend.columns - 30;
+        }
+      }
       for (const [name, room] of [["x", width - 80], ["y", spec.height - 10]]) {
         const channel = layer.encoding && layer.encoding[name];
         if (channel && channel.axis) {
@@ -63,7 +69,6 @@
   const look = (width) => {
     const text = { labelColor: "var(--soft)", titleColor: "var(--soft)", titleFontWeight: 400 };
     return {
-      aria: false,
       background: null,
       font: getComputedStyle(document.body).fontFamily,
       view: { stroke: null },
@@ -78,6 +83,16 @@
       text: { color: "var(--ink)" },
       rule: { color: "var(--ink)" },
     };
+  };
+
+  // A name beside a point may be longer than the room there: it is moved back.
+  const keepInside = (svg) => {
+    const frame = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll(".mark-text.role-mark text")) {
+      const box = text.getBoundingClientRect();
+      const over = Math.max(box.right - frame.right, 0) || Math.min(box.left - frame.left, 0);
+      if (over) text.style.translate = `${-over}px`;
+    }
   };
 
   const drawings = [];
@@ -95,9 +110,11 @@
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
     spec.padding = { left: 0, right: 6, top: 4, bottom: 6 };
-    wrapTitles(spec, width);
+    fit(spec, width);
     const old = one.view;
-    one.view = await window.recsysDraw(one.box, spec, {
+    // Vega gives roles to all that it draws; the box has the one that counts, and its name.
+    const inside = make("div", { "aria-hidden": "true" });
+    one.view = await window.recsysDraw(inside, spec, {
       renderer: "svg",
       ast: true,
       actions: false,
@@ -105,7 +122,9 @@
       tooltip: showTip,
       config: look(width),
     });
+    one.box.replaceChildren(inside);
     if (old) old.finalize();
+    keepInside(inside.querySelector("svg"));
   };
 
   let waiting = Promise.resolve();
