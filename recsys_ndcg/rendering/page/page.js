@@ -103,7 +103,9 @@
   }
 
   const draw = async (one) => {
-    const width = Math.floor(one.box.clientWidth);
+    // what is folded has no width yet, and may be printed before it has
+    const room = one.box.clientWidth || Math.min(736, document.querySelector("main").clientWidth);
+    const width = Math.floor(room);
     if (!width || width === one.width || !window.recsysDraw) return;
     one.width = width;
     const spec = JSON.parse(one.text);
@@ -134,7 +136,10 @@
   const watch = new ResizeObserver((seen) => {
     for (const { target } of seen) drawLater(drawings.find((one) => one.box === target));
   });
-  drawings.forEach((one) => watch.observe(one.box));
+  for (const one of drawings) {
+    watch.observe(one.box);
+    drawLater(one);
+  }
 
   // ---- copying
 
