@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +21,18 @@ settings.load_profile("without a clock")
 
 @pytest.fixture(autouse=True)
 def _only_those_of_the_package() -> Iterator[None]:
+    with forgotten():
+        yield
+
+
+@contextmanager
+def forgotten() -> Iterator[None]:
+    """Forget what is registered within: by a fixture of many tests, for instance."""
     tables: tuple[dict[str, Any], ...] = (METRICS, ALSO_CALLED)
     known = [dict(one) for one in tables]
-    yield
-    for table, before in zip(tables, known, strict=True):
-        table.clear()
-        table.update(before)
+    try:
+        yield
+    finally:
+        for table, before in zip(tables, known, strict=True):
+            table.clear()
+            table.update(before)

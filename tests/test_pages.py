@@ -77,7 +77,7 @@ def test_the_python_of_a_page_runs(
     for number, (code, printed) in enumerate(examples(page)):
         if "surprise import" in code:
             pytest.importorskip("surprise")
-        if ".plot(" in code:
+        if ".plot(" in code or ".to_html(" in code:
             pytest.importorskip("altair")
         if "pyspark" in code:
             pytest.skip("tests/scale runs it, where there is Spark")
@@ -109,6 +109,8 @@ def test_the_commands_of_a_page_run(
                 pytest.importorskip("surprise")
             if "--memory-limit" in line:
                 pytest.importorskip("duckdb")
+            if "--html" in line:
+                pytest.importorskip("vl_convert")
             words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
             said = run(*spread(words))
             assert said.exit_code == 0, f"{line}: {said.stderr}"

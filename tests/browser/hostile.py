@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import recsys_ndcg as rn
+from tests.registered import forgotten
 
 #: Shown as they are.
 PLAIN = [
@@ -18,6 +21,7 @@ PLAIN = [
     "%",
     "&lt;b&gt;",
     "__proto__",
+    "constructor",
     "\U0001f469\u200d\U0001f680 \U0001f600",
     "\u05d0\u05d1\u05d2 \u0634",
 ]
@@ -36,6 +40,7 @@ HIDDEN = [
     "e\u0301" * 200,
 ]
 NAMES = [*PLAIN, *HIDDEN]
+LONG = "long" * 50  # the name of a metric
 
 
 def rows(names: list[str], turn: int) -> list[tuple[str, str, float, float]]:
@@ -66,5 +71,20 @@ def pair(one: str, other: str) -> rn.Comparison:
 
 
 def report() -> rn.Report:
-    """Return a model whose users and items have such names."""
-    return rn.evaluate(rows(NAMES, 3), metrics=["ndcg@3", "recall@3", "rmse"], threshold=4)
+    """Return a model whose users and items have such names, in metrics of odd names."""
+    metrics = ["ndcg@3", "recall@3", "rmse", "constructor@2", f"{LONG}@3"]
+    with forgotten():
+        for name in ("constructor", LONG):
+            called(name)
+        return rn.evaluate(rows(NAMES, 3), metrics=metrics, threshold=4)
+
+
+def called(name: str) -> None:
+    """Make a metric of such a name: small letters, digits and _ are all that one can have."""
+
+    def discount(rank: Any) -> Any:
+        """Weigh all ranks alike."""
+        return rank**0.0
+
+    discount.__name__ = name
+    rn.metric(discount)

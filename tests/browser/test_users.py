@@ -178,3 +178,17 @@ def test_without_scripts_the_numbers_are_there(
     text = page.locator("main").inner_text()
     assert all(f"u{one:04}" in text for one in range(60))
     assert "95 % interval" in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_reproduces_it_is_copied(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """Or selected, where a browser lets nobody copy; the text is the whole of what is shown."""
+    page = opening.page(pages[kind])
+    block = page.locator("#how .code").first
+    button = block.get_by_role("button")
+    button.click()
+    page.wait_for_function("(one) => one.textContent !== 'Copy'", arg=button.element_handle())
+    code = block.locator("code").inner_text()
+    assert "import recsys_ndcg as rn" in code
+    if button.inner_text() == "Selected":
+        assert page.evaluate("getSelection().toString()").strip() == code.strip()

@@ -35,9 +35,8 @@ def _folder(tmp_path: Path) -> Path:
 def test_a_page_of_predictions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the options of evaluate; the page says what was typed, and so does Python."""
     page = folder / "page.html"
-    words = ["report", folder / "good.csv", "--threshold", "4", "-k", "3", "--html", page]
     monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "report", "a b.csv", "--html", "page.html"])
-    said = run(*words)
+    said = run("report", folder / "good.csv", "--threshold", "4", "-k", "3", "--html", page)
     assert said.exit_code == 0
     assert "precision@3" in said.stdout
     found = harmless(page.read_text(encoding="utf-8"))
@@ -105,7 +104,7 @@ def test_a_missing_extra_is_told_before_anything_is_measured(
 ) -> None:
     """With what installs it."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    words = [folder / "good.csv", "--html", folder / "page.html"]
+    words: tuple[Path | str, ...] = (folder / "good.csv", "--html", folder / "page.html")
     assert "A page needs vl_convert" in refusal("report", *words)
     assert "A page needs vl_convert" in refusal("compare", folder / "poor.csv", *words)
     assert not (folder / "page.html").exists()

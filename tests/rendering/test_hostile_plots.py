@@ -37,6 +37,9 @@ HOSTILE = [
     "a.b[c]['d'] ${x} {{y}} &amp; %s",
     'datum\\"+b+"',
     "",
+    "constructor",
+    "valueOf",
+    "__proto__",
 ]
 
 

@@ -24,10 +24,12 @@ _BY_ACTIVITY = "The mean scores of users with few ratings, and of those with man
 _TRADE_OFF = "Each model by two metrics: who is ahead in one may be behind in the other."
 
 
-def drawn(field: Field, kind: str, before: str, after: str) -> list[Part]:
-    """Return a plot of the first metric for a page, nothing where there is nothing to plot."""
+def drawn(
+    field: Field, kind: str, before: str, after: str, metric: str | None = None
+) -> list[Part]:
+    """Return a plot for a page, of the first metric unless one is named; nothing of nothing."""
     with suppress(InvalidInputError):
-        return [for_a_page(plotted(field, kind, field.metrics[0], before, after))]
+        return [for_a_page(plotted(field, kind, metric or field.metrics[0], before, after))]
     return []
 
 

@@ -22,18 +22,36 @@ if TYPE_CHECKING:
 
 _AUDITS = 6  # models, of which each audit is shown,
 _ROWS = 1_000_000  # but no more users in all: it takes a second for so many
+_OTHERS = 4  # metrics beside the first
 _MOVERS = 10
 _LEADERBOARD = (
     "Models of one tier cannot be told apart by these users. The dot is the mean over users, the "
     "line its interval; the dashed lines are what needs no model."
 )
+_AUDITED = "What there is to say of single models is folded below."
 _SEGMENTS = "The same comparison among groups of users: a model may be better for some only."
 _MOVERS_LEAD = "The users for whom it makes the most difference which of the two models they get."
 
 
 def leaderboard(comparison: Contested, before: str, after: str) -> Section:
-    """Return the section of the models."""
-    metric = comparison.metrics[0]
+    """Return the section of the models, with the pairs and the other metrics folded."""
+    first, *others = comparison.metrics
+    folds = [
+        Fold(
+            f"By {told(name)}",
+            [
+                Sentences([shortened(comparison.verdict_in(name), _names(comparison))]),
+                *_board(comparison, name, before, after),
+            ],
+        )
+        for name in others[:_OTHERS]
+    ]
+    shown = [*_board(comparison, first, before, after), _pairs(comparison, first), *folds]
+    return Section("leaderboard", "Leaderboard", _LEADERBOARD, shown)
+
+
+def _board(comparison: Contested, metric: str, before: str, after: str) -> list[Part]:
+    """Return the models by a metric, and their intervals."""
     found = compared.table(comparison, metric)
     table = Table(
         f"Models by {told(metric)}",
@@ -41,24 +59,22 @@ def leaderboard(comparison: Contested, before: str, after: str) -> Section:
         bold=found.bold,
         note=shortened(found.note, [metric, comparison.baseline]),
     )
+    return [table, *drawn(comparison.field, "tiers", before, after, metric)]
+
+
+def _pairs(comparison: Contested, metric: str) -> Fold:
     pairs = compared.table(comparison, metric, compared.PAIRS)
-    folded = Fold(
-        "The pairs",
-        [
-            Table(
-                f"Pairs of models by {told(metric)}",
-                _short(pairs.cells, ["a", "b"]),
-                left=2,
-                note=shortened(pairs.note, [metric]),
-            )
-        ],
+    table = Table(
+        f"Pairs of models by {told(metric)}",
+        _short(pairs.cells, ["a", "b"]),
+        left=2,
+        note=shortened(pairs.note, [metric]),
     )
-    return Section(
-        "leaderboard",
-        "Leaderboard",
-        _LEADERBOARD,
-        [table, *drawn(comparison.field, "tiers", before, after), folded],
-    )
+    return Fold("The pairs", [table])
+
+
+def _names(comparison: Contested) -> list[str]:
+    return [*comparison.models, *comparison.metrics]
 
 
 def audited(comparison: Contested, names: list[str]) -> Section:
@@ -72,7 +88,8 @@ def audited(comparison: Contested, names: list[str]) -> Section:
             folds.append(
                 Fold(f"The audit of {told(model)}", [*said, parts.audit_table(one.report)])
             )
-    return parts.audited(comparison.remarks, names, folds)
+    more = _AUDITED if folds else ""
+    return parts.audited(comparison.remarks, names, folds, more)
 
 
 def segments(comparison: Contested) -> list[Section]:

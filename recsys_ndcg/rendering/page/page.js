@@ -49,8 +49,14 @@
     }
     return lines.length > 1 ? lines : text;
   };
-  const wrapTitles = (spec, width) => {
+  const fit = (spec, width) => {
     for (const layer of spec.layer || [spec]) {
+      for (const { legend } of Object.values(layer.encoding || {})) {
+        if (legend && legend.columns > 1) {
+          legend.columns = width < 560 ? 1 : legend.columns;
+          legend.labelLimit = (width - 90) / legend.columns - 30;
+        }
+      }
       for (const [name, room] of [["x", width - 80], ["y", spec.height - 10]]) {
         const channel = layer.encoding && layer.encoding[name];
         if (channel && channel.axis) {
@@ -63,7 +69,6 @@
   const look = (width) => {
     const text = { labelColor: "var(--soft)", titleColor: "var(--soft)", titleFontWeight: 400 };
     return {
-      aria: false,
       background: null,
       font: getComputedStyle(document.body).fontFamily,
       view: { stroke: null },
@@ -80,6 +85,16 @@
     };
   };
 
+  // A name beside a point may be longer than the room there: it is moved back.
+  const keepInside = (svg) => {
+    const frame = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll(".mark-text.role-mark text")) {
+      const box = text.getBoundingClientRect();
+      const over = Math.max(box.right - frame.right, 0) || Math.min(box.left - frame.left, 0);
+      if (over) text.style.translate = `${-over}px`;
+    }
+  };
+
   const drawings = [];
   for (const figure of document.querySelectorAll("figure.chart")) {
     const box = figure.querySelector(".drawing");
@@ -88,16 +103,20 @@
   }
 
   const draw = async (one) => {
-    const width = Math.floor(one.box.clientWidth);
+    // what is folded has no width yet, and may be printed before it has
+    const room = one.box.clientWidth || Math.min(736, document.querySelector("main").clientWidth);
+    const width = Math.floor(room);
     if (!width || width === one.width || !window.recsysDraw) return;
     one.width = width;
     const spec = JSON.parse(one.text);
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
     spec.padding = { left: 0, right: 6, top: 4, bottom: 6 };
-    wrapTitles(spec, width);
+    fit(spec, width);
     const old = one.view;
-    one.view = await window.recsysDraw(one.box, spec, {
+    // Vega gives roles to all that it draws; the box has the one that counts, and its name.
+    const inside = make("div", { "aria-hidden": "true" });
+    one.view = await window.recsysDraw(inside, spec, {
       renderer: "svg",
       ast: true,
       actions: false,
@@ -105,7 +124,9 @@
       tooltip: showTip,
       config: look(width),
     });
+    one.box.replaceChildren(inside);
     if (old) old.finalize();
+    keepInside(inside.querySelector("svg"));
   };
 
   let waiting = Promise.resolve();
@@ -115,7 +136,10 @@
   const watch = new ResizeObserver((seen) => {
     for (const { target } of seen) drawLater(drawings.find((one) => one.box === target));
   });
-  drawings.forEach((one) => watch.observe(one.box));
+  for (const one of drawings) {
+    watch.observe(one.box);
+    drawLater(one);
+  }
 
   // ---- copying
 

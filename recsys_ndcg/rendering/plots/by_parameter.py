@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.rendering.plots.vega import Spec
 
-_LOW_TO_HIGH = ("#D9901A", "#D0663F", "#B8476F", "#8A44A0", "#5B4FC0")  # seen by night, too
+_LOW_TO_HIGH = ("#D9901A", "#D0663F", "#B8476F", "#9A4CB4", "#7065E0")  # seen by night, too
 _WIDE = 50  # times the lowest is the highest: colours go by powers
 _MISSING = "(not set)"
 

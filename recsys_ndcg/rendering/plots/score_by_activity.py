@@ -112,7 +112,8 @@ def _layers(table: pd.DataFrame, models: list[str], x: Spec, y: Spec, level: flo
     }
     legend = vega.legend(columns=2 if len(lines) > 3 else 1)
     color, shape = (vega.name("line", scale=one, legend=legend) for one in looks.values())
-    dash = vega.name("line", scale=vega.scale(first, vega.DASHES), legend=legend)
+    dashes = vega.scale(lines, [*vega.DASHES[: len(first)], vega.SOLID])
+    dash = vega.name("line", scale=dashes, legend=legend)
     beside = {"x": x, "xOffset": vega.name("line", scale={"domain": first}), "color": color}
     ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
     point, thick = {"filled": True, "opacity": 1, "size": 50}, {"strokeWidth": 1.5}

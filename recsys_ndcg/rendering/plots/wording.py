@@ -21,6 +21,22 @@ LONGEST = 32  # characters of a name in a chart
 #: What could end a script, in which notebooks put the text of a chart as it stands; and its like.
 _ENDS, _LIKE = re.compile(r"<(?=[/!?a-z])", re.IGNORECASE), "\u2039"
 
+#: What Vega finds under these names is a part of JavaScript, in place of what it has put there.
+_EVERY_OBJECT_HAS = {
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+    "__proto__",
+}
+
 
 def label(name: object, longest: int = LONGEST) -> str:
     r"""Return a name as charts show it: short, visible, and without a meaning in HTML.
@@ -32,6 +48,8 @@ def label(name: object, longest: int = LONGEST) -> str:
     """
     text = " ".join(visible(str(name)[: 4 * longest]).split())
     short = text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+    if short in _EVERY_OBJECT_HAS:
+        return f"'{short}'"
     return _ENDS.sub(_LIKE, short) or "(no name)"
 
 

@@ -34,11 +34,14 @@ _SPREAD = (
 )
 
 
-def audited(remarks: Sequence[str], names: Sequence[str], folds: Sequence[Part]) -> Section:
-    """Return the section of what a reader should know before trusting the numbers."""
+def audited(
+    remarks: Sequence[str], names: Sequence[str], folds: Sequence[Part], more: str = ""
+) -> Section:
+    """Return the section of what a reader should know; `more` says where more of it is."""
     lines = [shortened(line, names) for line in remarks]
     said: list[Part] = [Sentences(lines)] if lines else []
-    return Section("audit", "Before you trust it", _AUDIT if lines else _NOTHING, [*said, *folds])
+    lead = f"{_AUDIT if lines else _NOTHING} {more}".rstrip()
+    return Section("audit", "Before you trust it", lead, [*said, *folds])
 
 
 def audit_table(report: Shown) -> Table:
