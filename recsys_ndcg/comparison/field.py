@@ -46,6 +46,8 @@ class Field:
         Those that only some models have.
     runs : pandas.DataFrame, optional
         What each fold of an experiment took and measured.
+    made_by : str, optional
+        The lines of Python that make the same, where they are another call than `compare`.
     progress : bool
         Whether a bar shows how far tests are that take long.
     """
@@ -58,6 +60,7 @@ class Field:
     left_out: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
     runs: pd.DataFrame | None = None
+    made_by: str | None = None
     progress: bool = True
 
     @property

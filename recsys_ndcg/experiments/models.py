@@ -75,7 +75,7 @@ class Model:
 
 def described_function(function: Any) -> dict[str, Any]:
     """Return what tells a function from another: what it encloses, too."""
-    inner = _unwrapped(function)
+    inner = unwrapped(function)
     return {"function": named(inner), "parameters": _bound(function), **_source(inner)}
 
 
@@ -178,7 +178,8 @@ def _parameters(algo: Any) -> dict[str, Any]:
     return {name: plain(value) for name, value in sorted(held.items())}
 
 
-def _unwrapped(function: Any) -> Any:
+def unwrapped(function: Any) -> Any:
+    """Return the function below those that give it some of its arguments."""
     while isinstance(function, functools.partial):
         function = function.func
     return function

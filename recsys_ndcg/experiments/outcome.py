@@ -15,6 +15,7 @@ from recsys_ndcg.experiments.cells import Failure
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.measured import described as described_plan
 from recsys_ndcg.experiments.ratings import described as described_ratings
+from recsys_ndcg.experiments.reproducing import typed_for
 from recsys_ndcg.experiments.running import Schedule, outcomes
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.surprise.leakage import warn_of_leaks
@@ -124,7 +125,8 @@ class Outcome:
         if against is None and len(models) == 1:
             against = CHANCE
         found = compare(models, baseline=against, progress=progress)
-        return Comparison(replace(found.field, runs=cells_table(models)))
+        runs, typed = cells_table(models), typed_for(self.schedule, found)
+        return Comparison(replace(found.field, runs=runs, made_by=typed))
 
     def _of(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

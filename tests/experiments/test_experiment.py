@@ -11,7 +11,7 @@ from surprise import BaselineOnly, Dataset, KNNBasic, NormalPredictor, Reader, S
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.surprise import SVD, MostPopular, TimeSplit, UserKFold, cross_validate
+from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
 from tests.experiments.made import Elsewhere, Failing, item_means, models, ratings, run
 
 if TYPE_CHECKING:
@@ -335,3 +335,15 @@ def test_parameters_tell_models_apart() -> None:
 def test_what_one_model_has_alone_is_no_difference() -> None:
     """Models of other classes have other parameters, by which none of them is coloured."""
     assert "n_factors" not in str(run(metrics=["ndcg@5", "mae"]).plot("trade-off").to_dict())
+
+
+def test_what_is_to_be_typed_makes_the_same() -> None:
+    """The lines that a page shows, where the names in them stand for what they did."""
+    options: dict[str, Any] = {"metrics": ["ndcg@5", "recall@5"], "threshold": 4, "seeds": [3, 5]}
+    given = {**models(), "means": item_means}
+    for splits in (3, LeaveNOut(3, 2)):
+        found = run(given, **options, splits=splits, protocol="both")
+        names: dict[str, Any] = {"ratings": ratings(), "item_means": item_means}
+        names |= {one.__name__: one for one in (SVD, BaselineOnly, MostPopular, LeaveNOut)}
+        exec(str(found.field.made_by), names)  # noqa: S102 - what we wrote
+        pd.testing.assert_frame_equal(names["comparison"].per_user, found.per_user)

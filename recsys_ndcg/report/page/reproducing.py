@@ -27,7 +27,7 @@ def options(signatures: Iterable[Signature]) -> list[str]:
     """
     alike: dict[str, list[str]] = {}
     for one in signatures:
-        alike.setdefault(_how(one), []).append(one.metric)
+        alike.setdefault(how_typed(one), []).append(one.metric)
     return [f"metrics={names!r}{_uncut(names)}{how}" for how, names in alike.items()]
 
 
@@ -36,7 +36,7 @@ def _uncut(names: list[str]) -> str:
     return "" if all("@" in name for name in names) else ", k=None"
 
 
-def _how(signature: Signature) -> str:
+def how_typed(signature: Signature) -> str:
     """Return the threshold and the choices that are not the usual ones."""
     threshold = signature.fields["threshold"]
     told = "" if threshold is None else f", threshold={threshold!r}"
