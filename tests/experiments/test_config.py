@@ -143,3 +143,18 @@ def test_what_is_wrong_with_a_file(config: Path, old: str, new: str, fault: str)
     assert (said.exit_code, said.stdout) == (2, "")
     assert said.stderr.startswith("error: ")
     assert "Traceback" not in said.stderr
+
+
+def test_a_page_of_an_experiment(config: Path) -> None:
+    """With what was typed, and what Python would have to type; the config itself is safe."""
+    pytest.importorskip("altair")
+    said = run_command("experiment", config, "--html", "page.html")
+    assert said.exit_code == 0, said.stderr
+    page = (config.parent.parent / "page.html").read_text(encoding="utf-8")
+    assert "rn.experiment(" in page
+    assert "SVD" in said.stdout
+    alone = run_command("experiment", config, "--html", "-")
+    assert alone.stdout == page
+    before = config.read_bytes()
+    assert run_command("experiment", config, "--html", config).exit_code == 2
+    assert config.read_bytes() == before
