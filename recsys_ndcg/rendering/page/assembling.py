@@ -48,7 +48,7 @@ def data_of(value: Any) -> str:
     Examples
     --------
     >>> print(data_of({"user": "</script>"}))
-    {"user":"\\u003c/script\\u003e"}
+    {"user":"\u003c/script\u003e"}
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ACTING)
