@@ -124,6 +124,23 @@ def test_the_users_stand_by_score_and_all_are_there(report: rn.Report) -> None:
     assert scores == [f"{report.per_user['ndcg@3'][row[0]]:.4f}" for row in rows]
 
 
+def test_the_users_of_a_comparison_stand_by_the_best_model(compared: rn.Comparison) -> None:
+    """With a column for each model, the difference between two, and their lists."""
+    page = harmless(compared.to_html())
+    best, other = compared.leaderboard.index[:2]
+    own = compared.per_user["ndcg@3"]
+    rows = [row for row in page.cells if len(row) == 7 and row[0] in set(compared.users)]
+    assert len(rows) == len(compared.users)
+    assert [float(row[3]) for row in rows] == sorted((float(row[3]) for row in rows), reverse=True)
+    for row in rows:
+        assert [float(one) for one in row[3:5]] == pytest.approx(
+            own.loc[row[0], [best, other]].tolist(), abs=1e-4
+        )
+    lists = next(one for one in page.data if "users" in one)
+    assert lists["names"] == [other, compared.baseline, "the best order"]
+    assert len(lists["users"]) == len(rows)
+
+
 def test_of_many_users_the_ends_are_there(tmp_path: Path) -> None:
     """A thousand, and it is said how to get the others."""
     draw = np.random.default_rng(0)

@@ -23,8 +23,8 @@ def verdict(report: Shown) -> str:
     --------
     >>> import recsys_ndcg as rn
     >>> print(verdict(rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)))
-    In ndcg@2 this order goes 45 % of the way from chance (0.5798) to the best order of the same
-    lists (1.0000): it scores 0.8132 for 1 user. One user is no evidence.
+    In ndcg@2 this order cannot be told from chance (0.6583): it scores 0.8129 for 1 user. One
+    user is no evidence.
     """
     audit, summary = report.audit, report.summary
     ordered = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
