@@ -66,14 +66,7 @@ def trade_off(  # noqa: PLR0913 - two metrics
         *(-one if low else one for one, low in zip((x, y), lower_is_better, strict=True))
     )
     models = known.assign(model=labels(known["model"], SHORT), best=best)
-    color = vega.fixed(vega.ACCENT)
-    if parameter is not None:
-        values, color = coloured(known["value"].tolist(), parameter)
-        models["value"] = pd.Series(values, dtype=object)
-    groups = [(models, color)]
-    if parameter is not None:  # Vega draws nothing where there is no value to colour by
-        bare = models["value"].isna()
-        groups = [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
+    groups = _by_colour(models, parameter)
     names = label(x_metric), label(y_metric)
     low_x, low_y = lower_is_better
     across, upward = (
@@ -95,6 +88,16 @@ def trade_off(  # noqa: PLR0913 - two metrics
             ],
         }
     )
+
+
+def _by_colour(models: pd.DataFrame, parameter: str | None) -> list[tuple[pd.DataFrame, Spec]]:
+    """Return the models with the channel that colours them, those without a value apart."""
+    if parameter is None:
+        return [(models, vega.fixed(vega.ACCENT))]
+    values, color = coloured(models["value"].tolist(), parameter)
+    models["value"] = pd.Series(values, dtype=object)
+    bare = models["value"].isna()  # of which Vega would draw nothing
+    return [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
 
 
 def _axis(numbers: pd.DataFrame, name: str, *, lower: bool) -> Spec:
