@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich.console import Group
 from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 
 from recsys_ndcg.cli.process import err
+from recsys_ndcg.rendering.steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.experiments.cells import Result
+
+
+_WIDTH = 30  # of the bar
 
 
 class Filling:
@@ -37,16 +36,7 @@ class Filling:
     def __init__(self, models: Sequence[str]) -> None:
         self._models = models
         self._results: list[Result] = []
-        self._live: Live | None = None
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=err,
-        )
-        self._task = self._bar.add_task("Training", total=None)
+        self._steps = Steps()
 
     @contextmanager
     def shown(self) -> Iterator[Filling]:
@@ -54,7 +44,7 @@ class Filling:
         if not err.is_terminal:
             yield self
             return
-        with Live(console=err, transient=True, get_renderable=self._drawn) as self._live:
+        with Live(console=err, transient=True, get_renderable=self._drawn):
             yield self
 
     def add(self, result: Result) -> None:
@@ -63,7 +53,7 @@ class Filling:
 
     def progress(self, what: str, share: float) -> None:
         """Take how much is done."""
-        self._bar.update(self._task, description=what, completed=max(share, 0.0), total=1.0)
+        self._steps.set(what, share)
 
     def table(self) -> pd.DataFrame:
         """Return a row per model: the folds that are done, and the means over them."""
@@ -90,4 +80,13 @@ class Filling:
         cells = table.astype(object)
         for name in table.columns[2:]:
             cells[name] = [number(value) for value in table[name]]
-        return Group(terminal.Grid(cells.astype(str)), self._bar)
+        return Group(terminal.Grid(cells.astype(str)), self._bar())
+
+    def _bar(self) -> Table:
+        bar = Table.grid(padding=(0, 1))
+        for line in self._steps.lines(monotonic()):
+            total = None if line.share is None else 1.0
+            share = "" if line.share is None else f"{line.share:.0%}"
+            drawn = ProgressBar(total=total, completed=line.share or 0.0, width=_WIDTH)
+            bar.add_row(line.what, drawn, share, line.times)
+        return bar

@@ -58,6 +58,7 @@ class Outcome:
     ) -> None:
         """Do what is not done yet, and keep each result before the next is waited for."""
         total = self.schedule.total
+        show("Training", 0.0 if total else -1.0)
         with closing(outcomes(self.schedule.tasks(self._is_done), n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
