@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.input.rows import check_finite
 from recsys_ndcg.surprise.library import library
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
+from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _TIME = "timestamp"
+_NUMBERS = {int, float, np.float64, np.int64}
 
 
 def dataset_of(
@@ -103,9 +106,10 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
 
 def described(data: Any) -> dict[str, Any]:
     """Return how many ratings, users and items there are, and a digest of all in their order."""
-    columns = list(zip(*ratings_of(data), strict=True))
+    ratings = ratings_of(data)
+    columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
     return {
-        "ratings": len(columns[0]),
+        "ratings": len(ratings),
         "users": len(set(columns[0])),
         "items": len(set(columns[1])),
         "digest": _digest(columns),
@@ -114,26 +118,21 @@ def described(data: Any) -> dict[str, Any]:
 
 def digest_of_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of what a model is trained on, and tested."""
-    inner = zip(*trainset.all_ratings(), strict=True)
-    users, items, ratings = map(list, inner)
-    train = [
-        list(map(trainset.to_raw_uid, users)),
-        list(map(trainset.to_raw_iid, items)),
-        ratings,
-    ]
-    return _digest([*train, *zip(*testset, strict=True)])
+    ratings = Ratings.by_user(trainset)
+    train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
+    ids = [raw_users(trainset), raw_items(trainset)]
+    return _digest([*train, *ids, *(list(map(itemgetter(side), testset)) for side in range(3))])
 
 
-def _written(value: Any) -> str:
-    """Return a value as Python writes it, a number of NumPy as one of Python."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def _digest(columns: Iterable[Iterable[Any]]) -> str:
-    """Return a digest of columns: of text and numbers as Python writes them."""
+def _digest(columns: Iterable[Any]) -> str:
+    """Return a digest of columns: of numbers as they are, of all else as Python writes it."""
     found = blake2b(digest_size=16)
     for column in columns:
-        codes, distinct = pd.factorize(np.fromiter(column, dtype=object), use_na_sentinel=False)
-        written = np.array(list(map(_written, distinct)), dtype=object)
-        found.update(pd.util.hash_array(written, categorize=False)[codes].tobytes())
+        numeric = isinstance(column, np.ndarray) or set(map(type, column)) <= _NUMBERS
+        values = np.asarray(column) if numeric else np.empty(0, dtype=object)
+        if values.dtype == object:  # also whole numbers of many digits
+            codes, distinct = pd.factorize(np.fromiter(column, object), use_na_sentinel=False)
+            written = np.array([repr(one) for one in distinct], dtype=object)
+            values = pd.util.hash_array(written, categorize=False)[codes]
+        found.update(np.ascontiguousarray(values).tobytes())
     return found.hexdigest()

@@ -15,6 +15,7 @@ from surprise import BaselineOnly
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
+from recsys_ndcg.experiments.ratings import dataset_of, described, digest_of_split
 from recsys_ndcg.surprise import SVD, MostPopular
 from tests.experiments.made import Failing, item_means, models, ratings, run
 
@@ -336,3 +337,25 @@ def test_other_files_in_the_folder_stay(folder: Path) -> None:
     run(folder=folder)
     assert (folder / "notes.txt").read_text() == "mine"
     assert part.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: ("new", *row[1:]),
+        lambda row: (row[0], "new", *row[2:]),
+        lambda row: (*row[:2], row[2] + 0.5, row[3]),
+        lambda row: (*row[:3], row[3] + 1),
+        lambda row: (10**400, *row[1:]),
+        lambda row: (*row[:2], row[2] + 1e-12, row[3]),
+    ],
+)
+def test_any_change_of_the_ratings_is_noticed(change: Any) -> None:
+    """In one row of many, by one bit of a number; the split notices it, too."""
+    one, other = dataset_of(ratings()), dataset_of(ratings())
+    assert described(one) == described(other)
+    other.raw_ratings[7] = change(other.raw_ratings[7])
+    assert described(one)["digest"] != described(other)["digest"]
+    if other.raw_ratings[7][:3] != one.raw_ratings[7][:3]:
+        splits = (next(iter(KFold(2, random_state=0).split(data))) for data in (one, other))
+        assert len({digest_of_split(*split) for split in splits}) == 2
