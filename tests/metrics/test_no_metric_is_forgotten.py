@@ -118,7 +118,7 @@ def _static_names() -> dict[str, str]:
 def test_it_is_a_static_name() -> None:
     """From its own module, so that editors and type checkers know it; and no other is."""
     classes = {kind.__name__: kind.__module__ for kind in METRICS.values()}
-    others = {*rn.__all__, "power"}
+    others = {*rn.__all__, "power", "Signature", "TextFormat"}
     assert {name: _static_names()[name] for name in {*_static_names()} - others} == classes
     for name in classes:
         assert getattr(rn, name) is METRICS[getattr(rn, name).name]

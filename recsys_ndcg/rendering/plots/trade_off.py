@@ -97,7 +97,8 @@ def _by_colour(models: pd.DataFrame, parameter: str | None) -> list[tuple[pd.Dat
     values, color = coloured(models["value"].tolist(), parameter)
     models["value"] = pd.Series(values, dtype=object)
     bare = models["value"].isna()  # of which Vega would draw nothing
-    return [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
+    groups = [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
+    return [(some, one) for some, one in groups if len(some)]
 
 
 def _axis(numbers: pd.DataFrame, name: str, *, lower: bool) -> Spec:
