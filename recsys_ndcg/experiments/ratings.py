@@ -13,6 +13,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.frames import Table
+from recsys_ndcg.input.ids import factorized
 from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.input.rows import check_finite
 from recsys_ndcg.surprise.library import library
@@ -131,8 +132,8 @@ def _digest(columns: Iterable[Any]) -> str:
         numeric = isinstance(column, np.ndarray) or set(map(type, column)) <= _NUMBERS
         values = np.asarray(column) if numeric else np.empty(0, dtype=object)
         if values.dtype == object:  # also whole numbers of many digits
-            codes, distinct = pd.factorize(np.fromiter(column, object), use_na_sentinel=False)
-            written = np.array([repr(one) for one in distinct], dtype=object)
+            codes, distinct = factorized(np.fromiter(column, object))
+            written = np.array([*map(repr, distinct), "missing"], dtype=object)  # which has -1
             values = pd.util.hash_array(written, categorize=False)[codes]
         found.update(np.ascontiguousarray(values).tobytes())
     return found.hexdigest()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Codes, Flags, Ids
 
 _SIXTEEN_BITS = 1 << 16
+#: Texts are one to pandas 2 if they are the same up to a zero character.
+_STOPS_AT_ZERO = int(pd.__version__.partition(".")[0]) < 3
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,27 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     return found.astype(values.dtype) + least, place[shifted]
 
 
+def factorized(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    r"""Return each value's place among the distinct ones, and these; -1 for what is missing.
+
+    Examples
+    --------
+    >>> factorized(np.array(["a\0b", "a\0c"], dtype=object))[0]
+    array([0, 1])
+    """
+    if not (_STOPS_AT_ZERO and values.dtype == object and any(map(_has_zero, values))):
+        codes, found = pd.factorize(values)
+        return codes, np.asarray(found)
+    # beside another object pandas compares texts as a whole
+    apart = np.concatenate([values, np.array([object()], dtype=object)])
+    codes, found = pd.factorize(apart)
+    return codes[:-1], np.asarray(found)[:-1]
+
+
+def _has_zero(value: object) -> bool:
+    return isinstance(value, str) and "\0" in value
+
+
 def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     """Return the distinct ids, and each row's place among them, -1 if missing."""
     if isinstance(values, Coded):
@@ -194,7 +217,7 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     try:
-        codes, ids = pd.factorize(values)
+        codes, ids = factorized(values)
     except TypeError as error:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.input.ids import factorized
 from recsys_ndcg.input.written_ids import text_places, written
 from recsys_ndcg.rendering.per_user import per_user_csv
 from tests.refusal import refused
@@ -235,3 +236,16 @@ def test_ids_that_no_reader_takes_for_ids_are_not_written_to_csv(user: str) -> N
     """Blank, or with a zero byte: they come from Parquet."""
     with refused("would be no id in a CSV file", whole=False):
         per_user_csv(rn.evaluate({user: [(3.0, 4), (2.0, 1)]}).per_user)
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_ids_that_differ_behind_a_zero_character(
+    monkeypatch: pytest.MonkeyPatch, *, older: bool
+) -> None:
+    """At which pandas 2 stops to look: they are different ids, and in different segments."""
+    monkeypatch.setattr("recsys_ndcg.input.ids._STOPS_AT_ZERO", older)
+    users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
+    codes, ids = factorized(np.concatenate([users, np.array([None], dtype=object)]))
+    if older or pd.__version__ >= "3":
+        assert ids.tolist() == users[:4].tolist()
+        assert codes.tolist() == [0, 1, 2, 3] * 3 + [-1]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import column_of, encode, index_of
+from recsys_ndcg.input.ids import column_of, encode, factorized, index_of
 from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.input.written_ids import ascending_order, refuse_alike, written
@@ -73,7 +73,7 @@ class Membership:
             )
             raise InvalidInputError(msg)
         try:
-            codes, labels = pd.factorize(self.group)
+            codes, labels = factorized(self.group)
         except TypeError as error:
             msg = f"groups: a label is not hashable ({error}); use text or numbers."
             raise InvalidInputError(msg) from None
