@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.experiments.models import described_function
+from recsys_ndcg.experiments.described import described_function
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved

@@ -112,8 +112,7 @@ class Schedule:
                     cell = Cell(name, seed, fold)
                     self.splits[cell] = split
                     if not done(cell):
-                        algo = model.fresh(seed, always=self.several)
-                        yield Task(cell, algo, trainset, testset, split, self.plan)
+                        yield Task(cell, model, self.several, trainset, testset, split, self.plan)
 
     def _look_at(self, trainset: Any) -> None:
         """Keep what is to be warned of the first trainset."""
