@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,17 +10,19 @@ from rich.console import Group
 from rich.live import Live
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 from recsys_ndcg.cli.process import err
+from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from recsys_ndcg.experiments.cells import Result
 
@@ -41,7 +43,7 @@ class Filling:
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            TaskProgressColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=err,
@@ -60,6 +62,16 @@ class Filling:
     def add(self, result: Result) -> None:
         """Take the result of a fold."""
         self._results.append(result)
+
+    def resume(self, folder: Path | None) -> None:
+        """Take what a folder has of the models; what is wrong with it, the experiment says."""
+        from recsys_ndcg.experiments.folder import RunFolder
+
+        if folder is None or not RunFolder.is_one(folder):
+            return
+        with suppress(InvalidInputError):
+            run = RunFolder.read(folder)
+            self._results += [run.result(cell) for one in self._models for cell in run.cells(one)]
 
     def progress(self, what: str, share: float) -> None:
         """Take how much is done."""

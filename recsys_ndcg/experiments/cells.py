@@ -165,7 +165,11 @@ def _guarded(algo: Any) -> Any:
     fit, test = algo.fit, algo.test
 
     def fitted(trainset: Any) -> Any:
-        return fit(_copied(trainset))
+        own = _copied(trainset)
+        found = fit(own)
+        if getattr(algo, "trainset", None) is None:  # by which those of Surprise are known as such
+            algo.trainset = own
+        return found
 
     def tested(testset: list[Any]) -> list[Any]:
         predictions = list(test(list(testset)))

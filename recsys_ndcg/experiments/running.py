@@ -81,10 +81,11 @@ class Schedule:
             Something of it cannot be used.
         """
         known = models_of(models)
-        plan = measured.plan(data)
+        splitter = splitter_of(splits, data)
+        plan = measured.plan(data, splitter)
         if plan.catalogue is not None:
             refuse_for_catalogue(known)
-        return cls(known, data, splitter_of(splits, data), seeds_of(seeds), plan)
+        return cls(known, data, splitter, seeds_of(seeds), plan)
 
     @property
     def several(self) -> bool:
