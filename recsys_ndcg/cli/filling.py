@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from recsys_ndcg.cli.process import err
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.rendering.steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from recsys_ndcg.experiments.cells import Result
 
@@ -50,6 +52,16 @@ class Filling:
     def add(self, result: Result) -> None:
         """Take the result of a fold."""
         self._results.append(result)
+
+    def resume(self, folder: Path | None) -> None:
+        """Take what a folder has of the models; what is wrong with it, the experiment says."""
+        from recsys_ndcg.experiments.folder import RunFolder
+
+        if folder is None or not RunFolder.is_one(folder):
+            return
+        with suppress(InvalidInputError):
+            run = RunFolder.read(folder)
+            self._results += [run.result(cell) for one in self._models for cell in run.cells(one)]
 
     def progress(self, what: str, share: float) -> None:
         """Take how much is done."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import traceback
 from collections import Counter
@@ -16,7 +17,11 @@ from recsys_ndcg.report.tracking import keys
 from recsys_ndcg.surprise.model_selection.folds import Fold, fold_of
 
 if TYPE_CHECKING:
+    from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+
+
+_LONGEST = 300  # characters of a message, all of which is in the traceback
 
 
 class Cell(NamedTuple):
@@ -38,8 +43,12 @@ class Task(NamedTuple):
     ----------
     cell : Cell
         Of which this is.
-    algo, trainset, testset
-        Unfitted, and a split.
+    model : Model
+        Which is trained anew.
+    always : bool
+        Whether it takes the seed of the cell in place of its own.
+    trainset, testset
+        A split.
     split : str
         A digest of the split.
     plan : FoldPlan
@@ -47,7 +56,8 @@ class Task(NamedTuple):
     """
 
     cell: Cell
-    algo: Any
+    model: Model
+    always: bool
     trainset: Any
     testset: list[Any]
     split: str
@@ -120,38 +130,64 @@ def worked(task: Task) -> Result | Failure:
     try:
         with about("") as said:
             peak = Peak()
-            fold = fold_of(_checking(task.algo), task.trainset, task.testset, task.plan)
+            algo = task.model.fresh(task.cell.seed, always=task.always)
+            fold = fold_of(_guarded(algo), task.trainset, task.testset, task.plan)
         if fold.diverged:
             return failure_of(task.cell, fold.diverged)
         return Result(task.cell, fold, peak.megabytes, task.split, tuple(said))
-    except Exception as error:  # noqa: BLE001 - whatever a model raises, the others go on
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a model raises, the others go on
         return failure_of(task.cell, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
 
 
-def failure_of(cell: Cell, error: Exception) -> Failure:
+def failure_of(cell: Cell, error: BaseException) -> Failure:
     """Return what is said of an error."""
     return Failure(cell, _first_line(error), "".join(traceback.format_exception(error)))
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
+def _first_line(error: BaseException) -> str:
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # noqa: BLE001 - an error of somebody's own may not even say what it is
+        lines = []
     told = lines[0] if lines else ""
-    return told if isinstance(error, InvalidInputError) else f"{type(error).__name__}: {told}"
+    if isinstance(error, InvalidInputError):
+        return told
+    return f"{type(error).__name__}: {told[:_LONGEST]}"
 
 
-def _checking(algo: Any) -> Any:
-    """Let an algorithm's `test` check that its predictions are those of the testset."""
-    own = algo.test
+def _guarded(algo: Any) -> Any:
+    """Let an algorithm have the split as its own, and check what it predicts.
 
-    def test(testset: list[Any]) -> list[Any]:
-        predictions = list(own(testset))
+    It may change what it gets: the split is that of other models, too, and what is measured.
+    """
+    fit, test = algo.fit, algo.test
+
+    def fitted(trainset: Any) -> Any:
+        own = _copied(trainset)
+        found = fit(own)
+        if getattr(algo, "trainset", None) is None:  # by which those of Surprise are known as such
+            algo.trainset = own
+        return found
+
+    def tested(testset: list[Any]) -> list[Any]:
+        predictions = list(test(list(testset)))
         _check_pairs(predictions, testset)
         return predictions
 
-    algo.test = test
+    algo.fit, algo.test = fitted, tested
     return algo
+
+
+def _copied(trainset: Any) -> Any:
+    """Return a trainset with lists of its own."""
+    own = copy.copy(trainset)
+    for name in ("ur", "ir"):
+        lists = copy.copy(getattr(trainset, name))  # which may be a defaultdict
+        lists.update((inner, list(pairs)) for inner, pairs in lists.items())
+        setattr(own, name, lists)
+    return own
 
 
 def _check_pairs(predictions: list[Any], testset: list[Any]) -> None:

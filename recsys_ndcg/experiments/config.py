@@ -101,8 +101,9 @@ def _made(place: str, told: Mapping[str, Any]) -> Any:
         return partial(found, **parameters) if parameters else found
     try:
         return found(**parameters)
-    except (TypeError, ValueError) as error:
-        msg = f"[{place}]: {told[way]} cannot be made so: {error}"
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever that class does
+        fault = str(error) if isinstance(error, TypeError | ValueError) else _shown(error)
+        msg = f"[{place}]: {told[way]} cannot be made so: {fault}"
         raise InvalidInputError(msg) from None
 
 
@@ -113,11 +114,16 @@ def _imported(place: str, path: str) -> Any:
         raise InvalidInputError(msg)
     try:
         found = import_module(module)
-    except ImportError as error:
-        msg = f"[{place}]: {path!r} cannot be imported: {error}."
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever that module does
+        told = str(error).rstrip(".") if isinstance(error, ImportError) else _shown(error)
+        msg = f"[{place}]: {path!r} cannot be imported: {told}."
         raise InvalidInputError(msg) from None
     if not hasattr(found, name):
         known = [one for one in dir(found) if not one.startswith("_")]
         msg = f"[{place}]: {module} has no {name!r}. {nearest(name, known)}"
         raise InvalidInputError(msg)
     return getattr(found, name)
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

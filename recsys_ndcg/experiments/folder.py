@@ -164,7 +164,8 @@ class RunFolder:
     def fail(self, failure: Failure) -> Path:
         """Write what went wrong in a cell, and return where."""
         path = self._file(failure.cell, _FAILED)
-        write_whole(path, f"{failure.cell}\n{failure.traceback}")
+        told = f"{failure.cell}\n{failure.traceback}"
+        write_whole(path, told.encode(errors="backslashreplace"))
         return path
 
     def result(self, cell: Cell) -> Result:

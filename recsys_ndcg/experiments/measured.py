@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.experiments.models import described_function
+from recsys_ndcg.experiments.described import described_function
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
@@ -31,7 +31,7 @@ class Measured:
     convention: Convention | str | None
     protocol: Any
 
-    def plan(self, data: Any) -> FoldPlan:
+    def plan(self, data: Any, splitter: Any) -> FoldPlan:
         """Return what is measured of every fold of a dataset, settled.
 
         Raises
@@ -47,7 +47,7 @@ class Measured:
             )
             raise InvalidInputError(msg)
         plan = FoldPlan.of(measures, self.threshold, self.convention, train=False)
-        return settled_plan(plan, data, 2)
+        return settled_plan(plan, data, splitter)
 
     def _names(self) -> Iterable[Any]:
         """Give the metrics under each protocol; those that name one have only that."""
@@ -66,7 +66,7 @@ class Measured:
             yield from [given] if first else ()
             return
         name, colon, named = str(given).partition(":")
-        ks = [self.k] if self.k is None or isinstance(self.k, int) else list(self.k)
+        ks = list(self.k) if isinstance(self.k, Iterable) else [self.k]
         if colon:
             yield from [f"{one}:{named}" for one in parse(name, ks)] if first else ()
         else:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
 import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.surprise.estimates.functions import FunctionModel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from recsys_ndcg.experiments.described import bound, described_algorithm, described_function, held
+from recsys_ndcg.surprise.estimates.functions import SEEDS, FunctionModel
 
 _SEED = "random_state"
-_PLAIN = (str, int, float, bool, type(None))
-_OURS = ("surprise", "recsys_ndcg")
 
 
 @dataclass(frozen=True)
@@ -48,9 +41,10 @@ class Model:
         always : bool
             Whether it takes the seed even so: there are several.
         """
-        if not is_algorithm(self.given):
-            return FunctionModel(self.given, self.name, seed)
-        algo = copy.deepcopy(self.given)
+        algo = copy.deepcopy(self.given)  # of a function, itself
+        if not is_algorithm(algo):
+            own = not always and {*getattr(algo, "keywords", ())} & {*SEEDS}  # of a partial
+            return FunctionModel(algo, self.name, None if own else seed)
         if hasattr(algo, _SEED) and (always or getattr(algo, _SEED) is None):
             setattr(algo, _SEED, seed)
         if getattr(algo, "verbose", False) is True:
@@ -60,23 +54,14 @@ class Model:
     @property
     def parameters(self) -> dict[str, Any]:
         """What its class, or its function, was given."""
-        if is_algorithm(self.given):
-            return _parameters(self.given)
-        return _bound(self.given)
+        return held(self.given) if is_algorithm(self.given) else bound(self.given)
 
     @property
     def described(self) -> dict[str, Any]:
         """What tells it from another: the class or function, what it was given, and its source."""
-        if not is_algorithm(self.given):
-            return described_function(self.given)
-        kind = type(self.given)
-        return {"class": named(kind), "parameters": self.parameters, **_source(kind)}
-
-
-def described_function(function: Any) -> dict[str, Any]:
-    """Return what tells a function from another: what it encloses, too."""
-    inner = unwrapped(function)
-    return {"function": named(inner), "parameters": _bound(function), **_source(inner)}
+        if is_algorithm(self.given):
+            return described_algorithm(self.given)
+        return described_function(self.given)
 
 
 def models_of(models: Any) -> dict[str, Model]:
@@ -128,24 +113,6 @@ def refuse_for_catalogue(models: Mapping[str, Model]) -> None:
             raise InvalidInputError(msg)
 
 
-def named(kind: Any) -> str:
-    """Return where a class or function can be imported from."""
-    module = getattr(kind, "__module__", "")
-    return f"{module}.{getattr(kind, '__qualname__', type(kind).__qualname__)}"
-
-
-def plain(value: Any) -> Any:
-    """Return what JSON can hold of a value; the type of what it cannot."""
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    value = value.item() if getattr(value, "shape", None) == () else value
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return repr(value)
-    return value if isinstance(value, _PLAIN) else named(type(value))
-
-
 def versions() -> dict[str, str]:
     """Return the versions of what numbers may hang on."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - rarely needed
@@ -166,48 +133,3 @@ def machine() -> dict[str, Any]:
         "processor": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
     }
-
-
-def _parameters(algo: Any) -> dict[str, Any]:
-    """Return what the constructors of an algorithm take, as it holds it."""
-    names = {"sim_options", "bsl_options"}
-    for kind in type(algo).__mro__:
-        made = vars(kind).get("__init__")
-        names |= set(inspect.signature(made).parameters) if callable(made) else set()
-    held = {name: value for name, value in vars(algo).items() if name in names - {"verbose"}}
-    return {name: plain(value) for name, value in sorted(held.items())}
-
-
-def unwrapped(function: Any) -> Any:
-    """Return the function below those that give it some of its arguments."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
-
-
-def _bound(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return what a function was given before it is called: arguments, and what it encloses."""
-    found: dict[str, Any] = {}
-    while isinstance(function, functools.partial):
-        found |= {f"{place}": plain(one) for place, one in enumerate(function.args)}
-        found = {name: plain(one) for name, one in function.keywords.items()} | found
-        function = function.func
-    if inspect.isfunction(function):
-        enclosed = inspect.getclosurevars(function).nonlocals
-        found |= {name: plain(one) for name, one in enclosed.items()}
-    return found
-
-
-def _source(kind: Any) -> dict[str, str]:
-    """Return a digest of how somebody's own class or function is written, where that is known."""
-    if named(kind).partition(".")[0] in _OURS:
-        return {}
-    try:
-        text = inspect.getsource(kind if inspect.isroutine(kind) else _class_of(kind))
-    except (OSError, TypeError):
-        return {}
-    return {"source": blake2b(text.encode(), digest_size=8).hexdigest()}
-
-
-def _class_of(kind: Any) -> Any:
-    return kind if isinstance(kind, type) else type(kind)

@@ -15,9 +15,11 @@ from recsys_ndcg.experiments.cells import Failure
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.measured import described as described_plan
 from recsys_ndcg.experiments.ratings import described as described_ratings
+from recsys_ndcg.experiments.ratings import users_of
 from recsys_ndcg.experiments.reproducing import typed_for
 from recsys_ndcg.experiments.running import Schedule, outcomes
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
+from recsys_ndcg.report.parquet import column_of
 from recsys_ndcg.surprise.leakage import warn_of_leaks
 from recsys_ndcg.surprise.orderless import warn_of_random_order
 from recsys_ndcg.version import __version__
@@ -148,7 +150,8 @@ class Outcome:
 
 
 def opened(folder: str | Path, schedule: Schedule) -> RunFolder:
-    """Return the folder, which says what is asked."""
+    """Return the folder, which says what is asked; users that it cannot keep are refused."""
+    column_of(users_of(schedule.data))
     asked = {
         "written_by": __version__,
         "data": described_ratings(schedule.data),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.frames import Table
@@ -17,11 +19,13 @@ from recsys_ndcg.input.ids import factorized
 from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.input.rows import check_finite
 from recsys_ndcg.surprise.library import library
-from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
+from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of, seconds_of
 from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
 _TIME = "timestamp"
 _NUMBERS = {int, float, np.float64, np.int64}
@@ -52,15 +56,21 @@ def dataset_of(
         if columns or rating_scale:
             msg = "A dataset of Surprise has its columns and its rating scale already: leave them."
             raise InvalidInputError(msg)
-        ratings_of(data)
+        _all_of(data)
         return data
     table = read_ratings(data) if is_place(data) else data
+    if not isinstance(columns, Mapping | None):
+        msg = f"columns says what a table calls ours, {{'rating': 'stars'}}, not {shown(columns)}."
+        raise InvalidInputError(msg)
     rows = _rows(table, dict(columns or {}))
     rated = [rating for _, _, rating, _ in rows]
     if not rows:
         msg = "There are no ratings: the table is empty."
         raise InvalidInputError(msg)
     scale = (min(rated), max(rated)) if rating_scale is None else rating_scale
+    if rating_scale is None and scale[0] == scale[1]:
+        msg = f"Every rating is {scale[0]:g}, so that no order is better than another."
+        raise InvalidInputError(msg)
     surprise = library("An experiment")
     reader = surprise.Reader(rating_scale=_checked(scale))
     first = pd.DataFrame([row[:3] for row in rows[:1]])
@@ -100,14 +110,29 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))
     ratings = table.numbers("true")
     check_finite(ratings, "rating", "leave such rows out, or correct them")
-    times = [None] * len(ratings) if timed is None else table.numbers("estimated").tolist()
+    times = [None] * len(ratings) if timed is None else _times(table)
     user, item = (table.ids(name).tolist() for name in ("user", "item"))
     return list(zip(user, item, ratings.tolist(), times, strict=True))
 
 
+def _times(table: Table) -> list[float]:
+    """Return times as numbers: those of dates are seconds since 1970."""
+    try:
+        found: list[float] = table.numbers("estimated").tolist()
+    except InvalidInputError as error:
+        times = table.ids("estimated")
+        try:
+            if times.dtype.kind == "M":
+                times = times.astype("datetime64[us]").astype(object)
+            found = list(map(seconds_of, times))
+        except InvalidInputError:
+            raise error from None
+    return found
+
+
 def described(data: Any) -> dict[str, Any]:
     """Return how many ratings, users and items there are, and a digest of all in their order."""
-    ratings = ratings_of(data)
+    ratings = _all_of(data)
     columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
     return {
         "ratings": len(ratings),
@@ -115,6 +140,23 @@ def described(data: Any) -> dict[str, Any]:
         "items": len(set(columns[1])),
         "digest": _digest(columns),
     }
+
+
+def users_of(data: Any) -> NDArray[Any]:
+    """Return the users of a dataset, each once."""
+    users = dict.fromkeys(row[0] for row in _all_of(data))
+    return np.fromiter(users, dtype=object, count=len(users))
+
+
+def _all_of(data: Any) -> Sequence[Any]:
+    """Return the rows of a dataset, those of folds in files one file after the other."""
+    if not hasattr(data, "folds_files"):
+        return ratings_of(data)
+    rows: list[Any] = []
+    for path in chain.from_iterable(data.folds_files):
+        with reading(path):
+            rows += data.read_ratings(path)
+    return rows
 
 
 def digest_of_split(trainset: Any, testset: list[Any]) -> str:

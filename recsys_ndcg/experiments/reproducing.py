@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.experiments.models import is_algorithm, plain, unwrapped
+from recsys_ndcg.experiments.described import plain, unwrapped
+from recsys_ndcg.experiments.models import is_algorithm
 from recsys_ndcg.report.page.reproducing import how_typed
 from recsys_ndcg.surprise.model_selection.splits import UserKFold
 

@@ -81,10 +81,11 @@ class Schedule:
             Something of it cannot be used.
         """
         known = models_of(models)
-        plan = measured.plan(data)
+        splitter = splitter_of(splits, data)
+        plan = measured.plan(data, splitter)
         if plan.catalogue is not None:
             refuse_for_catalogue(known)
-        return cls(known, data, splitter_of(splits, data), seeds_of(seeds), plan)
+        return cls(known, data, splitter, seeds_of(seeds), plan)
 
     @property
     def several(self) -> bool:
@@ -112,8 +113,7 @@ class Schedule:
                     cell = Cell(name, seed, fold)
                     self.splits[cell] = split
                     if not done(cell):
-                        algo = model.fresh(seed, always=self.several)
-                        yield Task(cell, algo, trainset, testset, split, self.plan)
+                        yield Task(cell, model, self.several, trainset, testset, split, self.plan)
 
     def _look_at(self, trainset: Any) -> None:
         """Keep what is to be warned of the first trainset."""

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.experiments.models import named, plain
+from recsys_ndcg.experiments.described import named, plain
 from recsys_ndcg.surprise.model_selection.preflight import iterator_of
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
 from recsys_ndcg.surprise.model_selection.splits import UserKFold
@@ -69,7 +69,8 @@ def seeded(splitter: Any, seed: int, *, always: bool) -> Any:
 
 def described(splitter: Any, *, always: bool) -> Mapping[str, Any]:
     """Return what tells a splitter from another; its seed if it is not that of the run."""
-    held = {name: plain(value) for name, value in sorted(vars(splitter).items())}
+    own = getattr(splitter, "__dict__", {})
+    held = {name: plain(value) for name, value in sorted(own.items())}
     if always or held.get(_SEED) is None:
         held.pop(_SEED, None)
     return {"class": named(type(splitter)), **held}

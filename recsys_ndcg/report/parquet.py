@@ -44,16 +44,34 @@ def to_parquet(audit: Audit) -> bytes:
     named = zip(scores.names, scores.per_user.T, strict=True)
     per_user = {name: column for name, column in named if name != "user"}  # to be read by people
     columns = {".".join(keys): column for keys, column in columns_of(audit)}
-    try:
-        users = pa.array(scores.users.tolist() if scores.users.dtype == object else scores.users)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
-        raise InvalidInputError(msg) from None
-    table = pa.table({"user": users, **per_user, **columns})
+    table = pa.table({"user": column_of(scores.users), **per_user, **columns})
     table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
     stream = io.BytesIO()
     parquet.write_table(table, stream)
     return stream.getvalue()
+
+
+def column_of(users: NDArray[Any]) -> Any:
+    """Return ids of users as a column.
+
+    Raises
+    ------
+    InvalidInputError
+        They are of several types, or of one that Parquet does not have.
+    MissingExtraError
+        pyarrow is not installed.
+    """
+    with needing("pyarrow", **_JOB):
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+    try:
+        column = pa.array(users.tolist() if users.dtype == object else users)
+        parquet_has = not pa.types.is_nested(column.type)
+    except (pa.ArrowException, OverflowError, UnicodeError):
+        parquet_has = False
+    if not parquet_has:
+        msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
+        raise InvalidInputError(msg)
+    return column
 
 
 def from_parquet(content: bytes) -> StoredAudit:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +14,13 @@ from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.output import check_apart
 from recsys_ndcg.cli.page import Html, check_page, write_page
 from recsys_ndcg.cli.parameters import Style, checked_form
-from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.process import emit, err, say, show, told
 from recsys_ndcg.cli.source import is_dash
 from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
     from recsys_ndcg.comparison.comparison import Comparison
@@ -68,12 +73,31 @@ def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
     from recsys_ndcg.experiments.config import from_toml
     from recsys_ndcg.experiments.experiment import experiment as run
 
-    asked = from_toml(config) | options
-    filling = Filling(list(asked["models"]))
-    if quiet:
-        return run(**asked, progress=False)
-    with filling.shown():
-        return run(**asked, progress=filling.progress, on_result=filling.add)
+    with _printing_aside():
+        asked = from_toml(config) | options
+        if quiet or not err.is_terminal:
+            return run(**asked, progress=False)
+        filling = Filling(list(asked["models"]))
+        filling.resume(asked.get("folder"))
+        with filling.shown():
+            return run(**asked, progress=filling.progress, on_result=filling.add)
+
+
+@contextmanager
+def _printing_aside() -> Iterator[None]:
+    """Let what models print, here and in workers, stand with the warnings, not in the output."""
+    kept = -1
+    with suppress(OSError):  # a stream that is closed
+        sys.stdout.flush()
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if kept >= 0:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def _say_costs(found: Comparison) -> None:

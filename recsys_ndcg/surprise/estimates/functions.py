@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats, Ids
 
-_SEEDS = ("seed", "random_state")
+SEEDS = ("seed", "random_state")
 _POSSIBLE = {"was_impossible": False}
 _FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
 
@@ -33,15 +33,15 @@ class FunctionModel:
         parameter that is called `seed` or `random_state` gets the seed.
     name : str
         For messages.
-    seed : int
-        Of the run.
+    seed : int, optional
+        Of the run; None leaves the parameter alone.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str, seed: int = 0) -> None:
+    def __init__(self, function: Callable[..., Any], name: str, seed: int | None = 0) -> None:
         self._function = function
         self._name = name
         names, free = _parameters(function)
-        self._seeds = {one: seed for one in names if one in _SEEDS}
+        self._seeds = {one: seed for one in names if one in SEEDS and seed is not None}
         self._at_once = free > 1
         self._predict: Any = None
 
@@ -151,7 +151,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[list[str], int]:
         one
         for one in known
         if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-        and one.name not in _SEEDS
+        and one.name not in SEEDS
         and one.default is one.empty
     ]
     return [one.name for one in known], len(free)
