@@ -15,7 +15,7 @@ from recsys_ndcg.rendering.page.parts import Section, Table, Users
 from recsys_ndcg.rendering.table import signed
 from recsys_ndcg.report.explanation import places_of
 from recsys_ndcg.report.page.side_by_side import Sides, side_by_side
-from recsys_ndcg.report.page.users import both_ends, leading, named, numbers
+from recsys_ndcg.report.page.users import both_ends, last, leading, named, numbers
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,8 +42,12 @@ def users_of(field: Field, before: str, after: str, best: str) -> Section:
     one, other = (contest.models.index(name) for name in (before, after))
     gain = contest.scores[:, other] - contest.scores[:, one]
     places = both_ends(contest.sign * gain, contest.sign * contest.scores[:, other], gain == 0)
-    own = contest.sign * contest.scores[places, contest.models.index(best)]
-    places = places[np.argsort(-own, kind="stable")]
+    column = contest.models.index(best)
+    trivial = contest.best[places, column] <= contest.chance[places, column]
+    own, items = contest.sign * contest.scores[places, column], counts.n_items[places]
+    # a long list is harder to order
+    order = np.lexsort((-items, -own, trivial))
+    places, trivial = places[order], trivial[order]
     ranked = [contest.models[place] for place in best_first(contest)]
     shown = [name for name in ranked if name in (*ranked[:_MODELS], before, after)]
     columns = {name: contest.scores[places, contest.models.index(name)] for name in shown}
@@ -55,7 +59,7 @@ def users_of(field: Field, before: str, after: str, best: str) -> Section:
     lists = _lists(field, before, after, places)
     opens = "both models' lists and the best order" if lists else None
     lead = leading(opens, _rest(len(gain), len(places), before, after))
-    caption = f"Users by {told(contest.name)} of {told(best)}, the best first"
+    caption = f"Users by {told(contest.name)} of {told(best)}, the best first{last(trivial)}"
     return Section("users", "User by user", lead, [Users(Table(caption, cells), lists)])
 
 

@@ -11,6 +11,7 @@ from recsys_ndcg.input.written_ids import written
 from recsys_ndcg.rendering.page.lists import packed, sides_in_order
 from recsys_ndcg.rendering.page.names import told
 from recsys_ndcg.rendering.page.parts import Section, Table, Users
+from recsys_ndcg.rendering.plots.wording import count
 from recsys_ndcg.rendering.table import number
 from recsys_ndcg.report.page.side_by_side import DEPTH, side_by_side
 
@@ -65,8 +66,14 @@ def users_of(report: Audited) -> Section:
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     opens = f"the first {DEPTH} ranks beside the best order" if shown else None
     lead = leading(opens, _rest(len(ids), len(places)))
-    table = Table(f"Users by {told(first)}, the best first", cells)
+    table = Table(f"Users by {told(first)}, the best first{last(levels.trivial[:, 0])}", cells)
     return Section("users", "User by user", lead, [Users(table, shown)])
+
+
+def last(trivial: Flags) -> str:
+    """Return who stands at the end, if anybody is trivial."""
+    n_last = int(trivial.sum())
+    return f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
 
 
 def _rest(n_users: int, n_shown: int) -> str:
@@ -83,7 +90,8 @@ def _rest(n_users: int, n_shown: int) -> str:
 def both_ends(score: Floats, then: Floats, trivial: Flags) -> Positions:
     """Return the places of the users, the best first; of too many, the best and the worst.
 
-    Of too many, those are left out for whom every order scores the same: they show nothing.
+    Those for whom every order scores the same show nothing: they are last, and of too many left
+    out.
     """
     n_users = len(score)
     some = np.arange(n_users)
@@ -91,8 +99,7 @@ def both_ends(score: Floats, then: Floats, trivial: Flags) -> Positions:
         told_apart = np.flatnonzero(~np.isnan(score) & ~trivial)
         if len(told_apart) >= MOST:
             some = _outer(score, told_apart)
-    order = np.lexsort((-then[some], -score[some]))
-    some = some[order]
+    some = some[np.lexsort((-then[some], -score[some], trivial[some]))]
     return some if len(some) <= MOST else np.concatenate([some[: MOST // 2], some[-MOST // 2 :]])
 
 
