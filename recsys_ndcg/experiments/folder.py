@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -253,8 +254,9 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 def _clear(folder: Path) -> None:
     """Remove what was being written when a process was killed."""
     for path in folder.rglob(".*.part"):
-        if path.stat().st_mtime < time.time() - _STALE:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another process has just finished it
+            if path.stat().st_mtime < time.time() - _STALE:
+                path.unlink()
 
 
 def _settled(path: Path, kind: str, told: dict[str, Any], same: Iterable[str]) -> list[str]:
@@ -290,4 +292,6 @@ def _checked(part: Part, kind: str) -> dict[str, Any]:
     for name in _PARTS[kind]:
         part[name].names()
     part["begun" if kind == "run" else "name"].text()
+    if kind == "run":
+        part["data"]["digest"].text()
     return {name: one for name, one in part.value.items() if name != "format"}

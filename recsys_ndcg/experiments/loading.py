@@ -49,7 +49,8 @@ def load_runs(*paths: str | Path) -> Runs:
     with needing("joblib", "surprise", job="Reading runs", extra="surprise"):
         from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.runs import Runs  # noqa: PLC0415
-    found = {str(folder): RunFolder.read(folder) for path in paths for folder in _folders(path)}
+    folders = dict.fromkeys(Path(folder) for path in paths for folder in _folders(path))
+    found = {str(folder): RunFolder.read(folder) for folder in folders}
     if not found:
         msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
         raise InvalidInputError(msg)

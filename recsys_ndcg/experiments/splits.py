@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,10 @@ def splitter_of(splits: Any, data: Any) -> Any:
         It cannot split.
     """
     if not isinstance(splits, Integral):
-        return iterator_of(UserKFold() if splits is None else splits, data)
+        found = iterator_of(UserKFold() if splits is None else splits, data)
+        with suppress(TypeError):  # of what cannot be copied
+            found = copy.copy(found)  # PredefinedKFold notes in itself what it has split
+        return found
     if isinstance(splits, bool) or splits < 2:
         most = len(ratings_of(data))
         msg = f"splits={splits}, but ratings are split into 2 folds or more, up to {most}."

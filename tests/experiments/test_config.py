@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import recsys_ndcg as rn
+from recsys_ndcg.cli.filling import Filling
 from recsys_ndcg.experiments.config import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut
 from tests.commands import run as run_command
 from tests.experiments.made import ratings, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIG = """
 ratings = "ratings.csv"
@@ -158,3 +160,84 @@ def test_a_page_of_an_experiment(config: Path) -> None:
     before = config.read_bytes()
     assert run_command("experiment", config, "--html", config).exit_code == 2
     assert config.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("x = ", "SyntaxError"),
+        ("raise RuntimeError('no')", "RuntimeError: no"),
+        ("import sys; sys.exit(0)", "SystemExit: 0"),
+    ],
+)
+def test_a_module_that_cannot_be_loaded(content: str, fault: str, config: Path) -> None:
+    """Is its fault, and said with its name."""
+    name = f"faulty_{fault.partition(':')[0].lower()}"
+    (config.parent / f"{name}.py").write_text(content)
+    config.write_text(CONFIG.replace("my_models", name))
+    said = run_command("experiment", config)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert f"[models.mine]: '{name}.item_means' cannot be imported: {fault}" in said.stderr
+
+
+def test_a_class_that_fails_when_it_is_made(config: Path) -> None:
+    """Whatever it raises."""
+    (config.parent / "unmade.py").write_text("class Model:\n    def __init__(self): {}['key']\n")
+    config.write_text(CONFIG + '[models.bad]\nclass = "unmade.Model"\n')
+    said = run_command("experiment", config)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert "[models.bad]: unmade.Model cannot be made so: KeyError: 'key'" in said.stderr
+
+
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+def test_what_models_print_stands_aside(n_jobs: str, config: Path) -> None:
+    """The output of the command is the leaderboard alone."""
+    loud = MINE.replace("    means", "    print('loud')\n    means", 1)
+    (config.parent / "loud_models.py").write_text(loud)
+    config.write_text(CONFIG.replace("my_models", "loud_models"))
+    said = subprocess.run(  # noqa: S603 - our own command, as its streams are the system's
+        [
+            sys.executable,
+            "-m",
+            "recsys_ndcg",
+            "experiment",
+            config,
+            "--format=csv",
+            f"--n-jobs={n_jobs}",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(rn.__file__).parents[1])},
+    )
+    assert said.stdout.startswith("metric,model,mean")
+    assert said.stderr.split() == ["loud", "loud"]
+
+
+def test_the_leaderboard_while_it_fills(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where some of it was done before, and by errors the lowest first."""
+    screen = Console(file=io.StringIO(), force_terminal=True, width=60)
+    monkeypatch.setattr("recsys_ndcg.cli.filling.err", screen)
+    config.write_text(CONFIG.replace('["ndcg@5", "ndcg@5:catalogue"]', '["rmse", "ndcg@5"]'))
+    asked = from_toml(config)
+    models = [*asked["models"], "new"]
+    filling = Filling(models)
+    filling.resume(asked["folder"])
+    assert filling.table()["folds"].tolist() == [0, 0, 0]
+    given = rn.experiment(**asked, progress=filling.progress, on_result=filling.add)
+    table = filling.table()
+    assert table["folds"].to_dict() == {"SVD": 2, "mine": 2, "new": 0}
+    assert table["rmse"].iloc[:2].is_monotonic_increasing
+    runs = given.runs.groupby("model")["ndcg@5"].mean()
+    assert table["ndcg@5"].dropna().to_dict() == pytest.approx(runs.to_dict())
+    again = Filling(models)
+    again.resume(asked["folder"])
+    pd.testing.assert_frame_equal(again.table(), table)
+    again.progress("Training", 0.5)
+    with again.shown():
+        pass
+    drawn = screen.file.getvalue()  # type: ignore[attr-defined] # it is a StringIO
+    assert "mine" in drawn
+    assert "50%" in drawn
+    (asked["folder"] / "run.json").write_text("{")
+    Filling(models).resume(asked["folder"])  # which the experiment says
