@@ -8,12 +8,14 @@ their digests, which were written before it.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path, reading, shown
@@ -262,9 +264,23 @@ def _clear(folder: Path) -> None:
 def _settled(path: Path, kind: str, told: dict[str, Any], same: Iterable[str]) -> list[str]:
     """Write a file unless it is there, and return in what the one that is there differs."""
     if not path.exists():
-        _write(path, {"format": f"recsys_ndcg {kind} {FORMAT}", **told})
+        _write_first(path, {"format": f"recsys_ndcg {kind} {FORMAT}", **told})
     before = _told(path, kind)  # which another process may have written meanwhile
     return [one for name in same for one in _differences(name, before.get(name), told[name])]
+
+
+def _write_first(path: Path, told: dict[str, Any]) -> None:
+    """Write a file, unless another process was first."""
+    own = path.with_name(f".{token_hex(8)}.part")
+    _write(own, told)
+    try:
+        os.link(own, path)
+    except FileExistsError:
+        return
+    except OSError:  # where a file has one name only
+        own.replace(path)
+    finally:
+        own.unlink(missing_ok=True)
 
 
 def _differences(name: str, before: Any, asked: Any) -> list[str]:

@@ -17,8 +17,8 @@ from recsys_ndcg.experiments.measured import described as described_plan
 from recsys_ndcg.experiments.ratings import described as described_ratings
 from recsys_ndcg.experiments.ratings import users_of
 from recsys_ndcg.experiments.reproducing import typed_for
-from recsys_ndcg.experiments.running import Schedule, outcomes
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
+from recsys_ndcg.experiments.workers import outcomes
 from recsys_ndcg.report.parquet import column_of
 from recsys_ndcg.surprise.leakage import warn_of_leaks
 from recsys_ndcg.surprise.orderless import warn_of_random_order
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.experiments.cells import Cell, Result
+    from recsys_ndcg.experiments.running import Schedule
 
 
 @dataclass(frozen=True)

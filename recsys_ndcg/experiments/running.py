@@ -1,22 +1,13 @@
-"""The cells of an experiment, one after the other or in workers of their own."""
+"""The cells of an experiment: every model in every fold of every seed."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
-from concurrent.futures import FIRST_COMPLETED, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from joblib import effective_n_jobs
-from joblib.externals.loky import ProcessPoolExecutor
-
 from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown
-from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, worked
+from recsys_ndcg.experiments.cells import Cell, Task
 from recsys_ndcg.experiments.models import models_of, refuse_for_catalogue
 from recsys_ndcg.experiments.ratings import digest_of_split
 from recsys_ndcg.experiments.splits import seeded, seeds_of, splitter_of
@@ -25,15 +16,12 @@ from recsys_ndcg.surprise.trainsets import Ratings
 from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from recsys_ndcg.experiments.measured import Measured
     from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.surprise.leakage import Leak
     from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
-
-_LOOKS = 1.0  # seconds between looks whether there is anybody to work for
 
 
 @dataclass(frozen=True)
@@ -134,62 +122,3 @@ def check(models: Mapping[str, Any], baseline: str | None, n_jobs: int | None) -
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
         raise InvalidInputError(msg)
     check_jobs(n_jobs)
-
-
-def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
-    """Give what comes of tasks as it comes.
-
-    With several jobs each worker is a process, and none of them outlives this generator.
-
-    Raises
-    ------
-    InvalidInputError
-        A worker was killed.
-    """
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        yield from map(worked, tasks)
-        return
-    running: dict[Future[Result | Failure], Cell] = {}
-    pool = ProcessPoolExecutor(max_workers=workers, initializer=_depend, initargs=(os.getpid(),))
-    try:
-        for task in tasks:
-            running[pool.submit(worked, task)] = task.cell
-            if len(running) > workers:  # one waits, so that no worker does
-                yield from _finished(running)
-        while running:
-            yield from _finished(running)
-    finally:
-        pool.shutdown(kill_workers=True)
-
-
-def _depend(asking: int) -> None:
-    """Leave Ctrl-C to the process that asked, and end with it, also where it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(asking,), daemon=True).start()
-
-
-def _end_with(asking: int) -> None:
-    while os.getppid() == asking:
-        time.sleep(_LOOKS)
-    os._exit(1)
-
-
-def _finished(running: dict[Future[Result | Failure], Cell]) -> Iterator[Result | Failure]:
-    """Wait for some of what is running, and give it."""
-    finished, _ = wait(running, return_when=FIRST_COMPLETED)
-    for one in finished:
-        try:
-            found = one.result()
-        except BrokenProcessPool:
-            told = "; ".join(map(str, running.values()))
-            msg = (
-                f"A worker was ended from outside, perhaps for lack of memory, while these were "
-                f"running or waiting: {told}. Run again with fewer jobs (n_jobs=1 takes the least "
-                "memory); with folder= it goes on from there."
-            )
-            raise InvalidInputError(msg) from None
-        except Exception as error:  # noqa: BLE001 - what cannot be sent to a worker, or back
-            found = failure_of(running[one], error)
-        del running[one]
-        yield found

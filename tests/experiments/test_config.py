@@ -116,6 +116,10 @@ def test_runs_in_one_table(config: Path) -> None:
     csv = run_command("leaderboard", "other", "--metric", "ndcg@5:catalogue", "--format", "csv")
     assert csv.stdout.splitlines()[0].startswith("run,model,ndcg@5,ndcg@5:catalogue,users,done,of")
     assert run_command("leaderboard", "other", "--metric", "map").exit_code == 2
+    for words in (["-n", "3"], ["--sort", "z"], ["--threshold", "4"], ["--ascending"]):
+        refused = run_command("leaderboard", "other", *words)
+        assert refused.exit_code == 2
+        assert "Runs are measured already" in refused.stderr
 
 
 @pytest.mark.parametrize(

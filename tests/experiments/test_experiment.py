@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -350,3 +351,14 @@ def test_what_is_to_be_typed_makes_the_same() -> None:
         names |= {one.__name__: one for one in (SVD, BaselineOnly, MostPopular, LeaveNOut)}
         exec(str(found.field.made_by), names)  # noqa: S102 - what we wrote
         pd.testing.assert_frame_equal(names["comparison"].per_user, found.per_user)
+
+
+def test_a_worker_that_dies_takes_no_other_cell_with_it() -> None:
+    """It is named, and the others go on, whoever was beside it."""
+
+    def deadly(_: pd.DataFrame) -> Any:
+        os._exit(3)
+
+    with pytest.warns(rn.DataWarning, match="deadly failed in 2 of 2 folds.*ended from outside"):
+        found = run({"deadly": deadly, **models()}, n_jobs=2)
+    pd.testing.assert_frame_equal(found.per_user, run().per_user)

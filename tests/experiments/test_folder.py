@@ -359,3 +359,26 @@ def test_any_change_of_the_ratings_is_noticed(change: Any) -> None:
     if other.raw_ratings[7][:3] != one.raw_ratings[7][:3]:
         splits = (next(iter(KFold(2, random_state=0).split(data))) for data in (one, other))
         assert len({digest_of_split(*split) for split in splits}) == 2
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_whoever_is_first_says_what_is_asked(
+    done: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
+) -> None:
+    """Two that begin at once find no file; the second finds one when it writes its own."""
+    seen = (done / "run.json").read_bytes()
+    if links:
+        monkeypatch.setattr("pathlib.Path.exists", lambda _: False)
+        with pytest.raises(rn.InvalidInputError, match=r"splits\.n_splits \(2, now 3\)"):
+            run(folder=done, splits=3, protocol="both")
+        assert (done / "run.json").read_bytes() == seen
+        return
+    monkeypatch.setattr("os.link", _no_links)
+    other = done.parent / "other"
+    run(folder=other)
+    assert (other / "run.json").exists()
+    assert not list(other.rglob(".*"))
+
+
+def _no_links(*_: Any) -> None:
+    raise PermissionError

@@ -76,6 +76,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         if source.file is not None and (more or source.file.is_dir()):
+            _refuse_late((choices, written, sort, n, ascending))
             show_runs([source.file, *(more or ())], form, metric, quiet=style.quiet)
             return
         _check(sort, n)
@@ -84,6 +85,13 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         _show(board, form, f"{name} by {sort}")
         if not style.quiet and form == "text":
             _say_more(board.attrs["trivial"], report.signature(name), full=style.full_signature)
+
+
+def _refuse_late(given: tuple[object, ...]) -> None:
+    """Refuse what would change nothing of runs."""
+    if given != (Choices(), Written(), "score", 20, False):
+        msg = "Runs are measured already: give their folders, --metric and --format alone."
+        raise InvalidInputError(msg)
 
 
 def _say_more(trivial: int, signature: Signature, *, full: bool) -> None:
