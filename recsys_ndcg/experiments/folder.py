@@ -7,20 +7,18 @@ their digests, which were written before it.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, reading, shown
+from recsys_ndcg.errors import InvalidInputError, check_path, reading
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import machine, versions
+from recsys_ndcg.experiments.settled import FORMAT, settled, told_in, write_json
 from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.parquet import from_parquet, to_parquet
 from recsys_ndcg.report.plain import plain
@@ -28,13 +26,12 @@ from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.surprise.model_selection.folds import Fold, Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from recsys_ndcg.experiments.cells import Failure
     from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.report.parts import Part
 
-FORMAT = 1
 _RUN = "run.json"
 _CELLS = "cells"
 _MODEL = "model.json"
@@ -80,11 +77,11 @@ class RunFolder:
             msg = f"{folder}: cannot be a folder of results ({error.strerror or error})."
             raise InvalidInputError(msg) from None
         begun = {**asked, "begun": now(), "versions": versions(), "machine": machine()}
-        differences = _settled(folder / _RUN, "run", begun, asked.keys())
+        differences = settled(folder / _RUN, "run", begun, asked.keys())
         for name, model in models.items():
             told = {"name": name, **model.described}
             file = folder / _CELLS / _folder(name) / _MODEL
-            differences += [f"{name}: {one}" for one in _settled(file, "model", told, told.keys())]
+            differences += [f"{name}: {one}" for one in settled(file, "model", told, told.keys())]
         if differences:
             msg = (
                 f"{folder}: another experiment was begun there; different are "
@@ -107,7 +104,7 @@ class RunFolder:
         if not cls.is_one(folder):
             msg = f"{folder}: no folder of an experiment, which has a {_RUN}."
             raise InvalidInputError(msg)
-        return cls(folder, _told(folder / _RUN, "run"))
+        return cls(folder, told_in(folder / _RUN, "run"))
 
     @staticmethod
     def is_one(path: str | Path) -> bool:
@@ -118,7 +115,7 @@ class RunFolder:
     def models(self) -> dict[str, dict[str, Any]]:
         """What is known of each model, by its name."""
         files = sorted((self.path / _CELLS).glob(f"*/{_MODEL}"))
-        told = [_told(file, "model") for file in files]
+        told = [told_in(file, "model") for file in files]
         return {one["name"]: one for one in told}
 
     def holds(self, cell: Cell) -> bool:
@@ -161,7 +158,7 @@ class RunFolder:
             "versions": versions(),
             "finished": now(),
         }
-        _write(self._file(cell, ".json"), told)
+        write_json(self._file(cell, ".json"), told)
         self._file(cell, _FAILED).unlink(missing_ok=True)
 
     def fail(self, failure: Failure) -> Path:
@@ -249,65 +246,9 @@ def _folder(model: str) -> str:
     return f"{simple}-{sha256(model.encode(errors='replace')).hexdigest()[:8]}"
 
 
-def _write(path: Path, told: dict[str, Any]) -> None:
-    write_whole(path, json.dumps(told, indent=1) + "\n")
-
-
 def _clear(folder: Path) -> None:
     """Remove what was being written when a process was killed."""
     for path in folder.rglob(".*.part"):
         with suppress(FileNotFoundError):  # another process has just finished it
             if path.stat().st_mtime < time.time() - _STALE:
                 path.unlink()
-
-
-def _settled(path: Path, kind: str, told: dict[str, Any], same: Iterable[str]) -> list[str]:
-    """Write a file unless it is there, and return in what the one that is there differs."""
-    if not path.exists():
-        _write_first(path, {"format": f"recsys_ndcg {kind} {FORMAT}", **told})
-    before = _told(path, kind)  # which another process may have written meanwhile
-    return [one for name in same for one in _differences(name, before.get(name), told[name])]
-
-
-def _write_first(path: Path, told: dict[str, Any]) -> None:
-    """Write a file, unless another process was first."""
-    own = path.with_name(f".{token_hex(8)}.part")
-    _write(own, told)
-    try:
-        os.link(own, path)
-    except FileExistsError:
-        return
-    except OSError:  # where a file has one name only
-        own.replace(path)
-    finally:
-        own.unlink(missing_ok=True)
-
-
-def _differences(name: str, before: Any, asked: Any) -> list[str]:
-    """Return where two values differ, and how."""
-    if isinstance(before, dict) and isinstance(asked, dict):
-        names = dict.fromkeys([*before, *asked])
-        return [
-            told
-            for one in names
-            for told in _differences(f"{name}.{one}", before.get(one), asked.get(one))
-        ]
-    return [] if before == asked else [f"{name} ({shown(before)}, now {shown(asked)})"]
-
-
-def _told(path: Path, kind: str) -> dict[str, Any]:
-    """Return what a file says."""
-    return read_saved(path, kind, FORMAT, lambda part, _: _checked(part, kind))
-
-
-_PARTS = {"run": ("data", "splits", "measures"), "model": ("parameters",)}
-
-
-def _checked(part: Part, kind: str) -> dict[str, Any]:
-    """Return what a file says, if it says all that is read of it."""
-    for name in _PARTS[kind]:
-        part[name].names()
-    part["begun" if kind == "run" else "name"].text()
-    if kind == "run":
-        part["data"]["digest"].text()
-    return {name: one for name, one in part.value.items() if name != "format"}
