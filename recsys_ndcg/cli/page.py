@@ -41,8 +41,13 @@ def check_page(path: Path | None) -> None:
             return
 
 
-def write_page(path: Path, found: Report | Comparison) -> None:
-    """Write a page to a file, or to standard output; it says what was typed to make it."""
+def write_page(path: Path | None, found: Report | Comparison) -> bool:
+    """Write a page that says what was typed to make it, and tell if it is the output itself.
+
+    To be called before anything is printed: a pipe that is closed early leaves the file whole.
+    """
+    if path is None:
+        return False
     from recsys_ndcg.comparison.page import page as of_comparison
     from recsys_ndcg.report.page import page as of_report
     from recsys_ndcg.report.report import Report
@@ -55,3 +60,4 @@ def write_page(path: Path, found: Report | Comparison) -> None:
         text = of_comparison.write(found, place, command)
     if place is None:
         emit(text)
+    return place is None

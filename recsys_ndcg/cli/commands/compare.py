@@ -24,7 +24,6 @@ from recsys_ndcg.cli.parameters import (
     checked_form,
 )
 from recsys_ndcg.cli.process import emit, say, show, told
-from recsys_ndcg.cli.source import is_dash
 from recsys_ndcg.cli.testing import Statistics
 from recsys_ndcg.errors import InvalidInputError
 
@@ -152,12 +151,10 @@ def compare(  # noqa: PLR0913 - one parameter per option
         reports = entries.reports(plan, gated, progress=not style.quiet)
         shown = None if names is None else [*names, *map(str, gated)]
         found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
-        if tables.html is None or not is_dash(tables.html):
-            show_comparison(found, form, style, kinds)
         if tables.save is not None:
             found.save(tables.save)
-        if tables.html is not None:
-            write_page(tables.html, found)
+        if not write_page(tables.html, found):
+            show_comparison(found, form, style, kinds)
         judged = [name for name in entries.files if name != other]
         close(_gates(found, judged, means, other, worse), quiet=style.quiet)
 

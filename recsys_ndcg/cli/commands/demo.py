@@ -57,16 +57,16 @@ def demo(
         models = len(experiments.MODELS)
         with closing(followed(experiment.run(), "Training", models, wanted=True)) as running:
             reports = experiments.reports(running, names, limit)
+        comparison = compare(reports)
+        if write_page(html, comparison):
+            return
         source = "sample ratings" if ratings is None else str(ratings)
         say(
             f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
             f"rank; relevant from {limit:g}.",
             wrap=True,
         )
-        comparison = compare(reports)
         _show_models(comparison, reports, names)
-        if html is not None:
-            write_page(html, comparison)
 
 
 def _check_seed(seed: int) -> None:

@@ -15,7 +15,6 @@ from recsys_ndcg.cli.output import check_apart
 from recsys_ndcg.cli.page import Html, check_page, write_page
 from recsys_ndcg.cli.parameters import Style, checked_form
 from recsys_ndcg.cli.process import emit, err, say, show, told
-from recsys_ndcg.cli.source import is_dash
 from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
@@ -55,12 +54,10 @@ def experiment(
         check_apart({"CONFIG": config}, {"--html": html})
         check_page(html)
         found = _run(config, _given(folder=folder, n_jobs=n_jobs), quiet=style.quiet)
-        if html is None or not is_dash(html):
+        if not write_page(html, found):
             show_comparison(found, form, style)
             if form == "text" and not style.quiet:
                 _say_costs(found)
-        if html is not None:
-            write_page(html, found)
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from recsys_ndcg.cli.parameters import (
 )
 from recsys_ndcg.cli.process import told
 from recsys_ndcg.cli.scale import Scale
-from recsys_ndcg.cli.source import files_of, is_dash
+from recsys_ndcg.cli.source import files_of
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ def report(  # noqa: PLR0913 - one parameter per option
         if found is None:
             plan = plan_of(choices, names, options.cutoffs(k or ["10"]))
             found, _ = scale.measured(source, written, plan, Files(), quiet=style.quiet)
-        if html is None or not is_dash(html):
+        if not write_page(html, found):
             _show(found, form, style)
-        if html is not None:
-            write_page(html, found)
 
 
 def _show(found: Report | Comparison, form: str, style: Style) -> None:
