@@ -112,7 +112,9 @@ def harmless(page: str) -> Parsed:
     own = page
     for script in found.scripts:
         own = own.replace(script, "")
-    assert {one for one in own if category(one) in {"Cc", "Cf", "Cs"}} <= set("\n\u200c\u200d")
+    marks = set("\n\u200c\u200d\u2068\u2069")  # the last two stand around names, in pairs
+    assert {one for one in own if category(one) in {"Cc", "Cf", "Cs"}} <= marks
+    assert own.count("\u2068") == own.count("\u2069")
     return found
 
 

@@ -104,3 +104,13 @@ def test_a_metric_of_a_hostile_name_is_text() -> None:
     page = harmless(report.to_html())
     assert "{{7*7}}</style><b>" in page.text
     assert not page.named("b")
+
+
+def test_names_from_right_to_left_turn_nothing_around() -> None:
+    """They are isolated in sentences, and as they are in what is copied."""
+    name = "\u05de\u05d5\u05d3\u05dc 1"
+    sentence = f"{name} is better than SVD, and {name} alone."
+    marked = f"\u2068{name}\u2069"
+    assert shortened(sentence, [name, "SVD"]) == sentence.replace(name, marked)
+    assert shortened(sentence, [name, "SVD"], isolate=False) == sentence
+    assert shortened("SVD and KNN", ["SVD", "KNN"]) == "SVD and KNN"

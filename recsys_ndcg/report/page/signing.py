@@ -39,9 +39,9 @@ def signing(
     command : str, optional
         The command line, if the page was made by one.
     """
-    lines = (shortened(visible(line), names) for line in typed.splitlines())
+    lines = (shortened(visible(line), names, isolate=False) for line in typed.splitlines())
     asked = [] if command is None else [Code("The command", visible(command))]
-    texts = (shortened(one, names) for one in signature_texts(signed))
+    texts = (shortened(one, names, isolate=False) for one in signature_texts(signed))
     return Section(
         "how",
         "How this was computed",
