@@ -100,3 +100,28 @@ def test_lists_take_no_more_room_than_there_is() -> None:
     assert 0 < len(some["users"]) < 20
     assert some["users"] == whole["users"][: len(some["users"])]
     assert packed(["model"], [], [])["users"] == []
+
+
+def test_users_of_whom_nothing_is_known_stand_last() -> None:
+    """Those whose every order scores the same, told in the caption; longer lists before shorter."""
+    rows = {f"flat{place}": [(2.5, 3), (1, 3)] for place in range(3)}
+    rows |= {
+        "short": [(2.5, 5), (1, 3)],
+        "long": [(3.5, 5), (2, 4), (1, 3)],
+        "bad": [(1, 5), (2.5, 3)],
+    }
+    page = rn.evaluate(rows).to_html()
+    places = [page.index(f"<bdi>{name}</bdi>") for name in ("bad", "flat0", "flat2")]
+    assert places == sorted(places)
+    assert page.index("<bdi>short</bdi>") < places[0] > page.index("<bdi>long</bdi>")
+    told = "; last 3 users for whom every order scores the same"
+    assert told in page
+    other = {user: [(-one, true) for one, true in some] for user, some in rows.items()}
+    assert told in rn.compare({"one": rows, "other": other}).to_html()
+
+
+def test_only_users_who_are_shown_are_told_of() -> None:
+    """Of too many, those who show nothing are left out."""
+    rows = {user: [(2.5, 5), (1, 3 + user % 2)] for user in range(1200)}
+    rows |= {-user: [(2.5, 3), (1, 3)] for user in range(1, 5)}
+    assert "; last " not in rn.evaluate(rows).to_html()

@@ -41,7 +41,8 @@ def users_of(field: Field, before: str, after: str, best: str) -> Section:
     contest, counts = field.deciding, field.first.counts
     one, other = (contest.models.index(name) for name in (before, after))
     gain = contest.scores[:, other] - contest.scores[:, one]
-    places = both_ends(contest.sign * gain, contest.sign * contest.scores[:, other], gain == 0)
+    gained, then = contest.sign * gain, contest.sign * contest.scores[:, other]
+    places = both_ends(gained, then, gain == 0, counts.n_items)
     column = contest.models.index(best)
     trivial = contest.best[places, column] <= contest.chance[places, column]
     own, items = contest.sign * contest.scores[places, column], counts.n_items[places]

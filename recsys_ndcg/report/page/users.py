@@ -34,7 +34,7 @@ def users_of(report: Audited) -> Section:
     counts = levels.scores.counts
     sign = 1 if levels.scores.measurements[0].metric.greater_is_better else -1
     score, z = levels.scores.per_user[:, 0], levels.z[:, 0]
-    places = both_ends(sign * score, sign * z, levels.trivial[:, 0])
+    places = both_ends(sign * score, sign * z, levels.trivial[:, 0], counts.n_items)
     columns = {
         "chance": levels.orders.chance[places, 0],
         "adjusted": levels.adjusted[places, 0],
@@ -66,7 +66,7 @@ def users_of(report: Audited) -> Section:
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     opens = f"the first {DEPTH} ranks beside the best order" if shown else None
     lead = leading(opens, _rest(len(ids), len(places)))
-    table = Table(f"Users by {told(first)}, the best first{last(levels.trivial[:, 0])}", cells)
+    table = Table(f"Users by {told(first)}, the best first{last(levels.trivial[places, 0])}", cells)
     return Section("users", "User by user", lead, [Users(table, shown)])
 
 
@@ -87,7 +87,7 @@ def _rest(n_users: int, n_shown: int) -> str:
     )
 
 
-def both_ends(score: Floats, then: Floats, trivial: Flags) -> Positions:
+def both_ends(score: Floats, then: Floats, trivial: Flags, n_items: Positions) -> Positions:
     """Return the places of the users, the best first; of too many, the best and the worst.
 
     Those for whom every order scores the same show nothing: they are last, and of too many left
@@ -99,7 +99,8 @@ def both_ends(score: Floats, then: Floats, trivial: Flags) -> Positions:
         told_apart = np.flatnonzero(~np.isnan(score) & ~trivial)
         if len(told_apart) >= MOST:
             some = _outer(score, told_apart)
-    some = some[np.lexsort((-then[some], -score[some], trivial[some]))]
+    # of equal ones the longer list first: it is harder to order
+    some = some[np.lexsort((-n_items[some], -then[some], -score[some], trivial[some]))]
     return some if len(some) <= MOST else np.concatenate([some[: MOST // 2], some[-MOST // 2 :]])
 
 
