@@ -40,6 +40,13 @@ def test_the_demo_prints_what_the_first_screen_shows() -> None:
     assert first.splitlines()[:-1] == [*block("demo").splitlines(), ""]
 
 
+def test_the_picture_is_small() -> None:
+    """What `examples/gallery.py --picture` drew."""
+    picture = (ROOT / "docs" / "page.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert 50_000 < len(picture) < 200_000
+
+
 def test_metrics_of_your_own_are_those_of_the_example() -> None:
     """The definitions, and what they print."""
     script = ROOT / "examples" / "metrics_of_your_own.py"
