@@ -382,3 +382,21 @@ def test_whoever_is_first_says_what_is_asked(
 
 def _no_links(*_: Any) -> None:
     raise PermissionError
+
+
+def test_a_splitter_is_known_by_its_own_seed(folder: Path) -> None:
+    """Where there is one seed; that of a run is in the names of its cells."""
+    run(folder=folder, splits=KFold(2, random_state=9))
+    run(folder=folder, splits=KFold(2, random_state=9))
+    with pytest.raises(rn.InvalidInputError, match=r"splits\.random_state \(9, now 8\)"):
+        run(folder=folder, splits=KFold(2, random_state=8))
+
+
+def test_any_change_of_a_testset_is_noticed() -> None:
+    """Of its users, items, ratings, and of how many rows it has."""
+    trainset, testset = next(iter(KFold(2, random_state=0).split(dataset_of(ratings()))))
+    user, item, rating = testset[3]
+    others = [("new", item, rating), (user, "new", rating), (user, item, rating + 0.5)]
+    changed = [[*testset[:3], one, *testset[4:]] for one in others] + [testset[:-1]]
+    digests = {digest_of_split(trainset, one) for one in [testset, *changed]}
+    assert len(digests) == 5
