@@ -16,6 +16,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # it tells its makers what is used
+os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
 import mlflow
 
 logging.disable(logging.INFO)  # how its tables are made

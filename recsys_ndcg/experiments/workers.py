@@ -50,8 +50,10 @@ def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Outcome, No
                 yield from pool.finished()
         while pool.running:
             yield from pool.finished()
-    finally:
+    except BaseException:  # whatever stops it, they do not go on
         pool.end()
+        raise
+    pool.end(kill=False)
 
 
 class _Pool:
@@ -92,10 +94,10 @@ class _Pool:
             yield failure_of(task.cell, InvalidInputError(_ENDED)) if found is None else found
         self._executor = _executor(self._workers)
 
-    def end(self) -> None:
-        """End the workers, whatever they are doing."""
+    def end(self, *, kill: bool = True) -> None:
+        """End the workers, whatever they are doing; or let them go, as they have nothing to do."""
         with _silent_threads():
-            self._executor.shutdown(kill_workers=True)
+            self._executor.shutdown(kill_workers=kill)
 
 
 def _executor(workers: int) -> ProcessPoolExecutor:

@@ -27,7 +27,7 @@ _FOREIGN = """() => [...document.querySelectorAll('*')].filter((one) =>
   || [...one.attributes].some((that) => /^on/i.test(that.name)
       || (/href|src|action/i.test(that.name) && !that.value.startsWith('#')))
 ).map((one) => one.outerHTML.slice(0, 100))"""
-_UNSEEN = r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]"
+_UNSEEN = r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066\u2067\ufeff]"
 _PAIRS = [
     ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>'),
     ("x" * 10_000, "x" * 9_999 + "y"),

@@ -54,7 +54,7 @@ def test_lists_are_those_of_explain(
     rows: list[tuple[int, int, int, int | None]], k: int, ties: str
 ) -> None:
     """With ties and without true values."""
-    rows = [*rows, (9, 0, 1, 3)]  # something is known
+    rows = [*rows, (9, 0, 1, 3), (9, 1, 2, 4)]  # something is known, and not one grade for all
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rn.DataWarning)
         report = rn.evaluate(rows, metrics="ndcg@5", convention=rn.Convention(ties=ties))
