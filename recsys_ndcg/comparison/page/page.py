@@ -12,10 +12,9 @@ from recsys_ndcg.comparison.page.users import users_of
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.comparison.verdict import verdict
 from recsys_ndcg.rendering import compared
-from recsys_ndcg.rendering.page.assembling import assembled
+from recsys_ndcg.rendering.page.assembling import written
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Page
-from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.page.parts import spread
 from recsys_ndcg.report.page.signing import signing
 
@@ -46,10 +45,7 @@ def write(comparison: Contested, path: str | Path | None, command: str | None = 
     InvalidInputError
         The file cannot be written.
     """
-    page = assembled(page_of(comparison, command))
-    if path is not None:
-        write_whole(path, page)
-    return page
+    return written(page_of(comparison, command), path)
 
 
 def page_of(comparison: Contested, command: str | None = None) -> Page:

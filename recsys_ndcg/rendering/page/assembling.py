@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.page.parts import Chart, Fold, Panels
 from recsys_ndcg.rendering.page.runtime import runtime
+from recsys_ndcg.rendering.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     import jinja2
 
@@ -40,6 +42,14 @@ def assembled(page: Page) -> str:
         f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
     )
     return template().render(page=page, policy=policy, style=style, scripts=scripts)
+
+
+def written(page: Page, path: str | Path | None) -> str:
+    """Return a page as text, and write it if a path is given."""
+    text = assembled(page)
+    if path is not None:
+        write_whole(path, text)
+    return text
 
 
 def data_of(value: Any) -> str:

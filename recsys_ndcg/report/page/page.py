@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.rendering.page.assembling import assembled
+from recsys_ndcg.rendering.page.assembling import written
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Fold, Page, Section, Table
 from recsys_ndcg.rendering.table import cells, rows_line
-from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.page.parts import audit_table, audited, by_cutoff, spread
 from recsys_ndcg.report.page.reproducing import evaluating
 from recsys_ndcg.report.page.signing import signing
@@ -51,10 +50,7 @@ def write(report: Audited, path: str | Path | None, command: str | None = None) 
     InvalidInputError
         The file cannot be written.
     """
-    page = assembled(page_of(report, command))
-    if path is not None:
-        write_whole(path, page)
-    return page
+    return written(page_of(report, command), path)
 
 
 def page_of(report: Audited, command: str | None = None) -> Page:
