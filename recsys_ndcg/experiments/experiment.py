@@ -30,6 +30,7 @@ def experiment(  # noqa: PLR0913 - the contract
     splits: Any = 5,
     seeds: int | Iterable[int] = 1,
     folder: str | Path | None = None,
+    fingerprint: str | Mapping[str, str] | None = None,
     n_jobs: int | None = 1,
     baseline: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -67,8 +68,14 @@ def experiment(  # noqa: PLR0913 - the contract
         `random_state`. A single seed is for those that have none of their own.
     folder : path, optional
         Where every result is kept as soon as it is there: scores of users as Parquet, all else as
-        JSON. The same call goes on where another was stopped, by whatever; models and seeds may
-        be added. `load_runs` reads it. Several processes may work in it at once.
+        JSON. The same call resumes an interrupted one; models and seeds may be added. Results of
+        a different experiment are refused: other ratings, splits, measures or versions, another
+        code or content of a model. `load_runs` reads it. Several processes may share it.
+    fingerprint : str or mapping of str to str, optional
+        A mapping from the name of a model to a text that identifies it, in place of its code and
+        content: change the text whenever the model changes. A text alone identifies all models
+        that cannot be compared by content, as they hold a lock, a connection, or an open file.
+        Without it these are trained anew in every run.
     n_jobs : int, optional
         How many processes train at once; -1 for as many as there are processors.
     baseline : str, optional
@@ -125,12 +132,12 @@ def experiment(  # noqa: PLR0913 - the contract
     mean     0.775     1
     popular  0.689     3
     """
-    with needing("joblib", "surprise", job="An experiment", extra="surprise"):
+    with needing("cloudpickle", "joblib", "surprise", job="An experiment", extra="surprise"):
         from recsys_ndcg.experiments.measured import Measured  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.outcome import Outcome, opened  # noqa: PLC0415
+        from recsys_ndcg.experiments.outcome import Outcome, open_folder  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
         from recsys_ndcg.experiments.running import Schedule, check  # noqa: PLC0415
-    check(models, baseline, n_jobs)
+    check(models, baseline, n_jobs, fingerprint)
     schedule = Schedule.of(
         dataset_of(data, columns, rating_scale),
         models,
@@ -138,7 +145,8 @@ def experiment(  # noqa: PLR0913 - the contract
         splits,
         seeds,
     )
-    outcome = Outcome(schedule, None if folder is None else opened(folder, schedule), {}, {})
+    kept = None if folder is None else open_folder(folder, schedule, fingerprint)
+    outcome = Outcome(schedule, kept, {}, {})
     shown_by = nullcontext(progress) if callable(progress) else progress_bar(wanted=progress)
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)

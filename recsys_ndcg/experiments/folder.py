@@ -1,12 +1,13 @@
-"""The folder of a run: what was asked, and what came of every cell, each file written whole.
+"""The folder of a run: what was asked for, and the result of every fold, each file written whole.
 
-``run.json`` says what was asked, and each model's ``model.json`` what it is; neither is written
-again. A cell is done when its JSON is there: it names the Parquet files of its users' scores with
-their digests, which were written before it.
+``run.json`` describes the ratings, the splits and the measures, each ``model.json`` a model. A fold
+is done when its JSON is there: it names the Parquet files of its users' scores with their digests,
+which were written before it, and has the digest of everything that its numbers depend on.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import suppress
@@ -15,10 +16,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, reading
+from recsys_ndcg.errors import InvalidInputError, check_path, reading, warn
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import machine, versions
-from recsys_ndcg.experiments.settled import FORMAT, settled, told_in, write_json
+from recsys_ndcg.experiments.records import (
+    FORMAT,
+    differences,
+    digest_of,
+    read_record,
+    write_record,
+)
 from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.parquet import from_parquet, to_parquet
 from recsys_ndcg.report.plain import plain
@@ -29,11 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.experiments.cells import Failure
-    from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.report.parts import Part
 
 _RUN = "run.json"
 _CELLS = "cells"
+_COMPARED = ("written_by", "data", "splits", "measures")
 _MODEL = "model.json"
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
@@ -43,52 +50,107 @@ _STALE = 3600  # seconds, after which nobody is writing a part of a file any mor
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder, and what was asked of it.
+    """A folder, and the experiment whose results it has.
 
     Parameters
     ----------
     path : Path
         The folder.
     asked : dict
-        What `run.json` says.
+        What `run.json` holds.
+    models : dict of str to dict
+        What the `model.json` of each model holds, by its name.
     """
 
     path: Path
     asked: dict[str, Any]
+    models: dict[str, dict[str, Any]]
 
     @classmethod
-    def opened(
-        cls, path: str | Path, asked: dict[str, Any], models: Mapping[str, Model]
+    def open(
+        cls, path: str | Path, asked: dict[str, Any], models: Mapping[str, dict[str, Any]]
     ) -> RunFolder:
-        """Make the folder, or go on with it if the same is asked.
+        """Make the folder, or go on with it if its results are of the same experiment.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        asked : dict
+            What the numbers of all models depend on.
+        models : mapping of str to dict
+            What `Model.describe` returns, by the names of the models.
 
         Raises
         ------
         InvalidInputError
-            Something else was asked before: what differs is named; or nothing can be written.
+            The folder has results of a different experiment: what differs is named, and nothing
+            is written. Or it cannot be written.
+
+        Warns
+        -----
+        DataWarning
+            A model cannot be compared with the one whose results are there: they are deleted.
         """
         check_path(path)
-        folder = Path(path)
+        if not os.fspath(path):
+            msg = "folder='' is no path. Pass the path of a folder, or None to keep no results."
+            raise InvalidInputError(msg)
+        place = Path(path).absolute()  # a model may change the working directory
+        stored = cls.read(place) if cls.is_one(place) else cls(place, {}, {})
+        named = {name: {"name": name, **model} for name, model in models.items()}
+        stored.refuse_changes(asked, named)
+        began = {**asked, "begun": now(), "versions": versions(), "machine": machine()}
+        folder = cls(place, began, {**stored.models, **named})
         try:
             for name in models:
-                (folder / _CELLS / _folder(name)).mkdir(parents=True, exist_ok=True)
-            _clear(folder)
+                folder._folder_of(name).mkdir(parents=True, exist_ok=True)
+            _clear(place)
         except OSError as error:
-            msg = f"{folder}: cannot be a folder of results ({error.strerror or error})."
+            msg = f"{path}: cannot be a folder of results ({error.strerror or error})."
             raise InvalidInputError(msg) from None
-        begun = {**asked, "begun": now(), "versions": versions(), "machine": machine()}
-        differences = settled(folder / _RUN, "run", begun, asked.keys())
+        folder._begin(stored, [*models])
+        return folder
+
+    def refuse_changes(self, asked: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
+        """Refuse to add results of a different experiment to those that are here.
+
+        Raises
+        ------
+        InvalidInputError
+            What differs is named.
+        """
+        found = []
+        if any(self.cells(name) for name in self.models):
+            found += differences("", {name: self.asked.get(name) for name in asked}, asked)
         for name, model in models.items():
-            told = {"name": name, **model.described}
-            file = folder / _CELLS / _folder(name) / _MODEL
-            differences += [f"{name}: {one}" for one in settled(file, "model", told, told.keys())]
-        if differences:
+            before = self.models.get(name)
+            if before is not None and self.cells(name) and _are_comparable(before, model):
+                found += [f"{name}: {one}" for one in _changes(before, model)]
+        if found:
             msg = (
-                f"{folder}: another experiment was begun there; different are "
-                f"{'; '.join(differences)}. Take another folder, or another name for a model."
+                f"{self.path}: this folder has results of a different experiment: "
+                f"{'; '.join(found)}. Take another folder, or another name for a changed model."
             )
             raise InvalidInputError(msg)
-        return cls.read(folder)
+
+    def _begin(self, stored: RunFolder, models: list[str]) -> None:
+        """Write what is asked for, where something else or nothing was asked for before."""
+        if any(self.asked[name] != stored.asked.get(name) for name in _COMPARED):
+            write_record(self.path / _RUN, "run", self.asked)
+        for name in models:
+            model, before = self.models[name], stored.models.get(name)
+            if model != before:
+                write_record(self._folder_of(name) / _MODEL, "model", model)
+            if model["fingerprint"] is None:
+                warn(
+                    f"{name}: its folds are trained again in every run, as two models of its kind "
+                    f"cannot be compared: {model['incomparable']}. To resume it, pass "
+                    f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
+                )
+            if model["fingerprint"] is None or (before is not None and model != before):
+                for path in self._folder_of(name).glob("seed*"):
+                    path.unlink(missing_ok=True)
 
     @classmethod
     def read(cls, path: str | Path) -> RunFolder:
@@ -104,19 +166,22 @@ class RunFolder:
         if not cls.is_one(folder):
             msg = f"{folder}: no folder of an experiment, which has a {_RUN}."
             raise InvalidInputError(msg)
-        return cls(folder, told_in(folder / _RUN, "run"))
+        files = sorted((folder / _CELLS).glob(f"*/{_MODEL}"))
+        models = [read_record(file, "model") for file in files]
+        return cls(folder, read_record(folder / _RUN, "run"), {one["name"]: one for one in models})
+
+    def _fingerprint(self, model: str) -> str | None:
+        """Return the digest of all that the numbers of a model depend on; None if there is none."""
+        described = self.models[model]
+        if described["fingerprint"] is None:
+            return None
+        asked = [self.asked[name] for name in _COMPARED]
+        return digest_of([asked, described["fingerprint"], described["libraries"]])
 
     @staticmethod
     def is_one(path: str | Path) -> bool:
         """Tell the folder of a run from anything else."""
         return (Path(path) / _RUN).is_file()
-
-    @property
-    def models(self) -> dict[str, dict[str, Any]]:
-        """What is known of each model, by its name."""
-        files = sorted((self.path / _CELLS).glob(f"*/{_MODEL}"))
-        told = [told_in(file, "model") for file in files]
-        return {one["name"]: one for one in told}
 
     def holds(self, cell: Cell) -> bool:
         """Tell whether a cell is done."""
@@ -146,9 +211,9 @@ class RunFolder:
                     "orderless": one.orderless,
                 }
             )
-        told = {
-            "format": f"recsys_ndcg cell {FORMAT}",
+        values = {
             **cell._asdict(),
+            "fingerprint": self._fingerprint(cell.model),
             "split": result.split,
             "values": {name: plain(value) for name, value in result.scores.items()},
             **{name: plain(value) for name, value in result.costs.items()},
@@ -158,7 +223,7 @@ class RunFolder:
             "versions": versions(),
             "finished": now(),
         }
-        write_json(self._file(cell, ".json"), told)
+        write_record(self._file(cell, ".json"), "cell", values)
         self._file(cell, _FAILED).unlink(missing_ok=True)
 
     def fail(self, failure: Failure) -> Path:
@@ -178,46 +243,60 @@ class RunFolder:
         """
         path = self._file(cell, ".json")
         try:
-            return read_saved(path, "cell", FORMAT, lambda part, _: _result(cell, part, path), "")
+            return read_saved(path, "cell", FORMAT, lambda part, _: self._result(cell, part), "")
         except InvalidInputError as error:
             msg = f"{error} Delete {path}, and run the experiment again: that cell is redone."
             raise InvalidInputError(msg) from None
 
     def cells(self, model: str) -> list[Cell]:
         """Return the cells of a model that are done."""
-        names = [path.name for path in (self.path / _CELLS / _folder(model)).glob("*.json")]
+        names = [path.name for path in self._folder_of(model).glob("*.json")]
         found = filter(None, map(_DONE.fullmatch, names))
         return sorted(Cell(model, int(one[1]), int(one[2])) for one in found)
 
     def failures(self, model: str) -> list[Path]:
         """Return where it says what went wrong with a model."""
-        return sorted((self.path / _CELLS / _folder(model)).glob(f"*{_FAILED}"))
+        return sorted(self._folder_of(model).glob(f"*{_FAILED}"))
+
+    def _result(self, cell: Cell, part: Part) -> Result:
+        """Return the result that the file of a cell holds."""
+        if [part[name].value for name in cell._fields] != [*cell]:
+            part["model"].refuse(f"is not that of {cell}")
+        if part["fingerprint"].value != self._fingerprint(cell.model):
+            part["fingerprint"].refuse(f"is not that of what {_RUN} and {_MODEL} describe")
+        values = {name: part["values"][name].number() for name in part["values"].names()}
+        fold = Fold(
+            test=values,
+            train={},
+            fit_time=part["fit_time"].number(0.0),
+            test_time=part["test_time"].number(0.0),
+            n_users=part["users"].whole(least=1),
+            ranked=[_ranked(one, self._folder_of(cell.model)) for one in part["ranked"].entries()],
+        )
+        said = tuple(one.text() for one in part["said"].entries())
+        return Result(cell, fold, part["peak_memory_mb"].number(), part["split"].text(), said)
+
+    def _folder_of(self, model: str) -> Path:
+        return self.path / _CELLS / _folder(model)
 
     def _file(self, cell: Cell, end: str) -> Path:
-        folder = self.path / _CELLS / _folder(cell.model)
-        return folder / f"seed{cell.seed}-fold{cell.fold}{end}"
+        return self._folder_of(cell.model) / f"seed{cell.seed}-fold{cell.fold}{end}"
+
+
+def _are_comparable(*models: dict[str, Any]) -> bool:
+    return all(one["fingerprint"] is not None for one in models)
+
+
+def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return how two models differ: if in nothing that has a name, in what they refer to."""
+    found = differences("", before, now)
+    named = [one for one in found if not one.startswith("fingerprint")]
+    return named or [f"{one} of all that it holds and refers to" for one in found]
 
 
 def now() -> str:
     """Return the time, to be read."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def _result(cell: Cell, part: Part, path: Path) -> Result:
-    """Return what the file of a cell says."""
-    if [part[name].value for name in cell._fields] != [*cell]:
-        part["model"].refuse(f"is not that of {cell}")
-    values = {name: part["values"][name].number() for name in part["values"].names()}
-    fold = Fold(
-        test=values,
-        train={},
-        fit_time=part["fit_time"].number(0.0),
-        test_time=part["test_time"].number(0.0),
-        n_users=part["users"].whole(least=1),
-        ranked=[_ranked(one, path.parent) for one in part["ranked"].entries()],
-    )
-    said = tuple(one.text() for one in part["said"].entries())
-    return Result(cell, fold, part["peak_memory_mb"].number(), part["split"].text(), said)
 
 
 def _ranked(part: Part, folder: Path) -> Ranked:

@@ -46,7 +46,7 @@ def load_runs(*paths: str | Path) -> Runs:
     >>> table[["ndcg@10", "users", "done", "failed"]].round(3).to_numpy().tolist()
     [[0.737, 30.0, 2.0, 0.0]]
     """
-    with needing("joblib", "surprise", job="Reading runs", extra="surprise"):
+    with needing("cloudpickle", "joblib", "surprise", job="Reading runs", extra="surprise"):
         from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.runs import Runs  # noqa: PLC0415
     folders = dict.fromkeys(Path(folder) for path in paths for folder in _folders(path))

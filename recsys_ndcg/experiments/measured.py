@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.experiments.described import described_function
+from recsys_ndcg.experiments.fingerprints import fingerprint, qualified_name
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
@@ -91,15 +91,28 @@ def lower_is_better(name: str) -> bool:
     return name in ACCURACY and not ACCURACY[name].greater_is_better
 
 
-def described(plan: FoldPlan) -> dict[str, Any]:
-    """Return how each measure is computed."""
-    return {one.name: _described(one, plan) for one in plan.measures}
+def describe_measures(plan: FoldPlan) -> dict[str, str]:
+    """Return how each measure is computed, with a fingerprint of the functions that compute it.
+
+    Raises
+    ------
+    FingerprintError
+        A function holds something that has no content to compare.
+    """
+    return {one.name: _describe(one, plan) for one in plan.measures}
 
 
-def _described(one: Measure, plan: FoldPlan) -> Any:
+def _describe(one: Measure, plan: FoldPlan) -> str:
     ranking = plan.rated if one.protocol == "rated" else plan.catalogue
     if one.metric is None or ranking is None:
-        return described_function(one.function) if one != ACCURACY.get(one.name) else "surprise"
+        if one == ACCURACY.get(one.name):
+            return "surprise"
+        digest = fingerprint([one.function, one.keywords])[0]
+        return f"{qualified_name(one.function)}#{digest}"
     found = next(each for each in ranking.measurements if each.metric == one.metric)
-    threshold = "none" if found.threshold is None else f"{found.threshold:g}"
-    return f"{found.convention.signature}|threshold:{threshold}"
+    threshold = "none" if found.threshold is None else str(found.threshold)
+    used: list[Any] = [found.convention.gain, found.convention.discount]
+    used += [type(one.metric)] if one.metric.origin else []
+    functions = [one for one in used if callable(one)]
+    mark = f"|functions:{fingerprint(functions)[0]}" if functions else ""
+    return f"{found.convention.signature}|threshold:{threshold}{mark}"

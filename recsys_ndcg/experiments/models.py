@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import copy
+import functools
+import inspect
 import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.experiments.described import bound, described_algorithm, described_function, held
+from recsys_ndcg.experiments.fingerprints import (
+    FingerprintError,
+    fingerprint,
+    qualified_name,
+    readable,
+)
 from recsys_ndcg.surprise.estimates.functions import SEEDS, FunctionModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SEED = "random_state"
 
@@ -47,21 +57,135 @@ class Model:
             return FunctionModel(algo, self.name, None if own else seed)
         if hasattr(algo, _SEED) and (always or getattr(algo, _SEED) is None):
             setattr(algo, _SEED, seed)
-        if getattr(algo, "verbose", False) is True:
-            algo.verbose = False
+        _silence(algo)
         return algo
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What its class, or its function, was given."""
-        return held(self.given) if is_algorithm(self.given) else bound(self.given)
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """What tells it from another: the class or function, what it was given, and its source."""
+        """What its class, or its function, was given, as JSON."""
         if is_algorithm(self.given):
-            return described_algorithm(self.given)
-        return described_function(self.given)
+            names = _constructor_parameters(type(self.given)) - {"verbose"}
+            own = sorted(_attributes(self.given).items())
+            return {name: readable(one) for name, one in own if name in names}
+        return {name: readable(one) for name, one in _bound_arguments(self.given).items()}
+
+    def describe(
+        self, *, always: bool, accepted: str | Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Return what identifies it, as JSON.
+
+        Parameters
+        ----------
+        always : bool
+            As in `fresh`: whether the seed of the run replaces its own.
+        accepted : str or mapping, optional
+            The `fingerprint` that `experiment` was given.
+
+        Returns
+        -------
+        dict
+            The `class` or `function`, its `parameters`, other `attributes`, a digest of its
+            `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
+            holds and refers to; this is None for the reason given as `incomparable`.
+        """
+        if isinstance(accepted, Mapping) and self.name in accepted:
+            return _accepted(accepted[self.name])
+        model = Model(self.name, self._at_rest(always=always))
+        inner = type(model.given) if is_algorithm(model.given) else unwrapped(model.given)
+        code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
+        parameters = model.parameters
+        others = _attributes(model.given) if is_algorithm(model.given) else {}
+        found = {
+            "class" if isinstance(code, type) else "function": qualified_name(code),
+            "parameters": parameters,
+            "attributes": {
+                name: readable(one) for name, one in others.items() if name not in parameters
+            },
+            "libraries": {},
+            "fingerprint": None,
+        }
+        try:
+            found["code"] = fingerprint(getattr(code, "__code__", code))[0][:16]
+            found["fingerprint"], found["libraries"] = fingerprint(model.given)
+        except FingerprintError as error:
+            found["incomparable"] = str(error)
+            return _accepted(accepted) if isinstance(accepted, str) else found
+        return found
+
+    def _at_rest(self, *, always: bool) -> Any:
+        """Return the model without what the run sets: its seed, and whether it prints."""
+        if not is_algorithm(self.given):
+            return _without_seeds(self.given) if always else self.given
+        algo = copy.copy(self.given)
+        if always and hasattr(algo, _SEED):
+            setattr(algo, _SEED, None)
+        _silence(algo)
+        return algo
+
+
+def _accepted(text: str) -> dict[str, Any]:
+    return {"parameters": {}, "libraries": {}, "fingerprint": f"given: {text}"}
+
+
+def _silence(algo: Any) -> None:
+    if getattr(algo, "verbose", False) is True:
+        algo.verbose = False
+
+
+def _attributes(given: Any) -> Mapping[str, Any]:
+    return {} if isinstance(given, type) else getattr(given, "__dict__", {})
+
+
+def _constructor_parameters(kind: type) -> set[str]:
+    """Return the parameters of a class and of its base classes."""
+    names = {"sim_options", "bsl_options"}
+    for base in kind.__mro__:
+        made = vars(base).get("__init__")
+        names |= {*_signature(made)} if callable(made) else set()
+    return names
+
+
+def _bound_arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return what a function has before it is called.
+
+    Arguments, defaults, closure, and the attributes of the object whose method it is.
+    """
+    found: dict[str, Any] = {}
+    while isinstance(function, functools.partial):
+        found |= {f"{place}": one for place, one in enumerate(function.args)}
+        found = {**function.keywords, **found}
+        function = function.func
+    if not inspect.isroutine(function):  # an object that can be called
+        return {**_attributes(function), **found}
+    given = {name: one.default for name, one in _signature(function).items()}
+    own = {name: one for name, one in given.items() if one is not inspect.Parameter.empty}
+    if inspect.ismethod(function):
+        own |= _attributes(function.__self__)
+    if inspect.isfunction(function):
+        own |= inspect.getclosurevars(function).nonlocals
+    return own | found
+
+
+def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of a function that is not Python's
+        return {}
+
+
+def unwrapped(function: Any) -> Any:
+    """Return the function inside of `functools.partial`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _without_seeds(function: Any) -> Any:
+    """Return a function without the seeds that `functools.partial` gives it."""
+    if not isinstance(function, functools.partial):
+        return function
+    others = {name: one for name, one in function.keywords.items() if name not in SEEDS}
+    return functools.partial(_without_seeds(function.func), *function.args, **others)
 
 
 def models_of(models: Any) -> dict[str, Model]:

@@ -10,14 +10,13 @@ from recsys_ndcg.comparison.chance import CHANCE
 from recsys_ndcg.comparison.comparing import compare
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
-from recsys_ndcg.experiments import splits as parting
 from recsys_ndcg.experiments.cells import Failure
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.measured import described as described_plan
-from recsys_ndcg.experiments.ratings import described as described_ratings
-from recsys_ndcg.experiments.ratings import users_of
+from recsys_ndcg.experiments.measured import describe_measures
+from recsys_ndcg.experiments.ratings import describe_ratings, users_of
 from recsys_ndcg.experiments.reproducing import typed_for
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
+from recsys_ndcg.experiments.splits import describe_splitter
 from recsys_ndcg.experiments.workers import outcomes
 from recsys_ndcg.report.parquet import column_of
 from recsys_ndcg.surprise.leakage import warn_of_leaks
@@ -25,7 +24,7 @@ from recsys_ndcg.surprise.orderless import warn_of_random_order
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from recsys_ndcg.experiments.cells import Cell, Result
@@ -150,13 +149,19 @@ class Outcome:
         return told
 
 
-def opened(folder: str | Path, schedule: Schedule) -> RunFolder:
-    """Return the folder, which says what is asked; users that it cannot keep are refused."""
+def open_folder(
+    folder: str | Path, schedule: Schedule, fingerprint: str | Mapping[str, str] | None
+) -> RunFolder:
+    """Return the folder of an experiment; refuse users whose ids it cannot keep."""
     column_of(users_of(schedule.data))
     asked = {
         "written_by": __version__,
-        "data": described_ratings(schedule.data),
-        "splits": parting.described(schedule.splitter, always=schedule.several),
-        "measures": described_plan(schedule.plan),
+        "data": describe_ratings(schedule.data),
+        "splits": describe_splitter(schedule.splitter, always=schedule.several),
+        "measures": describe_measures(schedule.plan),
     }
-    return RunFolder.opened(folder, asked, schedule.models)
+    models = {
+        name: one.describe(always=schedule.several, accepted=fingerprint)
+        for name, one in schedule.models.items()
+    }
+    return RunFolder.open(folder, asked, models)

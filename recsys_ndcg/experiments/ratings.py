@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, reading, shown
+from recsys_ndcg.experiments.fingerprints import readable
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.frames import Table
@@ -130,14 +131,15 @@ def _times(table: Table) -> list[float]:
     return found
 
 
-def described(data: Any) -> dict[str, Any]:
-    """Return how many ratings, users and items there are, and a digest of all in their order."""
+def describe_ratings(data: Any) -> dict[str, Any]:
+    """Return the numbers of ratings, users and items, their scale, and a digest in their order."""
     ratings = _all_of(data)
     columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
     return {
         "ratings": len(ratings),
         "users": len(set(columns[0])),
         "items": len(set(columns[1])),
+        "rating_scale": readable(getattr(getattr(data, "reader", None), "rating_scale", None)),
         "digest": _digest(columns),
     }
 
@@ -163,7 +165,7 @@ def digest_of_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of what a model is trained on, and tested."""
     ratings = Ratings.by_user(trainset)
     train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
-    ids = [raw_users(trainset), raw_items(trainset)]
+    ids = [raw_users(trainset), raw_items(trainset), [*trainset.rating_scale]]
     return _digest([*train, *ids, *(list(map(itemgetter(side), testset)) for side in range(3))])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.experiments.described import plain, unwrapped
-from recsys_ndcg.experiments.models import is_algorithm
+from recsys_ndcg.experiments.fingerprints import readable
+from recsys_ndcg.experiments.models import is_algorithm, unwrapped
 from recsys_ndcg.report.page.reproducing import how_typed
 from recsys_ndcg.surprise.model_selection.splits import UserKFold
 
@@ -59,7 +59,7 @@ def _made(given: Any) -> str:
     held = {**vars(given)}
     own = {name: held[name] for name in [*known, "sim_options", "bsl_options"] if name in held}
     told = [
-        f"{name}={plain(value)!r}"
+        f"{name}={readable(value)!r}"
         for name, value in own.items()
         if not _is_default(known.get(name), value) and value not in ({}, {"user_based": True})
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from recsys_ndcg.surprise.trainsets import Ratings
 from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from recsys_ndcg.experiments.measured import Measured
     from recsys_ndcg.experiments.models import Model
@@ -115,10 +116,23 @@ class Schedule:
         self.said.extend(said)
 
 
-def check(models: Mapping[str, Any], baseline: str | None, n_jobs: int | None) -> None:
-    """Refuse what needs no look at the ratings: models, a baseline that there is not, jobs."""
+def check(
+    models: Mapping[str, Any],
+    baseline: str | None,
+    n_jobs: int | None,
+    fingerprint: str | Mapping[str, str] | None,
+) -> None:
+    """Refuse what needs no look at the ratings: models, an unknown baseline, jobs, fingerprints."""
     known = {*models_of(models), CHANCE}
     if baseline is not None and baseline not in known:
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
         raise InvalidInputError(msg)
     check_jobs(n_jobs)
+    texts = fingerprint if isinstance(fingerprint, Mapping) else {None: fingerprint or "none"}
+    if not all(isinstance(one, str) for one in texts.values()):
+        msg = f"fingerprint is a text, or one for each model by its name, not {shown(fingerprint)}."
+        raise InvalidInputError(msg)
+    for name in texts:
+        if name is not None and name not in models:
+            msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
+            raise InvalidInputError(msg)

@@ -6,16 +6,13 @@ import copy
 from collections.abc import Iterable
 from contextlib import suppress
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.experiments.described import named, plain
+from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.surprise.model_selection.preflight import iterator_of
 from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of
 from recsys_ndcg.surprise.model_selection.splits import UserKFold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes
@@ -71,10 +68,10 @@ def seeded(splitter: Any, seed: int, *, always: bool) -> Any:
     return own
 
 
-def described(splitter: Any, *, always: bool) -> Mapping[str, Any]:
-    """Return what tells a splitter from another; its seed if it is not that of the run."""
+def describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
+    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
     own = getattr(splitter, "__dict__", {})
-    held = {name: plain(value) for name, value in sorted(own.items())}
+    held = {name: readable(value) for name, value in sorted(own.items())}
     if always or held.get(_SEED) is None:
         held.pop(_SEED, None)
-    return {"class": named(type(splitter)), **held}
+    return {"class": qualified_name(type(splitter)), **held}

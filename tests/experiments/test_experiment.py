@@ -147,7 +147,7 @@ def test_other_pairs_than_asked() -> None:
 
 def test_a_model_that_fails_in_one_fold() -> None:
     """It is named, with the fold; the others are compared over all folds."""
-    Failing.calls = 0
+    Failing.forget()
     with pytest.warns(rn.DataWarning, match="RuntimeError: no convergence") as caught:
         found = run({"bad": Failing(fold=2), **models()}, splits=3)
     assert "bad failed in 1 of 3 folds, first in seed 0, fold 2" in str(caught[0].message)

@@ -15,7 +15,7 @@ from surprise import BaselineOnly
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.ratings import dataset_of, described, digest_of_split
+from recsys_ndcg.experiments.ratings import dataset_of, describe_ratings, digest_of_split
 from recsys_ndcg.surprise import SVD, MostPopular
 from tests.experiments.made import Failing, item_means, models, ratings, run
 
@@ -144,7 +144,7 @@ def test_functions_are_known_by_what_they_are(folder: Path) -> None:
     run({"f": made(1), "top": MostPopular()}, folder=folder)
     with pytest.raises(rn.InvalidInputError, match=r"f: parameters\.power \(1, now 2\)"):
         run({"f": made(2), "top": MostPopular()}, folder=folder)
-    with pytest.raises(rn.InvalidInputError, match="f: source"):
+    with pytest.raises(rn.InvalidInputError, match="f: code"):
         run({"f": lambda train: item_means(train), "top": MostPopular()}, folder=folder)  # noqa: PLW0108
 
 
@@ -234,7 +234,7 @@ def test_results_without_a_run_are_refused(done: Path) -> None:
 
 def test_failures_are_kept_and_tried_again(folder: Path) -> None:
     """With the traceback; when it works later, that is gone."""
-    Failing.calls = 0
+    Failing.forget()
     with pytest.warns(rn.DataWarning, match=r"seed0-fold2\.failed\.txt"):
         run({"bad": Failing(fold=2), **models()}, folder=folder)
     told = (folder / "cells" / "bad" / "seed0-fold2.failed.txt").read_text()
@@ -353,35 +353,25 @@ def test_other_files_in_the_folder_stay(folder: Path) -> None:
 def test_any_change_of_the_ratings_is_noticed(change: Any) -> None:
     """In one row of many, by one bit of a number; the split notices it, too."""
     one, other = dataset_of(ratings()), dataset_of(ratings())
-    assert described(one) == described(other)
+    assert describe_ratings(one) == describe_ratings(other)
     other.raw_ratings[7] = change(other.raw_ratings[7])
-    assert described(one)["digest"] != described(other)["digest"]
+    assert describe_ratings(one)["digest"] != describe_ratings(other)["digest"]
     if other.raw_ratings[7][:3] != one.raw_ratings[7][:3]:
         splits = (next(iter(KFold(2, random_state=0).split(data))) for data in (one, other))
         assert len({digest_of_split(*split) for split in splits}) == 2
 
 
-@pytest.mark.parametrize("links", [True, False])
-def test_whoever_is_first_says_what_is_asked(
-    done: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
-) -> None:
-    """Two that begin at once find no file; the second finds one when it writes its own."""
-    seen = (done / "run.json").read_bytes()
-    if links:
-        monkeypatch.setattr("pathlib.Path.exists", lambda _: False)
-        with pytest.raises(rn.InvalidInputError, match=r"splits\.n_splits \(2, now 3\)"):
-            run(folder=done, splits=3, protocol="both")
-        assert (done / "run.json").read_bytes() == seen
-        return
-    monkeypatch.setattr("os.link", _no_links)
-    other = done.parent / "other"
-    run(folder=other)
-    assert (other / "run.json").exists()
-    assert not list(other.rglob(".*"))
-
-
-def _no_links(*_: Any) -> None:
-    raise PermissionError
+def test_results_of_another_process_are_not_mixed_in(folder: Path, tmp_path: Path) -> None:
+    """One that began at the same moment with another model of the same name."""
+    run({"f": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
+    other = tmp_path / "other"
+    run({"f": SVD(n_factors=4, n_epochs=2), "top": MostPopular()}, folder=other)
+    name = "cells/f/seed0-fold1.json"
+    (folder / name).write_bytes((other / name).read_bytes())
+    with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1\.json: fingerprint is not that"):
+        run({"f": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
+    with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1\.json: fingerprint is not that"):
+        _ = rn.load_runs(folder).table
 
 
 def test_a_splitter_is_known_by_its_own_seed(folder: Path) -> None:

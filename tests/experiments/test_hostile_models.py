@@ -102,7 +102,9 @@ def test_a_model_may_not_shorten_its_test() -> None:
 def test_models_fail_alone(model: Any, fault: str, n_jobs: int, tmp_path: Path) -> None:
     """However they do; what they raise is in the folder, whatever it holds."""
     with pytest.warns(rn.DataWarning, match=f"bad failed in 2 of 2 folds.*{fault}"):
-        found = run({"bad": model, **models()}, n_jobs=n_jobs, folder=tmp_path)
+        found = run(
+            {"bad": model, **models()}, n_jobs=n_jobs, folder=tmp_path, fingerprint={"bad": "1"}
+        )
     assert found.models == [*models()]
     assert len(list(tmp_path.glob("cells/bad/*.failed.txt"))) == 2
 
@@ -225,7 +227,7 @@ def test_what_a_function_holds_is_known(made: Any, one: Any, other: Any, tmp_pat
     """Defaults, attributes and contents: results of one are not those of the other."""
     run({"f": made(one), "top": MostPopular()}, folder=tmp_path)
     run({"f": made(one), "top": MostPopular()}, folder=tmp_path, on_result=_raise)
-    with pytest.raises(rn.InvalidInputError, match=r"different are f: (parameters|source)"):
+    with pytest.raises(rn.InvalidInputError, match=r"different experiment: f: (parameters|code)"):
         run({"f": made(other), "top": MostPopular()}, folder=tmp_path)
 
 

@@ -56,7 +56,7 @@ def test_results_stand_in_order_whatever_came_first(tmp_path: Path) -> None:
 
 def test_a_baseline_that_failed_is_none() -> None:
     """The others are compared without it."""
-    Failing.calls = 0
+    Failing.forget()
     with pytest.warns(rn.DataWarning, match="bad failed"):
         found = run({"bad": Failing(fold=1), **models()}, baseline="bad")
     assert found.models == [*models()]
@@ -64,7 +64,7 @@ def test_a_baseline_that_failed_is_none() -> None:
 
 def test_runs_that_are_not_whole_are_not_compared(tmp_path: Path) -> None:
     """A model that lacks a fold, or has none."""
-    Failing.calls = 0
+    Failing.forget()
     empty = {"none": lambda _: lambda pairs: pairs.iloc[:1].assign(estimated=1.0)}
     with pytest.warns(rn.DataWarning, match="failed in") as caught:
         run({"bad": Failing(fold=2), **empty, **models()}, folder=tmp_path)

@@ -1,0 +1,256 @@
+"""Fingerprints: digests of everything in a model, a function or a metric that can move a number.
+
+An object counts by its content. A function or a class of the user's own counts by its code and by
+all that the code refers to; one of an installed library by its name and the library's version.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import io
+import os
+import platform
+import re
+import sys
+import sysconfig
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+from joblib.hashing import NumpyHasher
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
+_OURS = "recsys_ndcg"  # by its version even in a checkout
+_RANDOM = re.compile(r"[0-9a-f]{32}")  # cloudpickle gives a class another in each process
+_NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
+_TOOLS = {"cloudpickle", "joblib"}  # take objects apart, and compute nothing
+_PLAIN = (str, int, float, bool, bytes, type(None))
+_CACHED = type(cache(len))
+_MOST = 100  # members of a list or a dict that are written out
+_lock = threading.Lock()  # cloudpickle has one list per process of modules to take by value
+
+
+class FingerprintError(InvalidInputError):
+    """An object has no content to compare: a lock, a connection, an open file."""
+
+
+def fingerprint(value: Any) -> tuple[str, dict[str, str]]:
+    """Return the digest of a value, and the versions of the libraries that it refers to.
+
+    It is the same in every process, on any day and from any folder.
+
+    Raises
+    ------
+    FingerprintError
+        The value holds something that has no content to compare.
+    """
+    with _lock:
+        hasher = _Hasher()
+        try:
+            return hasher.hash(value)[:32], dict(sorted(hasher.libraries.items()))
+        finally:
+            for module in hasher.by_value:
+                cloudpickle.unregister_pickle_by_value(module)
+
+
+class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
+    """joblib's hash of a pickle, with functions and classes taken apart by cloudpickle."""
+
+    def __init__(self) -> None:
+        super().__init__("sha256")
+        self.libraries: dict[str, str] = {}
+        self.by_value: list[ModuleType] = []
+        self._cloud = cloudpickle.Pickler(io.BytesIO())
+        self.dispatch_table = self._cloud.dispatch_table
+
+    def save(self, obj: Any) -> None:
+        """Pickle an object.
+
+        Raises
+        ------
+        FingerprintError
+            It cannot be pickled.
+        """
+        try:
+            super().save(obj)
+        except FingerprintError:
+            raise
+        except Exception as error:
+            msg = f"it holds an object of {qualified_name(type(obj))} ({error})"
+            raise FingerprintError(msg) from error
+
+    def memoize(self, obj: Any) -> None:
+        """Remember an object, by which cycles end; equal tuples need not be one object."""
+        if not isinstance(obj, tuple):
+            super().memoize(obj)
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Take an object apart, in the form of `object.__reduce__`; pickle calls this."""
+        if isinstance(obj, CodeType):
+            return self._reduce_code(obj)
+        if isinstance(obj, dict):
+            rest = getattr(obj, "__dict__", None), getattr(obj, "default_factory", None)
+            items = [(key, dict.__getitem__(obj, key)) for key in self._in_order(obj)]
+            return type(obj), (), (items, rest)
+        if isinstance(obj, set | frozenset):
+            return type(obj), (), self._in_order(obj)
+        if isinstance(obj, _CACHED):
+            return cache, (obj.__wrapped__,)
+        if isinstance(obj, FunctionType | type | ModuleType):
+            return self._reduce_definition(obj)
+        return NotImplemented
+
+    def _in_order(self, values: Any) -> list[Any]:
+        """Return the members of a set, or the keys of a dict, in the same order everywhere."""
+        plain = all(isinstance(one, _PLAIN) for one in values)
+        return sorted(values, key=_plain_order if plain else self._digest)
+
+    def _digest(self, value: Any) -> str:
+        inner = _Hasher()
+        inner.libraries, inner.by_value = self.libraries, self.by_value
+        return str(inner.hash(value))
+
+    def _reduce_code(self, code: CodeType) -> Any:
+        """Leave out the file and the lines in which a function is written."""
+        self.libraries["python"] = ".".join(platform.python_version_tuple()[:2])
+        names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+        counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+        return CodeType, (code.co_code, code.co_consts, code.co_exceptiontable, names, counts)
+
+    def _reduce_definition(self, obj: Any) -> Any:
+        """Take functions and classes of the user's own by value, those of libraries by name."""
+        module = obj if isinstance(obj, ModuleType) else sys.modules.get(obj.__module__)
+        library = None if module is None else _library_of(module)
+        if library is not None:
+            self.libraries |= library
+        elif isinstance(obj, ModuleType):
+            return ModuleType, (obj.__name__, _source_of(obj.__name__))
+        elif module and module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+            cloudpickle.register_pickle_by_value(module)
+            self.by_value.append(module)
+        found = self._cloud.reducer_override(obj)
+        if found is NotImplemented or len(found) == 2:  # by name
+            return found
+        _, args, (attributes, slots), *_ = found
+        if isinstance(obj, FunctionType):
+            named = _names_in(obj.__code__)
+            used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
+            slots |= {"__globals__": used, "imports": _imports_of(obj)}
+            args = (obj.__code__,)
+        else:
+            args = [one for one in args if not (isinstance(one, str) and _RANDOM.fullmatch(one))]
+            args = tuple(_only_code(one) if isinstance(one, dict) else one for one in args)
+        return type(obj), args, (_only_code(attributes), _only_code(slots))
+
+
+def _plain_order(value: Any) -> tuple[str, str]:
+    return type(value).__name__, repr(value)
+
+
+def _only_code(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in members.items() if not _NOT_CODE.fullmatch(name)}
+
+
+def _library_of(module: ModuleType) -> dict[str, str] | None:
+    """Return the version of the library that a module belongs to; None for the user's own."""
+    name = module.__name__.partition(".")[0]
+    file = getattr(module, "__file__", None)
+    if name == _OURS:
+        return {name: __version__}
+    if name == "__main__" or (file is not None and not _is_installed(file)):
+        return None
+    version = getattr(sys.modules.get(name), "__version__", None)
+    return {name: version} if isinstance(version, str) and name not in _TOOLS else {}
+
+
+def _is_installed(file: str) -> bool:
+    standard = os.path.realpath(sysconfig.get_path("stdlib"))
+    return bool(_LIBRARY_FOLDERS & {*Path(file).parts}) or (
+        Path(os.path.realpath(file)).is_relative_to(standard)
+    )
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Give the code of a function, and of all functions in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes_in(one)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    return {name for one in _codes_in(code) for name in one.co_names}
+
+
+def _used_of(value: Any, names: set[str]) -> Any:
+    """Return of a module of the user's own what a function names, of `helpers.clean` clean."""
+    if not isinstance(value, ModuleType) or _library_of(value) is not None:
+        return value
+    held = vars(value)
+    return {name: _used_of(held[name], names - {name}) for name in names if name in held}
+
+
+def _imports_of(function: FunctionType) -> dict[str, bytes]:
+    """Return the sources of the user's own modules that are imported while a function runs."""
+    package = function.__globals__.get("__package__") or ""
+    named = {
+        step.argval
+        for code in _codes_in(function.__code__)
+        for step in dis.get_instructions(code)
+        if step.opname == "IMPORT_NAME"
+    }
+    paths = {path for name in named for path in (name, f"{package}.{name}")}
+    return {path: source for path in paths if (source := _source_of(path))}
+
+
+def _source_of(module: str) -> bytes:
+    """Return what is written in a module of the user's own, as far as there is one."""
+    with suppress(ImportError, ValueError, AttributeError, OSError):
+        found = find_spec(module)
+        if found and found.origin and found.has_location and not _is_installed(found.origin):
+            return Path(found.origin).read_bytes()
+    return b""
+
+
+def qualified_name(kind: Any) -> str:
+    """Return where a class or function can be imported from."""
+    module = getattr(kind, "__module__", "")
+    return f"{module}.{getattr(kind, '__qualname__', type(kind).__qualname__)}"
+
+
+def readable(value: Any) -> Any:
+    """Return a value as JSON that people read; of an object its type and, if it has one, a digest.
+
+    Examples
+    --------
+    >>> readable({"k": 20, "init": (0.5, float("nan"))}), readable(float)
+    ({'k': 20, 'init': [0.5, 'nan']}, 'builtins.float')
+    """
+    if isinstance(value, Mapping) and len(value) <= _MOST:
+        return {str(name): readable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple) and len(value) <= _MOST:
+        return [readable(one) for one in value]
+    value = value.item() if getattr(value, "shape", None) == () else value
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return repr(value)
+    if isinstance(value, str | int | float | None):
+        return value
+    named = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
+    try:
+        digest = f" {fingerprint(value)[0][:16]}"
+    except FingerprintError:
+        digest = ""
+    return f"{qualified_name(named)}{digest}"

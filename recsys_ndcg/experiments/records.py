@@ -1,0 +1,61 @@
+"""The JSON files of a run folder: written for people, read with nothing believed, compared."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.errors import shown
+from recsys_ndcg.rendering.writing import write_whole
+from recsys_ndcg.report.saved_files import read_saved
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recsys_ndcg.report.parts import Part
+
+FORMAT = 2
+_PARTS = {"run": ("data", "splits", "measures"), "model": ("parameters", "libraries")}
+
+
+def write_record(path: Path, kind: str, values: dict[str, Any]) -> None:
+    """Write plain values as JSON that people read."""
+    record = {"format": f"recsys_ndcg {kind} {FORMAT}", **values}
+    write_whole(path, json.dumps(record, indent=1) + "\n")
+
+
+def read_record(path: Path, kind: str) -> dict[str, Any]:
+    """Return the values of a file.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read, or something is missing in it.
+    """
+    return read_saved(path, kind, FORMAT, lambda part, _: _checked(part, kind))
+
+
+def _checked(part: Part, kind: str) -> dict[str, Any]:
+    for name in _PARTS[kind]:
+        part[name].names()
+    part["begun" if kind == "run" else "name"].text()
+    if kind == "run":
+        part["data"]["digest"].text()
+    return {name: one for name, one in part.value.items() if name != "format"}
+
+
+def differences(name: str, before: Any, now: Any) -> list[str]:
+    """Return where two values differ: ``"parameters.k (3, now 4)"``."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return [
+            found
+            for one in dict.fromkeys([*before, *now])
+            for found in differences(f"{name}.{one}".strip("."), before.get(one), now.get(one))
+        ]
+    return [] if before == now else [f"{name} ({shown(before)}, now {shown(now)})"]
+
+
+def digest_of(values: Any) -> str:
+    """Return a digest of plain values, the same after they were written and read."""
+    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
