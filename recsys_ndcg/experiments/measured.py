@@ -91,8 +91,8 @@ def lower_is_better(name: str) -> bool:
     return name in ACCURACY and not ACCURACY[name].greater_is_better
 
 
-def describe_measures(plan: FoldPlan) -> dict[str, str]:
-    """Return how each measure is computed, with a fingerprint of the functions that compute it.
+def describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
+    """Return how each measure is computed: every choice, and digests of the functions it calls.
 
     Raises
     ------
@@ -102,17 +102,16 @@ def describe_measures(plan: FoldPlan) -> dict[str, str]:
     return {one.name: _describe(one, plan) for one in plan.measures}
 
 
-def _describe(one: Measure, plan: FoldPlan) -> str:
+def _describe(one: Measure, plan: FoldPlan) -> dict[str, str]:
     ranking = plan.rated if one.protocol == "rated" else plan.catalogue
     if one.metric is None or ranking is None:
-        if one == ACCURACY.get(one.name):
-            return "surprise"
-        digest = fingerprint([one.function, one.keywords])[0]
-        return f"{qualified_name(one.function)}#{digest}"
-    found = next(each for each in ranking.measurements if each.metric == one.metric)
-    threshold = "none" if found.threshold is None else str(found.threshold)
-    used: list[Any] = [found.convention.gain, found.convention.discount]
-    used += [type(one.metric)] if one.metric.origin else []
-    functions = [one for one in used if callable(one)]
-    mark = f"|functions:{fingerprint(functions)[0]}" if functions else ""
-    return f"{found.convention.signature}|threshold:{threshold}{mark}"
+        called: dict[str, Any] = {"function": (one.function, one.keywords)}
+        choices = {"name": qualified_name(one.function)}
+    else:
+        found = next(each for each in ranking.measurements if each.metric == one.metric)
+        used = {"gain": found.convention.gain, "discount": found.convention.discount}
+        called = {name: rule for name, rule in used.items() if callable(rule)}
+        called |= {"metric": type(one.metric)} if one.metric.origin else {}
+        choices = {**found.convention.texts, "threshold": str(found.threshold)}
+    digests = {f"code of {name}": fingerprint(function)[0] for name, function in called.items()}
+    return {**choices, **digests}
