@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import traceback
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -123,8 +125,9 @@ class Failure:
     traceback: str
 
 
-def worked(task: Task) -> Result | Failure:
-    """Train and measure, and catch what goes wrong."""
+def run_fold(task: Task) -> Result | Failure:
+    """Train a model on a fold and measure it; catch whatever it raises but Ctrl-C."""
+    folder = _working_directory()
     before = np.random.get_state()  # noqa: NPY002 - what algorithms of Surprise may draw from
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
@@ -135,10 +138,21 @@ def worked(task: Task) -> Result | Failure:
         if fold.diverged:
             return failure_of(task.cell, fold.diverged)
         return Result(task.cell, fold, peak.megabytes, task.split, tuple(said))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a model raises, the others go on
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a model raises, the others go on
         return failure_of(task.cell, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
+        if folder is not None:
+            os.chdir(folder)
+
+
+def _working_directory() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:  # it was deleted
+        return None
 
 
 def failure_of(cell: Cell, error: BaseException) -> Failure:

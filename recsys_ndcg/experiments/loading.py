@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,8 +50,11 @@ def load_runs(*paths: str | Path) -> Runs:
     with needing("cloudpickle", "joblib", "surprise", job="Reading runs", extra="surprise"):
         from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.runs import Runs  # noqa: PLC0415
-    folders = dict.fromkeys(Path(folder) for path in paths for folder in _folders(path))
-    found = {str(folder): RunFolder.read(folder) for folder in folders}
+    folders: dict[str, str | Path] = {}
+    for path in paths:
+        for folder in _folders(path):
+            folders.setdefault(os.path.realpath(folder), folder)
+    found = {str(Path(folder)): RunFolder.read(folder) for folder in folders.values()}
     if not found:
         msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
         raise InvalidInputError(msg)

@@ -17,7 +17,7 @@ from recsys_ndcg.experiments.ratings import describe_ratings, users_of
 from recsys_ndcg.experiments.reproducing import typed_for
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.experiments.splits import describe_splitter
-from recsys_ndcg.experiments.workers import outcomes
+from recsys_ndcg.experiments.workers import run_tasks
 from recsys_ndcg.report.parquet import column_of
 from recsys_ndcg.surprise.leakage import warn_of_leaks
 from recsys_ndcg.surprise.orderless import warn_of_random_order
@@ -61,7 +61,7 @@ class Outcome:
         """Do what is not done yet, and keep each result before the next is waited for."""
         total = self.schedule.total
         show("Training", 0.0 if total else -1.0)
-        with closing(outcomes(self.schedule.tasks(self._is_done), n_jobs)) as found:
+        with closing(run_tasks(self.schedule.tasks(self._is_done), n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
                     self._fail(one)

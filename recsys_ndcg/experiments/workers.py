@@ -1,122 +1,134 @@
-"""Cells one after the other, or in processes of their own."""
+"""Folds one after the other, or each in a process of its own."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.experiments.cells import Failure, Result, failure_of, worked
+from recsys_ndcg.experiments.cells import Failure, Result, failure_of, run_fold
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator
     from concurrent.futures import Future
 
     from recsys_ndcg.experiments.cells import Task
 
     Outcome = Result | Failure
 
-_LOOKS = 1.0  # seconds between looks whether there is anybody to work for
-_ENDED = (
+_INTERVAL = 1.0  # seconds after which a worker looks again whether its parent is there
+_SIGNAL_AT_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG, for `prctl` of Linux
+_KILLED = (
     "its process was ended from outside or by the model itself, perhaps for lack of memory; "
     "n_jobs=1 takes the least"
 )
 
 
-def outcomes(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Outcome, None, None]:
-    """Give what comes of tasks as it comes.
+def run_tasks(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Outcome, None, None]:
+    """Give the outcomes of tasks as they are there.
 
-    With several jobs each worker is a process, and none of them outlives this generator. One that
-    is killed takes no more with it than its own cell.
+    With several jobs each worker is a process, and none of them outlives this generator. The task
+    of a worker that is killed is run once more at the end, alone, and fails if it is killed again.
     """
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        yield from map(worked, tasks)
+    n_workers = effective_n_jobs(n_jobs)
+    if n_workers == 1:
+        yield from map(run_fold, tasks)
         return
-    pool = _Pool(workers)
+    workers = _Workers()
     try:
         for task in tasks:
-            pool.begin(task)
-            if len(pool.running) > workers:  # one waits, so that no worker does
-                yield from pool.finished()
-        while pool.running:
-            yield from pool.finished()
-    except BaseException:  # whatever stops it, they do not go on
-        pool.end()
+            finished = workers.wait() if len(workers.running) == n_workers else []
+            workers.begin(task)
+            yield from finished
+        while workers.running:
+            yield from workers.wait()
+        for task in workers.lost:
+            yield _run_alone(task)
+    except BaseException:
+        workers.end(kill=True)
         raise
-    pool.end(kill=False)
+    workers.end(kill=False)
 
 
-class _Pool:
-    """Workers, and what they are doing."""
+class _Workers:
+    """Processes that each run one task at a time, so that one that dies takes no other along."""
 
-    def __init__(self, workers: int) -> None:
-        self._workers = workers
-        self._executor = _executor(workers)
-        self.running: dict[Future[Outcome], Task] = {}
+    def __init__(self) -> None:
+        self.running: dict[Future[Outcome], tuple[ProcessPoolExecutor, Task]] = {}
+        self.lost: list[Task] = []
+        self._idle: list[ProcessPoolExecutor] = []
 
     def begin(self, task: Task) -> None:
-        """Have a task done."""
-        self.running[self._executor.submit(worked, task)] = task
+        """Run a task in a worker that has nothing to do, or in a new one."""
+        while self._idle:
+            worker = self._idle.pop()
+            with suppress(BrokenProcessPool):  # it was killed while it had nothing to do
+                self.running[worker.submit(run_fold, task)] = worker, task
+                return
+        worker = _new_worker()
+        self.running[worker.submit(run_fold, task)] = worker, task
 
-    def finished(self) -> Iterator[Outcome]:
-        """Wait for some of what is running, and give it."""
+    def wait(self) -> list[Outcome]:
+        """Wait until a task is done, and return the outcomes of all that are."""
         done, _ = wait(self.running, return_when=FIRST_COMPLETED)
-        lost = []
-        for one in done:
-            task = self.running.pop(one)
-            found = _outcome(one, task)
-            if found is None:
-                lost.append(task)
+        found = []
+        for future in done:
+            worker, task = self.running.pop(future)
+            outcome = _outcome(future, task)
+            if outcome is None:
+                _end(worker, kill=True)
+                self.lost.append(task)
             else:
-                yield found
-        if lost:
-            lost += self.running.values()
-            self.running.clear()
-            yield from self._alone(lost)
+                self._idle.append(worker)
+                found.append(outcome)
+        return found
 
-    def _alone(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Do again, each in a worker of its own, what was running when one of them died."""
-        self.end()
-        for task in sorted(tasks, key=lambda one: one.cell):
-            self._executor = _executor(1)
-            found = _outcome(self._executor.submit(worked, task), task)
-            self.end()
-            yield failure_of(task.cell, InvalidInputError(_ENDED)) if found is None else found
-        self._executor = _executor(self._workers)
-
-    def end(self, *, kill: bool = True) -> None:
-        """End the workers, whatever they are doing; or let them go, as they have nothing to do."""
-        with _silent_threads():
-            self._executor.shutdown(kill_workers=kill)
+    def end(self, *, kill: bool) -> None:
+        """End all workers; or let them go, if they have nothing to do."""
+        for worker in [*self._idle, *(worker for worker, _ in self.running.values())]:
+            _end(worker, kill=kill)
 
 
-def _executor(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, initializer=_depend, initargs=(os.getpid(),))
+def _run_alone(task: Task) -> Outcome:
+    worker = _new_worker()
+    try:
+        outcome = _outcome(worker.submit(run_fold, task), task)
+    finally:
+        _end(worker, kill=True)
+    return failure_of(task.cell, InvalidInputError(_KILLED)) if outcome is None else outcome
 
 
 def _outcome(future: Future[Outcome], task: Task) -> Outcome | None:
-    """Return what came of a task; None if its worker died, or one beside it."""
-    try:
+    """Return the outcome of a task; None if its worker was killed."""
+    error = future.exception()
+    if error is None:
         return future.result()
-    except BrokenProcessPool:
-        return None
-    except Exception as error:  # noqa: BLE001 - what cannot be sent to a worker, or back
-        return failure_of(task.cell, error)
+    # whatever else it is: something that cannot be sent to a worker, or back
+    return None if isinstance(error, BrokenProcessPool) else failure_of(task.cell, error)
+
+
+def _new_worker() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, initializer=_depend_on_parent, initargs=(os.getpid(),))
+
+
+def _end(worker: ProcessPoolExecutor, *, kill: bool) -> None:
+    with _silent_threads():
+        worker.shutdown(kill_workers=kill)
 
 
 @contextmanager
 def _silent_threads() -> Iterator[None]:
-    """Keep the thread that serves workers from telling that they are gone."""
+    """Keep the thread that serves a worker from printing that the worker is gone."""
     before = threading.excepthook
     threading.excepthook = lambda _: None
     try:
@@ -125,13 +137,16 @@ def _silent_threads() -> Iterator[None]:
         threading.excepthook = before
 
 
-def _depend(asking: int) -> None:
-    """Leave Ctrl-C to the process that asked, and end with it, also where it is killed."""
+def _depend_on_parent(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(asking,), daemon=True).start()
+    with suppress(OSError, AttributeError):  # elsewhere than on Linux
+        # a thread has to wait for compiled code that does not let others run
+        ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, signal.SIGKILL)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(asking: int) -> None:
-    while os.getppid() == asking:
-        time.sleep(_LOOKS)
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_INTERVAL)
     os._exit(1)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +22,13 @@ from tests.experiments.made import item_means, models, run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
+
 SCRIPT = """
 import sys, time
 from tests.experiments.made import item_means, models, run
+
+
 
 def slow(train):
     time.sleep(0.3)
@@ -29,6 +37,7 @@ def slow(train):
 found = run({**models(), "slow": slow}, seeds=3, folder=sys.argv[1], n_jobs=int(sys.argv[2]))
 print(found.leaderboard["mean"].to_json(double_precision=15))
 """
+_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 _POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
@@ -91,3 +100,86 @@ def test_it_stops_at_once_and_goes_on_later(name: str, n_jobs: int, tmp_path: Pa
     assert kept.items() <= {path: path.read_bytes() for path in folder.glob(done)}.items()
     whole = run({**models(), "slow": item_means}, seeds=3).leaderboard["mean"]
     assert resumed == f"{whole.to_json(double_precision=15)}\n"
+
+
+def _workers() -> list[int]:
+    """Return the processes in which this one trains."""
+    found = []
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            for child in file.read_text().split():
+                command = Path(f"/proc/{child}/cmdline").read_bytes()
+                found += [int(child)] if b"LokyProcess" in command else []
+    return found
+
+
+def _slow(train: pd.DataFrame) -> object:
+    time.sleep(0.2)
+    return item_means(train)
+
+
+@_LINUX
+@pytest.mark.parametrize("seed", range(2))
+def test_workers_may_be_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
+    """Also while results are written or handed on: at most the fold of a killed one fails."""
+    draws, over = random.Random(seed), threading.Event()  # noqa: S311 - moments
+    killed: list[float] = []
+
+    def kill() -> None:
+        if len(killed) < 3 and (found := _workers()):
+            with suppress(ProcessLookupError):
+                os.kill(draws.choice(found), signal.SIGKILL)
+                killed.append(time.monotonic())
+
+    def watch() -> None:
+        while not over.wait(draws.uniform(0.1, 1.5)):
+            kill()
+
+    def on_result(_: object) -> None:
+        if draws.random() < 0.2:
+            kill()
+        time.sleep(draws.uniform(0.0, 0.2))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = run(
+                {**models(), "slow": _slow}, seeds=2, folder=tmp_path, n_jobs=2, on_result=on_result
+            )
+    finally:
+        over.set()
+        thread.join()
+    assert killed
+    notes = [file.read_text() for file in tmp_path.rglob("*.failed.txt")]
+    assert len(notes) <= len(killed) // 2, "a fold is run twice before it counts as failed"
+    assert all("ended from outside" in one for one in [*notes, *(str(one.message) for one in said)])
+    whole = run({**models(), "slow": item_means}, seeds=2).per_user["ndcg@5"]
+    for name in found.models:
+        assert found.per_user["ndcg@5", name].equals(whole[name])
+
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from tests.experiments.made import models, run
+
+def holds(train):
+    Path(sys.argv[1]).joinpath("begun").touch()
+    sum(range(10**12))  # compiled code, which lets no other thread run
+
+run({"holds": holds, **models()}, n_jobs=2)
+"""
+
+
+@_LINUX
+def test_workers_in_compiled_code_end_with_a_killed_parent(tmp_path: Path) -> None:
+    """No thread of theirs can look for it."""
+    script = tmp_path / "script.py"
+    script.write_text(HOLDS)
+    process = _begun(script, tmp_path, 2)
+    _until((tmp_path / "begun").exists)
+    process.kill()
+    process.communicate(timeout=30)
+    _until(lambda: not _group(process.pid), 10)
