@@ -167,7 +167,7 @@ def check_path(path: object) -> None:
         msg = f"Give the path of a file, not {shown(path)}."
         raise InvalidInputError(msg)
     try:
-        named = b"\0" not in os.fsencode(path)
+        named = b"\0" not in os.fsencode(path) and os.fspath(path) != ""
     except UnicodeEncodeError:
         named = False
     if not named:

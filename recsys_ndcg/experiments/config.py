@@ -78,7 +78,7 @@ def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
         told["splits"] = _made("splits", told["splits"])
     if isinstance(told.get("convention"), dict):
         told["convention"] = Convention(**told["convention"])
-    if isinstance(told.get("folder"), str):
+    if isinstance(told.get("folder"), str) and told["folder"]:
         told["folder"] = folder / told["folder"]
     return {**told, "data": folder / ratings, "models": found}
 

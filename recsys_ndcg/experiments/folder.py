@@ -7,7 +7,6 @@ which were written before it, and has the digest of everything that its numbers 
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from contextlib import suppress
@@ -21,6 +20,7 @@ from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import machine, versions
 from recsys_ndcg.experiments.records import (
     FORMAT,
+    changes_of_model,
     differences,
     digest_of,
     read_record,
@@ -93,9 +93,6 @@ class RunFolder:
             A model cannot be compared with the one whose results are there: they are deleted.
         """
         check_path(path)
-        if not os.fspath(path):
-            msg = "folder='' is no path. Pass the path of a folder, or None to keep no results."
-            raise InvalidInputError(msg)
         place = Path(path).absolute()  # a model may change the working directory
         stored = cls.read(place) if cls.is_one(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
@@ -125,8 +122,8 @@ class RunFolder:
             found += differences("", {name: self.asked.get(name) for name in asked}, asked)
         for name, model in models.items():
             before = self.models.get(name)
-            if before is not None and self.cells(name) and _are_comparable(before, model):
-                found += [f"{name}: {one}" for one in _changes(before, model)]
+            if before is not None and self.cells(name):
+                found += [f"{name}: {one}" for one in changes_of_model(before, model)]
         if found:
             msg = (
                 f"{self.path}: this folder has results of a different experiment: "
@@ -264,7 +261,7 @@ class RunFolder:
             part["model"].refuse(f"is not that of {cell}")
         if part["fingerprint"].value != self._fingerprint(cell.model):
             part["fingerprint"].refuse(f"is not that of what {_RUN} and {_MODEL} describe")
-        values = {name: part["values"][name].number() for name in part["values"].names()}
+        values = {name: part["values"][name].number() for name in self.asked["measures"]}
         fold = Fold(
             test=values,
             train={},
@@ -273,6 +270,12 @@ class RunFolder:
             n_users=part["users"].whole(least=1),
             ranked=[_ranked(one, self._folder_of(cell.model)) for one in part["ranked"].entries()],
         )
+        names = [name for one in fold.ranked for name in one.names]
+        ranked = {
+            one for one, how in self.asked["measures"].items() if "code of function" not in how
+        }
+        if len({*names}) < len(names) or not ranked <= {*names} <= values.keys():
+            part["ranked"].refuse("does not have every measure once")
         said = tuple(one.text() for one in part["said"].entries())
         return Result(cell, fold, part["peak_memory_mb"].number(), part["split"].text(), said)
 
@@ -281,17 +284,6 @@ class RunFolder:
 
     def _file(self, cell: Cell, end: str) -> Path:
         return self._folder_of(cell.model) / f"seed{cell.seed}-fold{cell.fold}{end}"
-
-
-def _are_comparable(*models: dict[str, Any]) -> bool:
-    return all(one["fingerprint"] is not None for one in models)
-
-
-def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return how two models differ: if in nothing that has a name, in what they refer to."""
-    found = differences("", before, now)
-    named = [one for one in found if not one.startswith("fingerprint")]
-    return named or [f"{one} of all that it holds and refers to" for one in found]
 
 
 def now() -> str:

@@ -94,12 +94,12 @@ class Model:
         inner = type(model.given) if is_algorithm(model.given) else unwrapped(model.given)
         code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
         parameters = model.parameters
-        others = _attributes(model.given) if is_algorithm(model.given) else {}
+        others = _attributes(model.given).items() if is_algorithm(model.given) else []
         found = {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": parameters,
             "attributes": {
-                name: readable(one) for name, one in others.items() if name not in parameters
+                name: readable(one) for name, one in others if name not in {*parameters, "verbose"}
             },
             "libraries": {},
             "fingerprint": None,

@@ -56,6 +56,15 @@ def differences(name: str, before: Any, now: Any) -> list[str]:
     return [] if before == now else [f"{name} ({shown(before)}, now {shown(now)})"]
 
 
+def changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return how two models differ that can be compared: if in nothing else, in what they hold."""
+    if before["fingerprint"] is None or now["fingerprint"] is None:
+        return []
+    found = differences("", before, now)
+    named = [one for one in found if not one.startswith("fingerprint")]
+    return named or [f"{one} of all that it holds and refers to" for one in found]
+
+
 def digest_of(values: Any) -> str:
     """Return a digest of plain values, the same after they were written and read."""
     return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]

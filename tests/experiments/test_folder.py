@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import resource
 import shutil
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,7 +23,6 @@ from tests.experiments.made import Failing, item_means, models, ratings, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -393,3 +394,88 @@ def test_any_change_of_a_testset_is_noticed() -> None:
     changed = [[*testset[:3], one, *testset[4:]] for one in others] + [testset[:-1]]
     digests = {digest_of_split(trainset, one) for one in [testset, *changed]}
     assert len(digests) == 5
+
+
+def test_a_refused_call_leaves_nothing_behind(folder: Path, done: Path) -> None:
+    """Neither in a folder of its own, nor in one of another experiment."""
+    before = _contents(done)
+    with pytest.raises(rn.InvalidInputError, match=r"SVD: parameters\.n_factors"):
+        run({"new": MostPopular(), "SVD": SVD(n_factors=9)}, folder=done, protocol="both")
+    assert _contents(done) == before
+    run({"new": BaselineOnly(), **models()}, folder=done, protocol="both")
+    other = folder.parent / "other"
+    with pytest.raises(rn.InvalidInputError, match="test ratings"):
+        run({"f": _never, "top": MostPopular()}, folder=other, splits=_Refused())
+    run(folder=other)  # other models and splits
+
+
+class _Refused:
+    def split(self, _: Any) -> Any:
+        msg = "no test ratings"
+        raise rn.InvalidInputError(msg)
+
+
+def test_a_model_whose_every_fold_failed_can_be_corrected(folder: Path) -> None:
+    """There are no results that could be mixed; what it said is gone."""
+    given = {"f": lambda train: train["missing"], "top": MostPopular()}
+    with pytest.warns(rn.DataWarning, match="f failed in 2 of 2 folds"):
+        run(given, folder=folder)
+    found = run(given | {"f": item_means}, folder=folder)
+    assert found.models == ["f", "top"]
+    assert not list(folder.rglob("*.failed.txt"))
+
+
+def test_a_folder_without_a_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for call in (lambda: run(folder=""), lambda: rn.load_runs("")):
+        with pytest.raises(rn.InvalidInputError, match="'': cannot be the name of a file"):
+            call()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_model_may_change_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_jobs: int
+) -> None:
+    """As Hydra does: results are kept where they were asked for, and the caller stays."""
+    monkeypatch.chdir(tmp_path)
+    away = tmp_path / "away"
+    away.mkdir()
+
+    def moves(train: pd.DataFrame) -> Any:
+        os.chdir(away)
+        return item_means(train)
+
+    run({"moves": moves, **models()}, folder="runs/today", n_jobs=n_jobs)
+    assert not list(away.iterdir())
+    assert Path.cwd() == tmp_path
+    assert rn.load_runs("runs/today").table["done"].tolist() == [2] * 4
+
+
+def test_one_folder_by_several_names_is_one(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first name is shown."""
+    link = done.parent / "link"
+    link.symlink_to(done)
+    monkeypatch.chdir(done.parent)
+    table = rn.load_runs("today", done, "./today/", "../runs/today", link, "*").table
+    assert table.index.get_level_values("run").unique().tolist() == ["today"]
+    assert len(table) == len(models())
+
+
+def test_a_measure_twice_is_damage(done: Path) -> None:
+    """The file is named, whatever asks for it."""
+    path = done / "cells" / "SVD" / "seed0-fold1.json"
+    told = json.loads(path.read_text())
+    rated, catalogue = told["ranked"]
+    for ranked in ([rated, rated], [rated, {**catalogue, "names": rated["names"]}], []):
+        path.write_text(json.dumps({**told, "ranked": ranked}))
+        for call in (
+            lambda: run(folder=done, protocol="both"),
+            lambda: rn.compare(rn.load_runs(done)),
+            lambda: rn.load_runs(done).table,
+        ):
+            with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1\.json"):
+                call()

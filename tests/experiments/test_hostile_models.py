@@ -326,3 +326,17 @@ def test_what_else_cannot_be(options: dict[str, Any], fault: str) -> None:
 def test_a_cutoff_of_numpy() -> None:
     """Is a number like any other."""
     assert run(metrics=["ndcg"], k=np.int64(5)).metrics == ["ndcg@5"]
+
+
+class OwnError(BaseException):
+    """An error that is no Exception."""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_model_may_raise_whatever_it_likes(n_jobs: int) -> None:
+    """Its folds fail, and no other."""
+    with pytest.warns(rn.DataWarning, match=r"bad failed in 2 of 2 folds.*OwnError: here"):
+        found = run(
+            {"bad": Dull(functools.partial(_raise, OwnError("here"))), **models()}, n_jobs=n_jobs
+        )
+    assert found.models == [*models()]

@@ -36,8 +36,8 @@ def experiment(
     ],
     *,
     folder: Annotated[
-        Path | None,
-        typer.Option(help="Where results are kept, and gone on from; in place of CONFIG's."),
+        str | None,  # Path("") is the current folder
+        typer.Option(metavar="PATH", help="Folder to keep results in and to resume from."),
     ] = None,
     n_jobs: Annotated[
         int | None, typer.Option("--n-jobs", help="How many processes train at once.")
