@@ -146,7 +146,8 @@ def ids(stored: Part, size: int) -> Ids:
         listed = listed_ids(stored)
         if len(listed) != size:
             stored.refuse(f"holds {len(listed)} ids, but n_users is {size}")
-        return as_numbers(objects(listed, "users"))
+        users = objects(listed, "users")
+        return users if _all_text(listed) else as_numbers(users)
     users = stored.column(size, "iu")
     in_order = users if (users[1:] > users[:-1]).all() else np.sort(users)
     if (in_order[1:] == in_order[:-1]).any():
@@ -159,13 +160,18 @@ def listed_ids(stored: Part) -> list[Any]:
     listed = stored.values()
     for one in no_ids(listed):
         stored.refuse(f"holds {shown(one)}, which is no id")
-    long_numbers = Collisions()
-    longer = (one for one in listed if isinstance(one, int) and one.bit_length() > 64)
-    if any(map(long_numbers.crowded, longer)):
-        stored.refuse("holds whole numbers that are chosen to have the same hash")
+    if not _all_text(listed):
+        long_numbers = Collisions()
+        longer = (one for one in listed if isinstance(one, int) and one.bit_length() > 64)
+        if any(map(long_numbers.crowded, longer)):
+            stored.refuse("holds whole numbers that are chosen to have the same hash")
     if len(set(listed)) < len(listed):
         stored.refuse("holds an id twice")
     return listed
+
+
+def _all_text(listed: list[Any]) -> bool:
+    return set(map(type, listed)) == {str}
 
 
 def measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:
