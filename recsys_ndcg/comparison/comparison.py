@@ -510,13 +510,14 @@ class Comparison:
         Raises
         ------
         InvalidInputError
-            A user id is neither text nor a number, or the file cannot be written.
+            A user id or a segment label is neither text nor a number, or the file cannot be
+            written.
         """
         storage.write(self.to_dict(), self.field, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
-        """Read a comparison that `save` wrote: all but the lists; segments have text as labels.
+        """Read a comparison that `save` wrote: all but the lists.
 
         Raises
         ------

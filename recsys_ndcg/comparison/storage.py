@@ -12,6 +12,8 @@ import pandas as pd
 from recsys_ndcg.comparison.contender import TABLES, Contender
 from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.errors import RecsysNdcgError, shown
+from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.metrics.metric import names_known
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report import loading
@@ -19,7 +21,15 @@ from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.possible import doubts_of_counts
 from recsys_ndcg.report.saved_files import read_saved
-from recsys_ndcg.report.storage import LISTS, described, least_size, packed_ids, write_json
+from recsys_ndcg.report.segments.membership import labels_from
+from recsys_ndcg.report.storage import (
+    LISTS,
+    checked_ids,
+    described,
+    least_size,
+    packed_ids,
+    write_json,
+)
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
@@ -54,7 +64,7 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
     Raises
     ------
     InvalidInputError
-        A user id is neither text nor a number, or the file cannot be written.
+        A user id or a segment label is neither text nor a number, or the file cannot be written.
     """
     first = field.first
     n_columns = len(field.contenders) * len(first.names) * (len(TABLES) + 1)
@@ -102,7 +112,8 @@ def _packed_models(field: Field) -> dict[str, Any]:
 
 def _packed_groups(groups: pd.Series[Any]) -> dict[str, Any]:
     codes = groups.cat.codes.to_numpy().astype(np.int64)
-    return {"names": [str(one) for one in groups.cat.categories], "codes": pack(codes)}
+    names = checked_ids(groups.cat.categories.tolist(), "segment label")
+    return {"names": names, "codes": pack(codes)}
 
 
 def read(path: str | Path) -> Field:
@@ -180,7 +191,7 @@ def _parameters(part: Part) -> dict[str, Parameter]:
     stored = part["parameters"]
     for name in stored.names():
         one = stored[name]
-        if not name.isprintable():
+        if visible(name) != name:
             one.refuse("has a name that cannot be shown")
         if not (one.value is None or isinstance(one.value, bool)):
             one.text() if isinstance(one.value, str) else one.number()
@@ -215,8 +226,8 @@ def _bare(name: str) -> str:
 
 def _choices(stored: Part, contenders: Mapping[str, Contender], size: int) -> dict[str, Any]:
     """Return how the models are compared."""
-    testing, baseline = stored["testing"], stored["baseline"].text()
-    if baseline not in contenders:
+    testing, baseline = stored["testing"], stored["baseline"].value
+    if baseline not in [*contenders]:
         stored["baseline"].refuse("is none of the models")
     try:
         how = Testing(**{one.name: testing[one.name].value for one in fields(Testing)})
@@ -237,11 +248,11 @@ def _choices(stored: Part, contenders: Mapping[str, Contender], size: int) -> di
 def _groups(stored: Part, size: int, first: Contender) -> pd.Series[Any] | None:
     if stored.value is None:
         return None
-    names = [one.text() for one in stored["names"].entries()]
+    names = loading.listed_ids(stored["names"])
     codes = stored["codes"].column(size, "i")
-    if len(set(names)) < len(names) or not (codes.min() >= -1 and codes.max() < len(names)):
+    if not (codes.min() >= -1 and codes.max() < len(names)):
         stored.refuse("holds segments that are not among its names")
     return pd.Series(
-        pd.Categorical.from_codes(codes, categories=pd.Index(names)),
+        pd.Categorical.from_codes(codes, categories=pd.Index(column_of(labels_from(names)))),
         index=pd.Index(first.users.tolist(), name="user"),
     )

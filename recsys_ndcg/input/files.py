@@ -48,9 +48,10 @@ def read_file(
     """Read a table: CSV, JSON lines, Parquet, Feather; all text may be packed.
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
-    writing of a whole number becomes whole numbers. An empty true value is unlabelled. Apostrophes
-    that guard ids from spreadsheets (`recsys_ndcg.input.spreadsheets`) are taken away where the
-    heading is that of our own scores of users, ``user,n_items,n_relevant``, and nowhere else.
+    writing of a whole number of 64 bits becomes whole numbers. An empty true value is unlabelled.
+    Apostrophes that guard ids from spreadsheets (`recsys_ndcg.input.spreadsheets`) are taken away
+    where the heading is that of our own scores of users, ``user,n_items,n_relevant``, and nowhere
+    else.
 
     Parameters
     ----------

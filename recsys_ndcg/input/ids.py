@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -232,12 +234,16 @@ def as_numbers(ids: Ids) -> Ids:
     if ids.dtype == object and any(isinstance(one, np.generic) for one in ids):
         ids = np.fromiter(map(_plain, ids), dtype=object, count=len(ids))
     kinds = set(map(type, ids)) if ids.dtype == object else set()
-    if kinds != {float} and kinds & {float, bool}:
+    if kinds != {float} and kinds & {float, bool, Decimal}:
         ids = np.fromiter(map(_whole, ids), dtype=object, count=len(ids))
         kinds = set(map(type, ids))
-    if kinds in ({int}, {float}):
-        numbers = np.array(ids.tolist())  # whole numbers too long for 64 bits become others
-        ids = numbers if numbers.dtype.kind in ("iu" if int in kinds else "f") else ids
+    if kinds == {int}:
+        low, high = min(ids), max(ids)
+        limits = [np.iinfo(np.int64), np.iinfo(np.uint64)]
+        fits = (one.dtype for one in limits if one.min <= low and high <= one.max)
+        ids = ids.astype(next(fits, object))
+    elif kinds == {float}:
+        ids = ids.astype(np.float64)
     return ids + 0.0 if ids.dtype.kind == "f" else ids  # -0.0 is 0.0
 
 
@@ -248,8 +254,8 @@ def _plain(one: Any) -> Any:
 
 
 def _whole(one: Any) -> Any:
-    whole = isinstance(one, bool) or (isinstance(one, float) and one.is_integer())
-    return int(one) if whole else one
+    may_be = isinstance(one, bool) or (isinstance(one, float | Decimal) and math.isfinite(one))
+    return int(one) if may_be and one == int(one) else one
 
 
 def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
@@ -273,7 +279,7 @@ def type_names(ids: Iterable[object]) -> set[str]:
     kinds = {type(one) for one in ids}
     return {
         "text" if issubclass(kind, str)
-        else "number" if issubclass(kind, int | float | np.number)
+        else "number" if issubclass(kind, int | float | Decimal | np.number)
         else kind.__name__
         for kind in kinds
     }  # fmt: skip

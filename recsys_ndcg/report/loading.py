@@ -25,7 +25,7 @@ from recsys_ndcg.report.audits.stored import StoredAudit
 from recsys_ndcg.report.possible import objection
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.report.storage import FORMAT, LISTS, least_size, no_ids
+from recsys_ndcg.report.storage import FORMAT, LISTS, is_id, least_size, no_ids
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
 
@@ -142,31 +142,36 @@ def _kinds(name: str) -> str:
 
 def ids(stored: Part, size: int) -> Ids:
     """Return so many different ids."""
-    listed = stored.value
-    if not isinstance(listed, list):
-        users = stored.column(size, "iu")
-    else:
-        for one in no_ids(listed):
-            stored.refuse(f"holds {shown(one)}, which is no id")
+    if isinstance(stored.value, list):
+        listed = listed_ids(stored)
         if len(listed) != size:
             stored.refuse(f"holds {len(listed)} ids, but n_users is {size}")
         users = objects(listed, "users")
-        if set(map(type, listed)) != {str}:
-            users = as_numbers(users)
-            long_numbers = Collisions()
-            longer = [one for one in listed if isinstance(one, int) and one.bit_length() > 64]
-            if any(map(long_numbers.crowded, longer)):
-                stored.refuse("holds whole numbers that are chosen to have the same hash")
-    if _has_repeats(users):
+        return users if _all_text(listed) else as_numbers(users)
+    users = stored.column(size, "iu")
+    in_order = users if (users[1:] > users[:-1]).all() else np.sort(users)
+    if (in_order[1:] == in_order[:-1]).any():
         stored.refuse("holds an id twice")
     return users
 
 
-def _has_repeats(users: Ids) -> bool:
-    if users.dtype.kind == "O":
-        return len(set(users.tolist())) != len(users)
-    in_order = users if (users[1:] > users[:-1]).all() else np.sort(users)
-    return bool((in_order[1:] == in_order[:-1]).any())
+def listed_ids(stored: Part) -> list[Any]:
+    """Return different ids, or labels of segments, each of the type that it was saved with."""
+    listed = stored.values()
+    for one in no_ids(listed):
+        stored.refuse(f"holds {shown(one)}, which is no id")
+    if not _all_text(listed):
+        long_numbers = Collisions()
+        longer = (one for one in listed if isinstance(one, int) and one.bit_length() > 64)
+        if any(map(long_numbers.crowded, longer)):
+            stored.refuse("holds whole numbers that are chosen to have the same hash")
+    if len(set(listed)) < len(listed):
+        stored.refuse("holds an id twice")
+    return listed
+
+
+def _all_text(listed: list[Any]) -> bool:
+    return set(map(type, listed)) == {str}
 
 
 def measurement(name: str, described: Part, known: frozenset[str]) -> Measurement:
@@ -212,7 +217,7 @@ def _baselines(stored: Part, names: list[str]) -> pd.DataFrame | None:
     models = [one for one in stored[names[0]].names() if one != "chance"]
     rows = {}
     for model in models:
-        if not model.isprintable() or not 0 < len(model) <= _LONGEST_NAME:
+        if not is_id(model):
             stored.refuse(f"holds {shown(model)}, which is no name of a model")
         rows[model] = [stored[name][model].number() for name in names]
     if not rows:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.report.packing import unpack
 
 if TYPE_CHECKING:
@@ -57,15 +58,20 @@ class Part:
 
     def entries(self, size: int | None = None) -> list[Part]:
         """Return the entries of a list, of so many if that is known."""
+        values = self.values()
+        if size is not None and len(values) != size:
+            self.refuse(f"has {len(values)} entries, not {size}")
+        return [Part(one, f"{self._where}[{place}]") for place, one in enumerate(values)]
+
+    def values(self) -> list[Any]:
+        """Return the bare values of a list, which nobody has checked."""
         if not isinstance(self.value, list):
             self.refuse(f"is {shown(self.value)}, not a list")
-        if size is not None and len(self.value) != size:
-            self.refuse(f"has {len(self.value)} entries, not {size}")
-        return [Part(one, f"{self._where}[{place}]") for place, one in enumerate(self.value)]
+        return self.value
 
     def text(self) -> str:
-        """Return a text that can be shown."""
-        if not isinstance(self.value, str) or not self.value.isprintable():
+        """Return a text that can be shown: the escapes of `visible` would change nothing in it."""
+        if not isinstance(self.value, str) or visible(self.value) != self.value:
             self.refuse(f"is {shown(self.value)}, not a text")
         return self.value
 

@@ -153,11 +153,19 @@ def _pieces(stored: dict[str, Any]) -> Iterator[str]:
 
 def packed_ids(users: Ids) -> Any:
     """Return ids as JSON gives them back: whole numbers as a column, all others one by one."""
-    if users.dtype.kind in "iu":
-        return pack(users)
-    ids = users.tolist()
-    for user in no_ids(ids):
-        msg = f"A report with the user id {shown(user)} cannot be saved; use text or numbers."
+    return pack(users) if users.dtype.kind in "iu" else checked_ids(users.tolist(), "user id")
+
+
+def checked_ids(ids: list[Any], kind: str) -> list[Any]:
+    """Return ids, or labels of segments, if a file can hold them.
+
+    Raises
+    ------
+    InvalidInputError
+        One is neither text nor a finite number.
+    """
+    for one in no_ids(ids):
+        msg = f"The {kind} {shown(one)} cannot be saved; use text or numbers."
         raise InvalidInputError(msg)
     return ids
 

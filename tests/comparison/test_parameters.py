@@ -79,10 +79,11 @@ def test_they_stay_through_all_that_is_done_to_a_model() -> None:
 
 def test_they_are_saved(tmp_path: Path) -> None:
     """And a file without them, as all older ones are, is read."""
-    found = compared(GIVEN, {})
+    given = GIVEN | {"of\xa0all": "\U0001f469\u200d\U0001f52c"}
+    found = compared(given, {})
     found.save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    assert [one.parameters for one in again.field.contenders.values()] == [GIVEN, {}]
+    assert [one.parameters for one in again.field.contenders.values()] == [given, {}]
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 

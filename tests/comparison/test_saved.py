@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.report.packing import pack
+from recsys_ndcg.report.parquet import from_parquet, to_parquet
 from tests.comparison.models import models
 from tests.refusal import refused
 
@@ -57,6 +60,78 @@ def test_ids_come_back_as_they_were(ids: list[Any], tmp_path: Path) -> None:
     again = rn.Comparison.load(tmp_path / "c.json")
     assert again.users.tolist() == comparison.users.tolist()
     assert again.baseline == "chance"
+
+
+#: Text as people and tables have it: in emoji of several characters, with signs that are not seen.
+TEXTS = st.one_of(
+    st.text(max_size=8),
+    st.text("a7 \t\n\0\xa0\u200b\u200d\u202e\ufeff\x1b\U0001f469e\u0301", max_size=8),
+).filter(str.strip)
+NUMBERS = st.one_of(
+    st.integers(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.booleans(),
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    names=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.strip),
+    labels=st.lists(st.one_of(TEXTS, NUMBERS), min_size=1, max_size=3, unique=True),
+    users=st.one_of(*(st.lists(kind, min_size=3, max_size=4, unique=True) for kind in (
+        TEXTS, NUMBERS, st.one_of(TEXTS, NUMBERS)))),
+)  # fmt: skip
+@example(["SVD\xa0++", "\U0001f469\u200d\U0001f52c"], [7, 30], ["a\tb", "\ufeffb", "c\u200dd"])
+@example(["SVD", "\ufeffKNN"], ["a\xa0b", "\t7", 7.5], [-1, 2**63, 0])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_whatever_models_segments_and_users_are_called_comes_back(
+    tmp_path: Path, names: list[str], labels: list[Any], users: list[Any]
+) -> None:
+    """Any text and any number, each of its type, and all that is said of it."""
+    path = tmp_path / "c.json"
+    rows = [(user, item, place - item, item) for place, user in enumerate(users) for item in (1, 2)]
+    data = {
+        name: [(user, item, est * (-1) ** place, true) for user, item, est, true in rows]
+        for place, name in enumerate(names)
+    }
+    groups = {user: labels[place % len(labels)] for place, user in enumerate(users)}
+    try:
+        comparison = rn.compare(data, metrics="ndcg@2", by=groups)
+    except rn.InvalidInputError as error:
+        assume("written alike" not in str(error))  # such as 7 and "7"
+        raise
+    comparison.save(path)
+    again = rn.Comparison.load(path)
+    for name in ("leaderboard", "pairwise", "per_user", "segments"):
+        pd.testing.assert_frame_equal(getattr(comparison, name), getattr(again, name))
+    kept, loaded = (one.segments.index.get_level_values(1).tolist() for one in (comparison, again))
+    assert [*map(type, loaded)] == [*map(type, kept)]
+    assert again.to_dict() == comparison.to_dict()
+    assert (str(again), again.verdict) == (str(comparison), comparison.verdict)
+    report = rn.evaluate(rows, metrics="ndcg@2")
+    report.save(path)
+    assert rn.Report.load(path) == report
+    assert rn.Report.load(path).to_dict() == report.to_dict()
+    try:
+        parquet = to_parquet(report.audited)
+    except rn.InvalidInputError:  # of several types, or longer than 64 bits
+        return
+    assert from_parquet(parquet).scores.users.tolist() == report.users.tolist()
+
+
+@pytest.mark.parametrize("label", [pd.Timestamp("2020-01-01"), (1, 2), pd.Interval(0, 4)])
+def test_labels_that_json_does_not_have_are_refused(label: Any, tmp_path: Path) -> None:
+    """When they are saved, as user ids are; they came back as text."""
+    groups = {f"u{user:04}": label if user % 2 else "other" for user in range(9)}
+    comparison = rn.compare(models(users=9), by=groups)
+    with refused("segment label .* cannot be saved; use text or numbers", whole=False):
+        comparison.save(tmp_path / "c.json")
+    assert not (tmp_path / "c.json").exists()
 
 
 def test_folds_come_back_with_their_spread(tmp_path: Path) -> None:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import itertools
+import json
 import tracemalloc
 import uuid
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.ids import factorized
+from recsys_ndcg.input.text import typed
 from recsys_ndcg.input.written_ids import text_places, written
 from recsys_ndcg.rendering.per_user import per_user_csv
 from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ONE = uuid.UUID(int=1)
@@ -206,6 +215,95 @@ def test_equal_ids_are_written_in_one_way(ids: list[Any]) -> None:
         assert lists.item_ids is not None
         found.add(written(lists.item_ids[0]))
     assert len(found) == 1
+
+
+COLUMNS = ["user", "item", "estimated", "true"]
+#: Ids of 64 bits whose order as numbers is not that of their text.
+WHOLE = {
+    "small": [10, 9, 100],
+    "negative": [-10, 9, -9],
+    "19 digits": [10**18 + 1, 10**18, 9],
+    "signed": [-(2**63), 2**63 - 1, 5],
+    "unsigned": [5, 2**64 - 1, 2**63 + 1],
+    "signed and unsigned": [-9, 2**64 - 1, -10],
+}
+Rows = list[tuple[int, int, float, float]]
+
+
+def _frame(rows: Rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _nullable(rows: Rows) -> Any:
+    kind = "Int64" if min(rows)[0] < 0 else "UInt64"
+    fits = max(rows)[0] < 2**63 or kind == "UInt64"
+    return _frame(rows).astype({"user": kind, "item": kind}) if fits else _frame(rows)
+
+
+def _polars(rows: Rows) -> Any:
+    ids = dict.fromkeys(COLUMNS[:2], pl.Int128)
+    mixed = min(rows)[0] < 0 and max(rows)[0] >= 2**63
+    return pl.DataFrame(rows, COLUMNS, orient="row", schema_overrides=ids if mixed else None)
+
+
+def _parquet(rows: Rows, path: Path) -> Path:
+    path = path.with_suffix(".parquet")
+    columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
+    try:
+        pq.write_table(pa.table(columns), path)
+    except OverflowError:  # of no type but that of decimals
+        ids = {name: pa.array(map(Decimal, columns[name])) for name in COLUMNS[:2]}
+        pq.write_table(pa.table(columns | ids), path)
+    return path
+
+
+def _csv(rows: Rows, path: Path, form: str = "{},{},{},{}") -> Path:
+    path.write_text("\n".join([",".join(COLUMNS), *(form.format(*row) for row in rows)]))
+    return path
+
+
+def _json(rows: Rows, path: Path) -> Path:
+    path = path.with_suffix(".jsonl")
+    path.write_text("\n".join(json.dumps(dict(zip(COLUMNS, row, strict=True))) for row in rows))
+    return path
+
+
+DOORS: dict[str, Callable[[Rows, Path], Any]] = {
+    "frame": lambda rows, _: _frame(rows),
+    "objects": lambda rows, _: _frame(rows).astype({"user": object, "item": object}),
+    "nullable": lambda rows, _: _nullable(rows),
+    "polars": lambda rows, _: _polars(rows),
+    "Parquet": _parquet,
+    "JSON lines": _json,
+    "CSV": _csv,
+    "CSV without pyarrow": _csv,
+    "CSV in quotes": lambda rows, path: _csv(rows, path, '"{}","{}",{},{}'),
+    "CSV read with care": lambda rows, path: _csv(rows, path, "{},{}, {} ,{}"),
+    "CSV within a limit": _csv,
+    "CSV that begins with 7": lambda rows, path: _csv([(7, 7, 1.0, 2.0), *rows], path),
+    "CSV of a stream": lambda rows, path: io.BytesIO(_csv(rows, path).read_bytes()),
+}
+
+
+@pytest.mark.parametrize("ids", WHOLE)
+@pytest.mark.parametrize("door", DOORS)
+def test_whole_numbers_of_64_bits_are_numbers_at_every_door(
+    door: str, ids: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same ids, the same order of ties, and comparable, wherever they come from."""
+    rows = [(user, item, 1.0, float(t)) for user in WHOLE[ids] for t, item in enumerate(WHOLE[ids])]
+    first = [(7, 7, 1.0, 2.0)] if "begins" in door else []
+    limit: Any = {"memory_limit": "1GB"} if "limit" in door or "begins" in door else {}
+    if door == "CSV without pyarrow":
+        monkeypatch.setattr(typed, "reads_text", lambda: False)
+    for ties in ("item_asc", "item_desc", "text_asc", "text_desc"):
+        options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
+        report = rn.evaluate([*first, *rows], **options)
+        found = rn.evaluate(DOORS[door](rows, tmp_path / "p.csv"), **options, **limit)
+        assert found.users.tolist() == report.users.tolist()
+        assert {*map(type, found.users.tolist())} == {int}
+        assert found == report, ties
+        assert rn.compare({"a": report, "b": found}).models == ["a", "b"]
 
 
 def test_lists_that_both_mix_types_are_compared_or_refused() -> None:

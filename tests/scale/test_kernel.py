@@ -98,3 +98,15 @@ def test_another_version_is_refused() -> None:
 def test_an_empty_partition_leaves_nothing() -> None:
     """There may be more of them than users."""
     assert list(measured(_job(), [])) == []
+
+
+@pytest.mark.parametrize("places", [0, 2])
+def test_ids_that_are_decimals_come_back_as_such(places: int) -> None:
+    """Whole ones are whole numbers while they are measured, and have the table's type again."""
+    frame = predictions(1)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    kind = pa.decimal128(20, places)
+    table = table.set_column(0, "user", pa.array(frame["user"].tolist(), kind))
+    batch, _ = measured(_job(metrics="rr", threshold=4), table.to_batches())
+    assert batch.column("user").type == kind
+    assert set(batch.column("user").to_pylist()) == set(frame["user"].tolist())

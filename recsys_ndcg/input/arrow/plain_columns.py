@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 21
 _SAFE = 21  # the first version that is sure of its memory, whatever a line holds
-_DIGITS = 18  # of a whole number that surely fits 64 bits
 
 
 def reads_text() -> bool:
@@ -100,7 +99,7 @@ def _ids(column: Any) -> Ids | Coded:
 
 
 def _whole_numbers(column: Any) -> Ids | None:
-    """Return whole numbers, None where one is not written plainly.
+    """Return whole numbers of 64 bits with a sign, None if one is longer or not written plainly.
 
     No other writing of a number is as short as the plain one, but for hexadecimal digits.
     """
@@ -115,10 +114,9 @@ def _whole_numbers(column: Any) -> Ids | None:
     except pa.ArrowInvalid:
         return None
     low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= 10**_DIGITS:
-        return None
-    length = len(values) + sum(
-        int(np.count_nonzero(values >= 10**digits)) for digits in range(1, len(str(high)))
-    )
+    tens = [10**digits for digits in range(len(str(max(-low, high))))]
+    length = len(values) + sum(int(np.count_nonzero(values >= ten)) for ten in tens[1:])
+    if low < 0:  # -1 and below have a sign besides
+        length += sum(int(np.count_nonzero(values <= -ten)) for ten in tens)
     plain = length == compute.sum(compute.binary_length(column)).as_py()
     return values if plain else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.input.bounds import MOST_COLUMNS
 from recsys_ndcg.input.spreadsheets import HEADING
-from recsys_ndcg.input.text.tables import is_plain_number, most_lines, separator_of
+from recsys_ndcg.input.text.tables import most_lines, separator_of, whole_numbers
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
@@ -198,6 +198,5 @@ def plain_ids(text: Coded) -> Ids | Coded:
     distinct = text.ids.tolist()
     if not all(map(str.strip, distinct)):
         raise UnusualError
-    if all(map(is_plain_number, distinct)):
-        return np.array([*map(int, distinct)], dtype=np.int64)[text.codes]
-    return text
+    numbers = whole_numbers(distinct)
+    return text if numbers is None else numbers[text.codes]

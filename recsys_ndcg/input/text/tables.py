@@ -12,18 +12,20 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.bounds import MOST_COLUMNS
+from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.text.form import TextFormat
 
 _SEPARATORS = ("\t", ",", ";", "|")
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
 _TOO_WIDE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+_LONGEST = 20  # signs of a whole number of 64 bits
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -74,9 +76,10 @@ class TextTable:
             return
         text = self.frame[name]
         self._refuse(name, text.str.strip() == "", "is missing")
-        distinct = text.unique()
-        if all(map(is_plain_number, distinct)):
-            self.frame = self.frame.assign(**{name: text.astype(np.int64)})
+        codes, distinct = pd.factorize(text)
+        numbers = whole_numbers(distinct.tolist())
+        if numbers is not None:
+            self.frame = self.frame.assign(**{name: numbers[codes]})
 
     def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
         """Read a column of finite numbers; an empty field is NaN where that is allowed."""
@@ -213,15 +216,28 @@ def _numbers(text: pd.Series[str]) -> Floats:
 
 
 def is_plain_number(text: str) -> bool:
-    """Tell the usual writing of a whole number that fits 64 bits.
+    """Return whether a text is the usual writing of a whole number of 64 bits, signed or not.
 
     Examples
     --------
-    >>> [is_plain_number(text) for text in ("42", "0", "042", "-1", "1" * 19)]
-    [True, True, False, False, False]
+    >>> [is_plain_number(text) for text in ("42", "-1", "18446744073709551615", "042", "-0", "+1")]
+    [True, True, True, False, False, False]
     """
-    short = len(text) < 19 and text.isascii() and text.isdigit()
-    return short and str(int(text)) == text
+    short = len(text) <= _LONGEST and text.isascii() and text.removeprefix("-").isdigit()
+    return short and str(int(text)) == text and -(2**63) <= int(text) < 2**64
+
+
+def whole_numbers(distinct: list[str]) -> Ids | None:
+    """Return the numbers that distinct ids write, None unless all are written as such.
+
+    Examples
+    --------
+    >>> whole_numbers(["-7", "42"]), whole_numbers(["-7", "042"])
+    (array([-7, 42]), None)
+    """
+    if not all(map(is_plain_number, distinct)):
+        return None
+    return as_numbers(np.array([*map(int, distinct)], dtype=object))
 
 
 def _check_width(name: str, text: str, separator: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.scale.out_of_core.database import FILE, quoted
-from recsys_ndcg.scale.out_of_core.kinds import IDS
+from recsys_ndcg.scale.out_of_core.kinds import IDS, LONGEST, WHOLE
 
 if TYPE_CHECKING:
     from recsys_ndcg.scale.out_of_core.database import Database
@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 ROW = "row"
 #: Whether the text of a grade is neither a number nor a word for none.
 BAD_GRADE = "bad_grade"
-#: A whole number in its usual writing, that fits 64 bits: what `is_plain_number` tells.
-_PLAIN = (
-    "CASE WHEN length({0}) < 19 AND try_cast({0} AS BIGINT) >= 0 "
-    "AND try_cast({0} AS BIGINT)::VARCHAR = {0} THEN try_cast({0} AS BIGINT) END"
-)
+#: A whole number in its usual writing, as `is_plain_number` knows it, of a type.
+_PLAIN = "CASE WHEN try_cast({0} AS {1})::VARCHAR = {0} THEN try_cast({0} AS {1}) END"
 
 
 def read_sql(source: Source, *extra: str, in_order: bool = False) -> str:
@@ -32,7 +29,7 @@ def read_sql(source: Source, *extra: str, in_order: bool = False) -> str:
     for ours, theirs in source.sql.items():
         sql = theirs
         if ours in source.whole:
-            sql = _PLAIN.format(theirs)
+            sql = _PLAIN.format(theirs, source.whole[ours])
         elif source.kinds[ours] == "whole numbers":
             sql = f"CAST({theirs} AS BIGINT)"  # of one width, by which all are told apart
         elif source.text is not None and ours not in IDS:
@@ -47,7 +44,9 @@ def read_sql(source: Source, *extra: str, in_order: bool = False) -> str:
 
 
 def mixed_in(database: Database, relation: str, source: Source) -> Source | None:
-    """Return a source with fewer columns taken for whole numbers, if some have other text, too.
+    """Return a source with other types for columns of ids, if one has other text than was assumed.
+
+    The type is the first of `WHOLE` that holds all numbers of the column, or text.
 
     Parameters
     ----------
@@ -60,11 +59,24 @@ def mixed_in(database: Database, relation: str, source: Source) -> Source | None
     """
     if not source.whole:
         return None
-    whole = sorted(source.whole)
-    asked = (f"count(*) > count({quoted(one)})" for one in whole)
+    asked = (f"count(*) > count({quoted(one)})" for one in source.whole)
     (told,) = database.run(f"SELECT {', '.join(asked)} FROM {relation}")
-    kept = frozenset(one for one, mixed in zip(whole, told, strict=True) if not mixed)
-    return None if kept == source.whole else replace(source, whole=kept)
+    mixed = [one for one, is_mixed in zip(source.whole, told, strict=True) if is_mixed]
+    if not mixed:
+        return None
+    kinds = {**source.whole, **{one: _type_of(database, source, one) for one in mixed}}
+    return replace(source, whole={one: kind for one, kind in kinds.items() if kind})
+
+
+def _type_of(database: Database, source: Source, column: str) -> str | None:
+    """Return the type for a column of text, None if some of it is no whole number of 64 bits."""
+    number = _PLAIN.format(source.sql[column], LONGEST)
+    asked = f"count(*) = count({number}), min({number})::VARCHAR, max({number})::VARCHAR"
+    ((all_whole, low, high),) = database.run(f"SELECT {asked} FROM {source.relation}")
+    if not all_whole:
+        return None
+    fits = (kind for kind, (least, most) in WHOLE.items() if least <= int(low) <= int(high) <= most)
+    return next(fits, None)
 
 
 def of_file(source: Source) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing, shown
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.scale.doors import is_files, paths_of
 from recsys_ndcg.scale.out_of_core.database import FILE, file_literal, literal, quoted
-from recsys_ndcg.scale.out_of_core.kinds import IDS, checked_kinds
+from recsys_ndcg.scale.out_of_core.kinds import IDS, WHOLE, checked_kinds
 from recsys_ndcg.scale.out_of_core.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Source:
         How to read numbers in text.
     stream : object, optional
         What is read once, and no more.
-    whole : frozenset of str
-        Which of our columns of ids are taken for whole numbers, though they are text.
+    whole : mapping
+        The types of SQL for those of our columns of ids whose text is read as whole numbers.
     """
 
     name: str
@@ -58,11 +58,11 @@ class Source:
     n_rows: int | None
     text: TextFiles | None = None
     stream: Any = None
-    whole: frozenset[str] = frozenset()
+    whole: Mapping[str, str] = field(default_factory=dict)
 
     def kind(self, column: str) -> str:
         """Return what the values of one of our columns are read as."""
-        return "whole numbers" if column in self.whole else self.kinds[column]
+        return self.whole.get(column, self.kinds[column])
 
 
 def source_of(
@@ -200,7 +200,7 @@ def _text(
     names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, wanted)
     sql = {ours: text.sql(theirs) for ours, theirs in names.items()}
     kinds, rows = dict.fromkeys(names, "text"), text.about_rows
-    whole = frozenset(one for one in IDS if text.seems_whole(names[one]))
+    whole = {one: next(iter(WHOLE)) for one in IDS if text.seems_whole(names[one])}
     return Source(_called(paths), text.relation, names, sql, kinds, rows, text, whole=whole)
 
 

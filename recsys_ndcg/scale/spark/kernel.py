@@ -99,10 +99,11 @@ def _of_users(audit: MeasuredAudit, schema: Any) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     scores, counts = audit.scores, audit.scores.counts
-    users = scores.users.tolist() if scores.users.dtype == object else scores.users
     n_relevant = pa.array(counts.n_relevant, from_pandas=True).cast(pa.int64())
     numbers = [pa.array(column, from_pandas=True) for column in scores.per_user.T]
-    columns = [pa.array(users, type=schema.field("user").type), counts.n_items, n_relevant]
+    # as a list: pyarrow makes no decimals of an array of whole numbers
+    users = pa.array(scores.users.tolist(), type=schema.field("user").type)
+    columns = [users, counts.n_items, n_relevant]
     nothing = pa.nulls(len(users), pa.binary())
     return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
 

@@ -72,8 +72,6 @@ class SparkTable:
     def kind_of(self, column: str) -> str:
         """Return ``text`` or ``number``, or the name of another type of ids."""
         _, kind = self._found(column)
-        if kind.startswith("decimal"):
-            return "Decimal"
         plain = "number" if _NUMBERS.fullmatch(kind) else kind
         return "text" if _TEXT.fullmatch(kind) else plain
 
