@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import inspect
 import io
+import marshal
 import os
 import platform
 import re
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -37,8 +39,7 @@ _OURS = "recsys_ndcg"  # by its version even in a checkout
 _RANDOM = re.compile(r"[0-9a-f]{32}")  # cloudpickle gives a class another in each process
 _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, and compute nothing
-_PLAIN = (str, int, float, bool, bytes, type(None))
-_CACHED = type(cache(len))
+_PLAIN = {str, int, float, bool, type(None)}
 _MOST = 100  # members of a list or a dict that are written out
 _lock = threading.Lock()  # cloudpickle has one list per process of modules to take by value
 
@@ -74,7 +75,12 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         self.libraries: dict[str, str] = {}
         self.by_value: list[ModuleType] = []
         self._cloud = cloudpickle.Pickler(io.BytesIO())
-        self.dispatch_table = self._cloud.dispatch_table
+        self.dispatch_table = self._cloud.dispatch_table.new_child(
+            {
+                CodeType: self._reduce_code,
+                type(cache(len)): lambda cached: (cache, (cached.__wrapped__,)),
+            }
+        )
 
     def save(self, obj: Any) -> None:
         """Pickle an object.
@@ -99,24 +105,21 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
 
     def reducer_override(self, obj: Any) -> Any:
         """Take an object apart, in the form of `object.__reduce__`; pickle calls this."""
-        if isinstance(obj, CodeType):
-            return self._reduce_code(obj)
+        if type(obj) in (list, tuple) and _is_plain(obj):
+            return bytes, (marshal.dumps(obj, 2),)  # the last version without references
         if isinstance(obj, dict):
             rest = getattr(obj, "__dict__", None), getattr(obj, "default_factory", None)
             items = [(key, dict.__getitem__(obj, key)) for key in self._in_order(obj)]
             return type(obj), (), (items, rest)
         if isinstance(obj, set | frozenset):
             return type(obj), (), self._in_order(obj)
-        if isinstance(obj, _CACHED):
-            return cache, (obj.__wrapped__,)
         if isinstance(obj, FunctionType | type | ModuleType):
             return self._reduce_definition(obj)
         return NotImplemented
 
     def _in_order(self, values: Any) -> list[Any]:
         """Return the members of a set, or the keys of a dict, in the same order everywhere."""
-        plain = all(isinstance(one, _PLAIN) for one in values)
-        return sorted(values, key=_plain_order if plain else self._digest)
+        return sorted(values, key=_type_and_text if _is_plain([*values]) else self._digest)
 
     def _digest(self, value: Any) -> str:
         inner = _Hasher()
@@ -156,8 +159,18 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         return type(obj), args, (_only_code(attributes), _only_code(slots))
 
 
-def _plain_order(value: Any) -> tuple[str, str]:
+def _type_and_text(value: Any) -> tuple[str, str]:
     return type(value).__name__, repr(value)
+
+
+def _is_plain(values: list[Any] | tuple[Any, ...], depth: int = 4) -> bool:
+    """Return whether all values are numbers and texts of Python, or lists and tuples of them."""
+    others = {*map(type, values)} - _PLAIN
+    if not others or depth == 0 or not others <= {list, tuple}:
+        return not others
+    return _is_plain(
+        [*chain.from_iterable(one for one in values if type(one) in others)], depth - 1
+    )
 
 
 def _only_code(members: Mapping[str, Any]) -> dict[str, Any]:
