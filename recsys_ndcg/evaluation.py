@@ -93,8 +93,9 @@ def evaluate(  # noqa: PLR0913 - the contract
     -----
     DataWarning
         The data is legal, but looks like a mistake, or the score says little: columns that look
-        exchanged, ranks or times as estimates, a threshold that tells no item from another, lists
-        of one item, estimates at a bound of the scale, ties that leave the third decimal open.
+        exchanged, times as estimates, a threshold that tells no item from another, lists of one
+        item or worse than in random order, estimates at a bound of the scale, ties that change
+        the third decimal by more than half the interval of the mean.
 
     Examples
     --------

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
 
 
 def told(data: Any, **options: Any) -> list[warnings.WarningMessage]:
@@ -89,12 +90,32 @@ def test_lists_of_one_item_are_counted() -> None:
     assert "8 of 12 users have one item" in str(only.message)
 
 
+TIED = {"a": [(2, 5), (2, 1)], "b": [(2, 5), (2, 1)]}
+
+
 def test_a_tie_range_that_reaches_the_third_decimal_is_told_with_its_ends() -> None:
-    """The score depends on an order that nobody chose."""
-    (only,) = told({"a": [(2, 5), (2, 1)], "b": [(2, 5), (1, 4)]})
-    best = (1 + 1) / 2
-    worst = ((1 + 31 / np.log2(3)) / (31 + 1 / np.log2(3)) + 1) / 2
-    assert f"open between {worst:.4f} and {best:.4f}" in str(only.message)
+    """The score depends on an order that nobody chose; one user has no interval."""
+    worst = (1 + 31 / np.log2(3)) / (31 + 1 / np.log2(3))
+    for data in (TIED, {"a": TIED["a"]}):
+        (only,) = told(data)
+        assert f"open between {worst:.4f} and 1.0000" in str(only.message)
+
+
+@pytest.mark.parametrize(("n_users", "expected"), [(40, 0), (4000, 1)])
+def test_a_tie_range_within_the_error_of_the_mean_is_a_remark(n_users: int, expected: int) -> None:
+    """The same ties matter once there are so many users that the mean is known better."""
+    frame = rows(n_users, 5)
+    tied = frame.assign(estimated=(frame["true"] + frame["estimated"]).round(1))
+    found = told(tied, metrics="ndcg@3")
+    assert [str(one.message)[:14] for one in found] == ["Tied estimates"] * expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = rn.evaluate(tied, metrics="ndcg@3")
+    ends = report.summary.loc["ndcg@3"]
+    width = ends["tie_high"] - ends["tie_low"]
+    assert width > 0.001
+    assert (width > (ends["ci_high"] - ends["ci_low"]) / 2) == bool(expected)
+    assert any(line.startswith("Ties decide ndcg@3") for line in report.remarks)
 
 
 def test_a_tie_between_equal_grades_is_not_worth_a_warning() -> None:
@@ -114,7 +135,7 @@ def test_users_of_one_table_only_are_told_at_the_join() -> None:
 
 def test_a_warning_points_at_the_callers_line() -> None:
     """Not into the package."""
-    (only,) = told({"a": [(2, 5), (2, 1)], "b": [(2, 5), (1, 4)]})
+    (only,) = told(TIED)
     assert Path(only.filename) == Path(__file__)
     labels = pd.DataFrame({"user": [1, 1], "item": [1, 2], "true": [4, 1]})
     with pytest.warns(rn.DataWarning) as found:
@@ -125,12 +146,12 @@ def test_a_warning_points_at_the_callers_line() -> None:
 def test_reading_the_report_gives_no_further_warning() -> None:
     """Once is enough, also for warnings as errors."""
     with pytest.warns(rn.DataWarning):
-        report = rn.evaluate({"a": [(2, 5), (2, 1)], "b": [(2, 5), (1, 4)]}, k=2, threshold=4)
+        report = rn.evaluate(TIED, k=2, threshold=4)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert str(report)
         assert len(report.summary) == 3
-        assert report.counts["tied"] == 1
+        assert report.counts["tied"] == 2
 
 
 def predicted(n_users: int = 5, n_items: int = 8) -> pd.DataFrame:
@@ -180,16 +201,101 @@ def test_columns_that_may_well_be_right_are_not_told() -> None:
         assert told(change, **options) == []
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_ranks_as_estimates_are_told(first: int) -> None:
-    """The best would stand last."""
-    frame = rows(5, 4)
-    ranks = frame.groupby("user")["estimated"].rank(ascending=False) - 1 + first
-    (only,) = told(frame.assign(estimated=ranks))
-    assert f"are {first}, {first + 1}, … up to the length of the list" in str(only.message)
-    assert "as the column 'rank' of RankedLists.from_labels" in str(only.message)
-    for other in (-ranks, ranks * 2, ranks.mask(frame.index == 3, 9), ranks + 2):
-        assert told(frame.assign(estimated=other)) == []
+def guessed(n_users: int = 60, *, seed: int = 0) -> pd.DataFrame:
+    """Return sample ratings with estimates that are somewhat right."""
+    ratings = sample_ratings(n_users=n_users, seed=seed).rename(columns={"rating": "true"})
+    noise = np.random.default_rng(seed).normal(0, 1, len(ratings))
+    return ratings.drop(columns="timestamp").assign(estimated=ratings["true"] + noise)
+
+
+def ranks_of(frame: pd.DataFrame, *, best_first: bool) -> pd.DataFrame:
+    """Return the same with each user's places in the order of the estimates in their place."""
+    places = frame.groupby("user")["estimated"].rank(ascending=not best_first, method="first")
+    return frame.assign(estimated=places)
+
+
+@pytest.mark.parametrize("metrics", [None, "rr", "ap@10", "dcg@5", ["rmse", "precision@3"]])
+def test_estimates_of_which_the_lowest_is_best_are_told(metrics: Any) -> None:
+    """Ranks, from 1 or 0 on, and scores with the wrong sign: random order would be better."""
+    frame = guessed(300)
+    ranks = ranks_of(frame, best_first=True)
+    for lower in (
+        ranks,
+        ranks.assign(estimated=ranks["estimated"] - 1),
+        frame.assign(estimated=-frame["estimated"]),
+        frame.assign(estimated=1 / (2 + frame["estimated"].abs())),
+    ):
+        found = told(lower, metrics=metrics, threshold=4)
+        (only,) = (str(one.message) for one in found if "Tied" not in str(one.message))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            report = rn.evaluate(lower, metrics=metrics, threshold=4)
+        metric = only.partition(" is ")[0]
+        assert f"{metric} is {report[metric]:.4f}, but the same lists in random order" in only
+        assert f"score {report.audit['chance'][metric]:.4f}" in only
+        assert "Is a lower estimate better, as with ranks, distances or losses?" in only
+
+
+def test_many_users_are_told_the_same_as_in_batches() -> None:
+    """In memory, chance is first measured of some users, to see whether it has to be of all."""
+    frame = guessed(1500)
+    frame = frame.assign(estimated=-frame["estimated"])
+    users = frame["user"].factorize()[0]
+    scores = rn.Accumulator("ndcg@5").update(users, frame["estimated"], frame["true"])
+    with pytest.warns(rn.DataWarning) as expected:
+        scores.report()
+    found = told(frame, metrics="ndcg@5")
+    assert [str(one.message) for one in found] == [str(one.message) for one in expected]
+
+
+def test_numbers_of_which_the_highest_is_best_may_look_like_ranks() -> None:
+    """Borda points, from 1 or 0 on, and means of the ranks of several models, counted upwards."""
+    frame = guessed()
+    points = ranks_of(frame, best_first=False)
+    other = ranks_of(guessed(seed=0).assign(estimated=frame["true"] * 1.0), best_first=False)
+    means = points.assign(estimated=(points["estimated"] + other["estimated"]) / 2)
+    for higher in (points, points.assign(estimated=points["estimated"] - 1), means):
+        found = told(higher, metrics=["ndcg@10", "precision@10"], threshold=4)
+        assert [one for one in found if "Tied" not in str(one.message)] == []
+
+
+def test_a_model_without_skill_is_not_told_to_be_worse_than_random_order() -> None:
+    """Nor one that is worse by chance, for few users or by little."""
+    frame = guessed()
+    draw = np.random.default_rng(1)
+    few = frame[frame["user"].isin(frame["user"].unique()[:5])]
+    for some in [frame, few] * 20:
+        assert told(some.assign(estimated=draw.random(len(some))), metrics="ndcg@10") == []
+    many = guessed(3000)
+    little = many.assign(estimated=draw.normal(0, 20, len(many)) - many["true"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        audit = rn.evaluate(little, metrics="ndcg@10").audit.loc["ndcg@10"]
+    assert audit["z"] < -4
+    assert -0.1 < audit["adjusted"] < 0
+    assert told(little, metrics="ndcg@10") == []
+
+
+def test_ties_in_their_worst_order_are_not_told_as_a_reversed_order() -> None:
+    """They are what leaves the score open, and is told."""
+    frame = guessed()
+    tied = frame.assign(estimated=(frame["estimated"] > 0).astype(float))
+    found = told(tied, metrics="ndcg@10", convention=rn.Convention(ties="worst"))
+    assert not any("random order score" in str(one.message) for one in found)
+
+
+def test_lists_with_the_best_item_last_are_told() -> None:
+    """There is no estimate, but an order that is the wrong way round."""
+    frame = guessed()
+    lists = {
+        user: rows.sort_values("estimated")["item"].tolist() for user, rows in frame.groupby("user")
+    }
+    joined = rn.RankedLists.from_labels(frame[["user", "item", "true"]], lists)
+    (only,) = told(joined, metrics="ndcg@5")
+    assert "Is it the worst? Then give each list in the opposite order" in str(only.message)
+    best_first = {user: items[::-1] for user, items in lists.items()}
+    labels = frame[["user", "item", "true"]]
+    assert told(rn.RankedLists.from_labels(labels, best_first), metrics="ndcg@5") == []
 
 
 @pytest.mark.parametrize("scale", [1, 1e3, 1e6, 1e9])

@@ -29,6 +29,16 @@ _BESIDE = (
     "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
     "reviewtime eventtime createdat updatedat playedat"
 )
+#: A word in the name of a column that may hold grades, and the end of a name that does not.
+_GRADE_WORD = re.compile(
+    "(bought|buy|click|clicked|cnt|confidence|count|engagement|favou?rite|feedback|freq|frequency|"
+    "gain|gold|grade|interaction|interest|judge?ment|label|like|liked|listen|listened|mark|play|"
+    "playcount|played|point|pref|preference|purchase|purchased|qrel|qty|quality|quantity|rate|rated|"
+    "rating|rel|relevance|relevant|response|reward|score|star|strength|target|thumb|times|truth|"
+    "utility|val|value|view|viewcount|viewed|vote|watch|watched|weight)s?"
+)
+_NO_GRADE_END = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|ts")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 _ROLE_OF = {word: role for role, words in _KNOWN.items() for word in words.split()}
 
@@ -85,6 +95,26 @@ def is_beside(name: Any) -> bool:
     [True, True, False]
     """
     return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
+
+
+def may_be_grade(name: Any) -> bool:
+    """Return whether a column of labels may hold the grade, by its name.
+
+    The name has a word for grades or counts, or says nothing at all.
+
+    Examples
+    --------
+    >>> [may_be_grade(name) for name in ("play_count", "numClicks", "stars", "x", 2)]
+    [True, True, True, True, True]
+    >>> [may_be_grade(name) for name in ("session", "device", "click_id", "country", "timestamp")]
+    [False, False, False, False, False]
+    """
+    if is_beside(name):
+        return False
+    words = [one.lower() for one in _WORDS.findall(str(name).partition(":")[0])]
+    if not isinstance(name, str) or len("".join(words)) <= 1:
+        return True
+    return any(map(_GRADE_WORD.fullmatch, words)) and not _NO_GRADE_END.fullmatch(words[-1])
 
 
 def _word(name: str) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.arrow.columns import ArrowColumns
 from recsys_ndcg.input.arrow.text import coded_text, of_polars
-from recsys_ndcg.input.column_names import ROLES, is_beside, roles_of, seems_headless
+from recsys_ndcg.input.column_names import ROLES, is_beside, may_be_grade, roles_of, seems_headless
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
@@ -175,6 +175,8 @@ class Table:
         used = [one for names in self._roles.values() for one in names]
         known = [one for one in self._roles.get(column, []) if one in self.names]
         free = known or [one for one in self.names if one not in used and not is_beside(one)]
+        if column == "true" and len(free) > 1:
+            free = [one for one in free if may_be_grade(one)]
         guess = free[0] if len(free) == 1 else "..."
         typed = f"{column}={guess}" if guess == "..." else quote(f"{column}={guess}")
         return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.input.column_names import is_beside
+from recsys_ndcg.input.column_names import may_be_grade
 from recsys_ndcg.input.ids import Coded, refuse_rows, type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
 from recsys_ndcg.input.written_ids import refuse_alike
@@ -76,19 +76,19 @@ def labels_from(table: Table) -> Labels:
 
 
 def warn_ungraded(table: Table) -> None:
-    """Warn of labels without a grade, where a column is left that may be it.
+    """Warn of labels without a grade if a column that is not read may hold it, by its name.
 
     Warns
     -----
     DataWarning
         There is such a column.
     """
-    unread = [one for one in table.unread if not is_beside(one)]
-    if unread:
+    possible = [one for one in table.unread if may_be_grade(one)]
+    if possible:
         ids = [one for one in table.names if one not in table.unread]
         msg = (
             f"The labels have no column 'true', so that every row counts as 1. Unused: "
-            f"{', '.join(map(str, unread))}. If one of them is the grade, say "
+            f"{', '.join(map(str, possible))}. If one of them is the grade, say "
             f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
         )
         warn(msg)

@@ -140,14 +140,12 @@ class Looks:
 
     Parameters
     ----------
-    users, single, several : int
-        How many there are, and how many of them with one item, with more than one.
+    users, single : int
+        How many there are, and how many of them have one item.
     estimated : Numbers
         The estimates.
     lowest, highest : float
         Of the true values; infinite where there are none.
-    ranks_from : float
-        From which number on the estimates of each list are ranks; NaN where they are none.
     grading : Grading, optional
         Only of estimates that stand on a scale.
     protocol : str
@@ -158,11 +156,9 @@ class Looks:
 
     users: int
     single: int
-    several: int
     estimated: Numbers
     lowest: float
     highest: float
-    ranks_from: float
     grading: Grading | None
     protocol: str
     order_only: bool
@@ -178,11 +174,9 @@ class Looks:
         return cls(
             users=len(lists),
             single=int((lists.n_items == 1).sum()),
-            several=int((lists.n_items > 1).sum()),
             estimated=numbers,
             lowest=float(np.fmin.reduce(true, initial=np.inf)),
             highest=float(np.fmax.reduce(true, initial=-np.inf)),
-            ranks_from=_ranks_from(lists, numbers.lowest),
             grading=grading,
             protocol=lists.protocol,
             order_only=lists.order_only,
@@ -192,16 +186,13 @@ class Looks:
     def __or__(self, other: Looks) -> Looks:
         """Return the looks of both parts together."""
         some = [one for one in (self, other) if one.estimated.count] or [self]
-        first = {one.ranks_from for one in some}
         estimated = self.estimated | other.estimated
         return Looks(
             self.users + other.users,
             self.single + other.single,
-            self.several + other.several,
             estimated,
             min(self.lowest, other.lowest),
             max(self.highest, other.highest),
-            first.pop() if len(first) == 1 else np.nan,
             _joined([one.grading for one in some]) if estimated.on_a_scale else None,
             self.protocol,
             self.order_only,
@@ -219,17 +210,3 @@ def _joined(gradings: list[Grading | None]) -> Grading | None:
     for one in gradings[1:]:
         whole = None if whole is None or one is None else whole | one
     return whole
-
-
-def _ranks_from(lists: GroupedLists, first: float) -> float:
-    """Return 0 or 1 if each list has the whole numbers from there to its length, else NaN."""
-    values = lists.estimated
-    if first not in (0, 1) or (values[:_LOOK] % 1).any():
-        return np.nan
-    some = lists.n_items > 0
-    sizes, start = lists.n_items[some], lists.offsets[:-1][some]
-    lowest, highest = np.minimum.reduceat(values, start), np.maximum.reduceat(values, start)
-    if (lowest != first).any() or (highest != first + sizes - 1).any():
-        return np.nan
-    total = np.add.reduceat(values, start)
-    return first if (total == sizes * (lowest + highest) / 2).all() else np.nan

@@ -40,11 +40,9 @@ def suspicions(looks: Looks) -> Iterator[str]:
         yield from _single_items(looks)
     yield from _times("estimated", looks.estimated.lowest, looks.estimated.highest)
     yield from _times("true", looks.lowest, looks.highest)
-    if looks.estimated.count >= _FEW_ROWS and not looks.order_only:
-        yield from _ranks(looks)
-        if looks.protocol == "rated":
-            yield from _exchanged(looks)
-            yield from _at_a_bound(looks)
+    if looks.protocol == "rated" and looks.estimated.count >= _FEW_ROWS and not looks.order_only:
+        yield from _exchanged(looks)
+        yield from _at_a_bound(looks)
 
 
 def constant(looks: Looks) -> bool:
@@ -88,18 +86,6 @@ def _times(name: str, low: float, high: float) -> Iterator[str]:
                 f"{name}: all values are times in {unit}, from {first} to {last}. Was the column "
                 "of the timestamps taken? Name the right one with columns= (--columns)."
             )
-
-
-def _ranks(looks: Looks) -> Iterator[str]:
-    """Tell of estimates that are 1 to n in each list, or 0 to n - 1."""
-    first = looks.ranks_from
-    if looks.several > 1 and not np.isnan(first):
-        yield (
-            f"The estimates of every user are {first:g}, {first + 1:g}, … up to the length of the "
-            "list, as ranks are; but the highest estimate comes first. Give ranks as the column "
-            "'rank' of RankedLists.from_labels(labels, results) (--results, --columns rank=...), "
-            "or with a minus."
-        )
 
 
 def _exchanged(looks: Looks) -> Iterator[str]:

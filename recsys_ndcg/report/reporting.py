@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.scoring.plan import Plan
 
+_LOWER_IS_BETTER = (
+    "Is a lower estimate better, as with ranks, distances or losses? Then give estimates with a "
+    "minus, or ranks as the column 'rank' of RankedLists.from_labels(labels, results) (--results, "
+    "--columns rank=...)."
+)
+_REVERSED = (
+    "The first item, or that of rank 1, is taken for the best. Is it the worst? Then give each "
+    "list in the opposite order, or ranks of which the highest is best as columns={'estimated': "
+    "'rank'}."
+)
+
 
 def reported(lists: GroupedLists, plan: Plan) -> Report:
     """Settle a plan against lists, measure them, warn of what deceives, and report.
@@ -44,11 +55,19 @@ def warn_of(audit: Audit, looks: Looks, facts: Facts, plan: Plan) -> None:
     Warns
     -----
     DataWarning
-        Data that looks like a mistake, a threshold that tells no item from another, ties that
-        leave the third decimal open.
+        Data that looks like a mistake, a threshold that tells no item from another, lists that
+        are worse than in random order, ties that leave a score open.
     """
     for told in (*suspicions(looks), *plan.doubts(facts)):
         warn(told)
+    below = audit.below_chance()
+    if below:
+        metric, mean, chance = below
+        msg = (
+            f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
+            f"good items are near the end. {_REVERSED if looks.order_only else _LOWER_IS_BETTER}"
+        )
+        warn(msg)
     found = audit.widest_tie_range()
     if found and not constant(looks):
         metric, low, high = found

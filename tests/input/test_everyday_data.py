@@ -153,6 +153,26 @@ def test_when_an_interaction_was_is_no_grade(name: str) -> None:
         evaluated(FRAME, FRAME.assign(**times, votes=1))
 
 
+@pytest.mark.parametrize(
+    "name", ["session", "session_id", "device", "click_id", "country", "price"]
+)
+def test_a_column_that_is_no_grade_by_its_name_is_not_asked_about(name: str) -> None:
+    """It stands in most logs; beside one that may be the grade it is not proposed either."""
+    labels = FRAME.assign(**{name: [1, 2, 3]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluated(labels, SCORES) == EXPECTED
+    with pytest.warns(rn.DataWarning, match=r"Unused: clicks\. If one .*\{'true': 'clicks'\}"):
+        evaluated(labels.assign(clicks=1), SCORES)
+
+
+@pytest.mark.parametrize("name", ["play_count", "numClicks", "stars", "user_rating", "x", "c3", 2])
+def test_a_name_that_may_stand_for_a_grade_is_asked_about(name: Any) -> None:
+    """It has a word for it, or says nothing."""
+    with pytest.warns(rn.DataWarning, match=f"every row counts as 1. Unused: {name}"):
+        evaluated(FRAME.assign(other=1).rename(columns={"other": name}), SCORES)
+
+
 def test_two_columns_that_could_be_the_grade_are_asked_for() -> None:
     """They are not passed over for a 1; nor are two scores said to be none."""
     with refused("'rating' and 'weight' could each be it.*--columns true="):

@@ -458,6 +458,26 @@ def test_a_report_warns_as_evaluate_does() -> None:
         tied.report()
 
 
+@pytest.mark.parametrize("per_user", [True, False])
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_ties_and_reversed_lists_are_told_of_all_batches(*, per_user: bool, decimals: int) -> None:
+    """Ties if they leave more open than the number of users does, as in memory."""
+    draw = np.random.default_rng(0)
+    true = draw.integers(1, 6, (60, 8))
+    estimated = (draw.normal(0, 1, true.shape) - true).round(decimals)
+    scores = rn.Accumulator("ndcg@5", per_user=per_user)
+    for first in range(0, 60, 7):
+        scores.update(None, estimated[first : first + 7], true[first : first + 7])
+    with pytest.warns(rn.DataWarning) as found:
+        scores.report()
+    rows = (np.repeat(np.arange(60), 8), None, estimated.ravel(), true.ravel())
+    with pytest.warns(rn.DataWarning) as expected:
+        rn.evaluate(rn.RankedLists.from_arrays(*rows), metrics="ndcg@5")
+    assert [str(one.message) for one in found] == [str(one.message) for one in expected]
+    kinds = [str(one.message).partition(" ")[0] for one in found]
+    assert kinds == (["ndcg@5"] if decimals else ["ndcg@5", "Tied"])
+
+
 @pytest.mark.parametrize(
     ("how", "least", "most"),
     [

@@ -239,10 +239,14 @@ def test_how_text_is_written_is_told(tmp_path: Path, in_parts: Any) -> None:
 
 
 @pytest.mark.parametrize("data", ["parquet", "csv"])
-def test_warnings_are_those_of_the_whole(data: str, tmp_path: Path, in_parts: Any) -> None:
+@pytest.mark.parametrize("factor", [0, -1])
+def test_warnings_are_those_of_the_whole(
+    data: str, factor: float, tmp_path: Path, in_parts: Any
+) -> None:
     """What looks like a mistake is said once, with the counts of all users."""
     in_parts(600)
-    frame = predictions(1).assign(estimated=5.0)
+    frame = predictions(1)
+    frame["estimated"] = factor * frame["true"]
     path = tmp_path / f"p.{data}"
     frame.to_parquet(path) if data == "parquet" else frame.to_csv(path, index=False)
     with pytest.warns(rn.DataWarning) as told:
@@ -250,6 +254,7 @@ def test_warnings_are_those_of_the_whole(data: str, tmp_path: Path, in_parts: An
     with pytest.warns(rn.DataWarning) as expected:
         rn.evaluate(frame, threshold=9)
     assert [str(one.message) for one in told] == [str(one.message) for one in expected]
+    assert factor == 0 or any("the same lists in random order" in str(one.message) for one in told)
     assert {one.filename for one in told} == {__file__}
 
 

@@ -46,13 +46,15 @@ def test_as_in_memory(case: Case, loaded: Callable[[pd.DataFrame], Any]) -> None
 
 def test_warnings_are_those_of_the_whole(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """What looks like a mistake is said once, with the counts of all users; by the one door."""
-    frame = predictions(1).assign(estimated=5.0)
-    with pytest.warns(DataWarning) as told:
-        rn.evaluate(loaded(frame), threshold=9)
-    with pytest.warns(DataWarning) as expected:
-        rn.evaluate(frame, threshold=9)
-    said = [str(one.message) for one in told if one.category is DataWarning]
-    assert said == [str(one.message) for one in expected]
+    frame = predictions(1)
+    for factor in (0, -1):
+        frame["estimated"] = factor * frame["true"]
+        with pytest.warns(DataWarning) as told:
+            rn.evaluate(loaded(frame), threshold=9)
+        with pytest.warns(DataWarning) as expected:
+            rn.evaluate(frame, threshold=9)
+        said = [str(one.message) for one in told if one.category is DataWarning]
+        assert said == [str(one.message) for one in expected]
 
 
 def test_options_of_other_ways_are_refused(loaded: Callable[[pd.DataFrame], Any]) -> None:

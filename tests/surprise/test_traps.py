@@ -774,3 +774,31 @@ def test_raw_ratings_of_another_form_are_refused_before_any_fit() -> None:
     data.raw_ratings = [row[:3] for row in data.raw_ratings]
     with refused("raw_ratings: row 0 .*must be .user, item, rating, timestamp"):
         cross_validate(NeverFitted(), data, ["ndcg@10"], cv=FOLDS)
+
+
+class Reversed(surprise.BaselineOnly):  # type: ignore[misc, name-defined]
+    """An algorithm that estimates least for what it should estimate most for."""
+
+    def estimate(self, *pair: Any) -> float:
+        """Return the estimate, mirrored on the scale."""
+        return float(5.5 - super().estimate(*pair))
+
+
+class Unpopular(surprise.AlgoBase):  # type: ignore[misc, name-defined]
+    """An algorithm that estimates most for what was rated least often."""
+
+    def estimate(self, _: Any, item: Any) -> float:
+        """Return a number on the scale."""
+        known = self.trainset.knows_item(item)
+        return 5 / (1 + len(self.trainset.ir[item])) if known else 5.0
+
+
+def test_an_algorithm_that_puts_the_best_last_is_told() -> None:
+    """By the functions of `accuracy`, and of the whole catalogue."""
+    trainset, testset = train_test_split(dataset(), test_size=0.3, random_state=0)
+    mirrored, rare = Reversed(verbose=False).fit(trainset), Unpopular().fit(trainset)
+    for act in (
+        lambda: accuracy.ndcg(mirrored.test(testset), verbose=False),
+        lambda: evaluate_catalogue(rare, trainset, testset, metrics="recall@40", threshold=1),
+    ):
+        assert any("but the same lists in random order score" in one for one in said(act))

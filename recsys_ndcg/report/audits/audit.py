@@ -10,6 +10,7 @@ import pandas as pd
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import allowed
 from recsys_ndcg.report.audits.levels import adjusted
+from recsys_ndcg.report.summary import intervals
 from recsys_ndcg.scoring.totals import Totals
 
 if TYPE_CHECKING:
@@ -192,15 +193,50 @@ class Audit:
         return self.from_lists["tie_low"].to_numpy(), self.from_lists["tie_high"].to_numpy()
 
     def widest_tie_range(self) -> tuple[str, float, float] | None:
-        """Return the metric that ties leave open furthest, and its range, if it matters."""
+        """Return the metric that ties leave open furthest, and its range, if it matters.
+
+        It does if it changes the third decimal and is wider than half the interval of the mean.
+        One user has no interval: the third decimal decides.
+        """
         if self.n_tied < TIES_MATTER * self.n_users:
             return None
         low, high = self.tie_range
-        width = np.where([one.metric.bounded for one in self.measurements], high - low, 0.0)
-        widest = int(np.nan_to_num(width).argmax())
-        if not width[widest] >= TIES_MATTER:
+        ends = intervals(self.totals)
+        half = np.nan_to_num((ends["mean_high"] - ends["mean_low"]).to_numpy() / 2)
+        bounded = [one.metric.bounded for one in self.measurements]
+        matters = bounded & (high - low >= TIES_MATTER) & (high - low > half)
+        if not matters.any():
             return None
+        widest = int(np.where(matters, high - low, 0.0).argmax())
         return str(self.measurements[widest]), float(low[widest]), float(high[widest])
+
+    def below_chance(
+        self, *, far: float = 0.1, sure: float = 4.0
+    ) -> tuple[str, float, float] | None:
+        """Return the metric that is most surely far below random order, its mean, and chance.
+
+        Parameters
+        ----------
+        far : float
+            The least share of the way from random order to the worst order, all ties being in
+            their best order.
+        sure : float
+            The least distance from random order, in its standard deviations.
+        """
+        mean, levels = self.totals.mean, self.level_totals
+        chance, worst = levels.chance.mean, levels.worst.mean
+        kinds = [one.metric for one in self.measurements]
+        bounded, upward = [one.bounded for one in kinds], [one.greater_is_better for one in kinds]
+        best = np.fmax(mean, self.tie_range[1])
+        with np.errstate(all="ignore"):
+            # no score in [0, 1] varies more than one that is either 0 or 1
+            most = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / self.totals.n_scored)
+            z = np.where(np.isnan(levels.z), (mean - chance) / most, levels.z)
+            below = upward & (chance - best > far * (chance - worst)) & (z <= -sure)
+        if not below.any():
+            return None
+        lowest = int(np.where(below, z, 0.0).argmin())
+        return str(self.measurements[lowest]), float(mean[lowest]), float(chance[lowest])
 
 
 def share(which: Positions, among: Positions) -> Floats:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.scores import Scores
 
+_SOME = 1000  # users who tell whether random order has to be measured of all
 _EXTREMES = ("expected", "worst", "best")
 
 
@@ -144,6 +145,14 @@ class MeasuredAudit(Audit):
             for one in (self._ties.low, self._ties.high)
         )
         return low, high
+
+    def below_chance(self, **bounds: float) -> tuple[str, float, float] | None:
+        """Return the same; random order is measured for all users only if some are below it."""
+        if self.n_users > _SOME:
+            some = self.take(np.linspace(0, self.n_users - 1, _SOME).astype(np.intp))
+            if some.below_chance(far=0, sure=0) is None:
+                return None
+        return super().below_chance(**bounds)
 
     @lazy
     def tally(self) -> Tally:
