@@ -19,6 +19,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -149,7 +150,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
             return found
         _, args, (attributes, slots), *_ = found
         if isinstance(obj, FunctionType):
-            named = _names_in(obj.__code__)
+            named = names_in(obj.__code__)
             used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
             slots |= {"__globals__": used, "imports": _imports_of(obj)}
             args = (obj.__code__,)
@@ -183,10 +184,17 @@ def _library_of(module: ModuleType) -> dict[str, str] | None:
     file = getattr(module, "__file__", None)
     if name == _OURS:
         return {name: __version__}
-    if name == "__main__" or (file is not None and not _is_installed(file)):
+    if name == "__main__":
         return None
+    if file is not None and not _is_installed(file):
+        compiled = Path(file).suffix not in {".py", ".ipynb"}
+        return {module.__name__: _digest_of_file(file)} if compiled else None
     version = getattr(sys.modules.get(name), "__version__", None)
     return {name: version} if isinstance(version, str) and name not in _TOOLS else {}
+
+
+def _digest_of_file(file: str) -> str:
+    return sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def _is_installed(file: str) -> bool:
@@ -204,7 +212,8 @@ def _codes_in(code: CodeType) -> Iterator[CodeType]:
             yield from _codes_in(one)
 
 
-def _names_in(code: CodeType) -> set[str]:
+def names_in(code: CodeType) -> set[str]:
+    """Return the names of globals and attributes in the code of a function."""
     return {name for one in _codes_in(code) for name in one.co_names}
 
 

@@ -15,6 +15,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.experiments.fingerprints import (
     FingerprintError,
     fingerprint,
+    names_in,
     qualified_name,
     readable,
 )
@@ -84,9 +85,10 @@ class Model:
         Returns
         -------
         dict
-            The `class` or `function`, its `parameters`, other `attributes`, a digest of its
-            `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
-            holds and refers to; this is None for the reason given as `incomparable`.
+            The `class` or `function`, its `parameters`, other `attributes` or the `globals` that it
+            uses, a digest of its `code`, the versions of `libraries` that it uses, and the
+            `fingerprint` of all that it holds and refers to; this is None for the reason given as
+            `incomparable`.
         """
         if isinstance(accepted, Mapping) and self.name in accepted:
             return _accepted(accepted[self.name])
@@ -94,12 +96,15 @@ class Model:
         inner = type(model.given) if is_algorithm(model.given) else unwrapped(model.given)
         code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
         parameters = model.parameters
-        others = _attributes(model.given).items() if is_algorithm(model.given) else []
+        algorithm = is_algorithm(model.given)
+        others = _attributes(model.given) if algorithm else _globals(code)
         found = {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": parameters,
-            "attributes": {
-                name: readable(one) for name, one in others if name not in {*parameters, "verbose"}
+            "attributes" if algorithm else "globals": {
+                name: readable(one)
+                for name, one in others.items()
+                if name not in {*parameters, "verbose"}
             },
             "libraries": {},
             "fingerprint": None,
@@ -116,7 +121,10 @@ class Model:
         """Return the model without what the run sets: its seed, and whether it prints."""
         if not is_algorithm(self.given):
             return _without_seeds(self.given) if always else self.given
-        algo = copy.copy(self.given)
+        try:
+            algo = copy.copy(self.given)
+        except Exception:  # noqa: BLE001 - its folds will fail, and say why
+            return self.given
         if always and hasattr(algo, _SEED):
             setattr(algo, _SEED, None)
         _silence(algo)
@@ -134,6 +142,14 @@ def _silence(algo: Any) -> None:
 
 def _attributes(given: Any) -> Mapping[str, Any]:
     return {} if isinstance(given, type) else getattr(given, "__dict__", {})
+
+
+def _globals(code: Any) -> Mapping[str, Any]:
+    function = inspect.unwrap(getattr(code, "__func__", code))
+    if not inspect.isfunction(function):
+        return {}
+    names = sorted(names_in(function.__code__) & function.__globals__.keys())
+    return {name: function.__globals__[name] for name in names}
 
 
 def _constructor_parameters(kind: type) -> set[str]:

@@ -92,7 +92,9 @@ def _with_default(value: Any) -> Any:
 
 
 def _with_global(value: Any) -> Any:
-    return _compiled("def f(train): return [G for _ in train]", G=value)
+    return _compiled(
+        "def f(train): return lambda pairs: [n * G for n in range(len(pairs))]", G=value
+    )
 
 
 def _with_helper(value: Any) -> Any:
@@ -447,6 +449,11 @@ OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"metrics": ["ndcg@5", make_measure(lambda rows, k: len(rows) + k, "size", k=1)]},
         {"metrics": ["ndcg@5", make_measure(lambda rows, k: len(rows) + k, "size", k=2)]},
         r"measures\.size",
+    ),
+    "a global": (
+        {"given": {"f": _with_global(1), "top": MostPopular()}},
+        {"given": {"f": _with_global(2), "top": MostPopular()}},
+        r"f: globals\.G \(1, now 2\)",
     ),
     "own seed": (
         {"given": {"f": SVD(n_epochs=1, random_state=5), "top": MostPopular()}},

@@ -93,7 +93,8 @@ def test_it_stops_at_once_and_goes_on_later(name: str, n_jobs: int, tmp_path: Pa
     if name == "SIGINT":
         assert not list(folder.rglob(".*"))
         assert "KeyboardInterrupt" in told.splitlines()[-1]
-        assert told.count("Traceback") == 1, told
+        chained = told.count("During handling of")  # as where pathlib looks for an attribute
+        assert told.count("Traceback") == 1 + chained, told
     again = _begun(script, folder, n_jobs)
     resumed, _ = again.communicate(timeout=60)
     assert again.returncode == 0
