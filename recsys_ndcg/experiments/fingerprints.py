@@ -99,11 +99,6 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
             msg = f"it holds an object of {qualified_name(type(obj))} ({error})"
             raise FingerprintError(msg) from error
 
-    def memoize(self, obj: Any) -> None:
-        """Remember an object, by which cycles end; equal tuples need not be one object."""
-        if not isinstance(obj, tuple):
-            super().memoize(obj)
-
     def reducer_override(self, obj: Any) -> Any:
         """Take an object apart, in the form of `object.__reduce__`; pickle calls this."""
         if type(obj) in (list, tuple) and _is_plain(obj):

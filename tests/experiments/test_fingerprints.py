@@ -58,6 +58,14 @@ class Slots:
         self.value = value
 
 
+class Named(dict[str, int]):
+    """A dict with an attribute."""
+
+    def __init__(self, value: Any, **items: int) -> None:
+        super().__init__(**items)
+        self.value = value
+
+
 class Called:
     """An object that can be called."""
 
@@ -154,8 +162,10 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "a class of its own": _with_class,
     "an object column": lambda value: pd.DataFrame({"a": pd.Series([value, 0], dtype=object)}),
     "a defaultdict": lambda value: defaultdict(list, {"a": value, 1: 2}),
+    "a default of a dict": lambda value: defaultdict(_with_global(value)),
+    "a dict with attributes": lambda value: Named(value, a=1),
     "an ordered dict": lambda value: OrderedDict(a=value),
-    "a set": lambda value: {repr(value), 1, None},
+    "a set": lambda value: {_written(value), 1, None},
 }
 VALUES = st.recursive(
     st.one_of(
@@ -271,6 +281,8 @@ CHANGES = {
     "of a module": ("inner", "x + 2", "x - 2", {"by_module", "late"}),
     "imported late": ("inner", "x + 3", "x - 3", {"late"}),
     "base class": ("inner", "return 4", "return 5", {"Model", "late"}),
+    "annotation": ("helpers", "nested(train)", "nested(train: 'int') -> list", set()),
+    "docstring of a class": ("inner", "class Base:", 'class Base:\n    "Doc."', {"late"}),
     "comment": ("helpers", "ALPHA = 1", "# first\nALPHA = 1", set()),
     "another function": ("helpers", "class Model", "def f(): ...\nclass Model", set()),
 }
