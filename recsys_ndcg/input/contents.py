@@ -137,10 +137,10 @@ def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
     with _unpacking(name), _OPENED[kind](file) as stream:
         inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
-        return Content(name, inside, _unpacked(stream, file, name), packed=True)
+        return Content(name, inside, _unpacked(stream, file, name, kind), packed=True)
 
 
-def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
+def _unpacked(stream: IO[bytes], file: IO[bytes], name: str, kind: str) -> bytes:
     """Return all that a stream unpacks from a file, or refuse it as soon as it is too much.
 
     Every part of the file is held to the bound: one that unpacks to little allows nothing to
@@ -150,7 +150,7 @@ def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
     while block := stream.read(_BLOCK):
         found.append(block)
         total += len(block)
-        beyond = total - most_bytes(file.tell())
+        beyond = total - most_bytes(file.tell(), kind)
         least = min(least, beyond)
         if beyond > least + most_bytes(0):
             msg = (
