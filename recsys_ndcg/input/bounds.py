@@ -7,8 +7,8 @@ MOST_COLUMNS = 1000
 _ROWS_ANYWAY = 500_000
 _ROWS_PER_BYTE = 16  # half a bit each
 _BYTES_ANYWAY = 1 << 26
-_BYTES_PER_BYTE = 256  # xz packs 200 of a table with long ids and one score for each item
-_DEFLATED_PER_BYTE = 64  # deflate packs 25 of it
+_BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
+_DEFLATED_PER_BYTE = 64  # deflate packs 25 of a table at most
 
 
 def most_rows(size: int) -> int:
