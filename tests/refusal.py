@@ -18,14 +18,15 @@ INSIDE = ("np.", "numpy", "Traceback", "recsys_ndcg/", "recsys_ndcg.", "site-pac
 @contextmanager
 def refused(
     match: str, kind: type[rn.RecsysNdcgError] = rn.InvalidInputError, *, whole: bool = True
-) -> Iterator[None]:
+) -> Iterator[pytest.ExceptionInfo[rn.RecsysNdcgError]]:
     """Expect an error of our own whose message tells, and shows nothing of the machinery.
 
     `whole` is False where the message quotes what the machine said, such as a file's name.
     """
     with pytest.raises(kind, match=match) as caught:
-        yield
+        yield caught
     assert isinstance(caught.value, ValueError)
     text = str(caught.value)
+    text.encode()  # it has no half of a character
     assert "\n" not in text
     assert not whole or not [part for part in INSIDE if part in text], text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from recsys_ndcg.comparison.averaging import averaged
 from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.rendering.progress import followed
@@ -97,6 +98,9 @@ def _named(models: Any) -> dict[str, Any]:
     for name in models:
         if not isinstance(name, str) or not name.strip():
             msg = f"The name of a model is text, not {shown(name)}."
+            raise InvalidInputError(msg)
+        if not is_encodable(name):
+            msg = f"The name {name!r} of a model has half a character. Give it another name."
             raise InvalidInputError(msg)
     if len({name.strip() for name in models}) < len(models):
         msg = "Two models are called alike but for blanks: give one of them another name."

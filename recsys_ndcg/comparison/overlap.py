@@ -11,6 +11,7 @@ import pandas as pd
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import read_results
+from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.input.rows import Rows
 from recsys_ndcg.lists.assembly import group
@@ -199,7 +200,8 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         rows, ranks = (column if k is None else column[ranks < k] for column in (rows, ranks))
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
-    return pd.Series(ranks + 1, pd.MultiIndex.from_arrays([users, items], names=["user", "item"]))
+    ids = [column_of(users), column_of(items)]
+    return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))
 
 
 def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:

@@ -257,6 +257,8 @@ def shown(value: object) -> str:
         written = repr(plain)
     except ValueError:  # Python writes no whole number of thousands of digits
         return "a number of more than 4300 digits"
+    except RecursionError:
+        return f"a {type(plain).__name__} that is nested too deep to be shown"
     text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", written).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 

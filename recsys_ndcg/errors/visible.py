@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import sys
+from typing import Any
 from unicodedata import category
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -29,6 +30,39 @@ def visible(text: str) -> str:
         ascii(one)[1:-1] if category(one) in _HIDDEN and not _joins(text, place) else one
         for place, one in enumerate(text)
     )
+
+
+def is_encodable(text: str) -> bool:
+    r"""Return whether a text can be written in UTF-8: not with half of a character in it.
+
+    Such halves are in JSON, and in the names of files that are not UTF-8.
+
+    Examples
+    --------
+    >>> is_encodable("zoë"), is_encodable("\ud800")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def escape_halves(values: Any) -> Any:
+    r"""Return ids as they are, or with halves of characters as escapes if one of them has any.
+
+    Examples
+    --------
+    >>> print(*escape_halves(["zoë\ud800", 7]))
+    zoë\ud800 7
+    """
+    if all(is_encodable(one) for one in values if isinstance(one, str)):
+        return values
+    return [
+        one.encode(errors="backslashreplace").decode() if isinstance(one, str) else one
+        for one in values
+    ]
 
 
 def printable(text: str) -> str:

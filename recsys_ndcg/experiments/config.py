@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, reading, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.experiments.experiment import experiment
 from recsys_ndcg.experiments.models import is_algorithm
+from recsys_ndcg.input.contents import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
 _WAYS = ("class", "function")
+_DEEPEST = 50  # tables and arrays within each other
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
@@ -38,18 +40,41 @@ def from_toml(path: str | Path) -> dict[str, Any]:
     InvalidInputError
         The file cannot be read, or something in it is none of this.
     """
-    with reading(path):
-        content = Path(path).read_bytes()
+    with open_file(path) as file:
+        content = file.read()
     try:
-        told = tomllib.loads(content.decode())
+        told = _parse(content)
         with _importing_from(Path(path).resolve().parent):
             return _options(told, Path(path).parent)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{path}: no TOML ({error})."
-        raise InvalidInputError(msg) from None
     except RecsysNdcgError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
+
+
+def _parse(content: bytes) -> dict[str, Any]:
+    try:
+        told = tomllib.loads(content.decode())
+        _check_sizes(told)
+    except RecursionError:
+        msg = "no TOML of an experiment (it is nested too deep)."
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        msg = f"no TOML ({error})."
+    except ValueError:  # also Python's, of thousands of digits
+        msg = "no TOML of an experiment (it holds a whole number of more than 64 bits)."
+    else:
+        return told
+    raise InvalidInputError(msg)
+
+
+def _check_sizes(value: Any, depth: int = 0) -> None:
+    """Refuse what no option is, and what fails wherever it is shown."""
+    if depth > _DEEPEST:
+        raise RecursionError
+    if isinstance(value, int) and value.bit_length() > 63:
+        raise ValueError
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            _check_sizes(one, depth + 1)
 
 
 @contextmanager

@@ -80,6 +80,17 @@ def roles_of(
     return found
 
 
+def listed(names: Iterable[Any]) -> str:
+    """Return the names of columns as a message shows them.
+
+    Examples
+    --------
+    >>> listed(["user", ""])
+    "user, ''"
+    """
+    return ", ".join(str(one) if str(one).strip() else repr(one) for one in names) or "none"
+
+
 def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None

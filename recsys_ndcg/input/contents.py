@@ -6,10 +6,12 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISCHR
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
@@ -70,15 +72,42 @@ def content_of(place: Place) -> Content:
         ``.zst`` needs pyarrow.
     """
     if isinstance(place, str | Path):
-        with reading(place), Path(place).open("rb") as file:
+        with open_file(place) as file:
             return _inside(file, str(place), Path(place).name.lower())
     name = named(place)
     with reading(name):
+        _refuse_endless(place, name)
         data = place.read()
     if not isinstance(data, bytes):
         msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
         raise InvalidInputError(msg)
     return _inside(io.BytesIO(data), name, packed_as(data))
+
+
+@contextmanager
+def open_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file, or a pipe, to read its bytes.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read, or is a device that may never end.
+    """
+    with reading(path), Path(path).open("rb") as file:
+        _refuse_endless(file, str(path))
+        yield file
+
+
+def _refuse_endless(file: IO[bytes], name: str) -> None:
+    """Refuse a device such as /dev/zero; a terminal ends when the user says so."""
+    try:
+        number = file.fileno()
+    except (AttributeError, OSError):  # not a file of the system
+        return
+    is_device = S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
+    if is_device and file.read(1):  # /dev/null gives nothing
+        msg = f"{name}: a device in place of a file, which may never end. Copy it into a file."
+        raise InvalidInputError(msg)
 
 
 def packed_as(data: bytes) -> str:
@@ -106,23 +135,27 @@ def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     if kind not in _OPENED:
         return Content(name, kind, file.read())
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
-    size = file.seek(0, io.SEEK_END)
-    file.seek(0)
     with _unpacking(name), _OPENED[kind](file) as stream:
         inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
-        return Content(name, inside, _bounded(stream, name, size), packed=True)
+        return Content(name, inside, _unpacked(stream, file, name, kind), packed=True)
 
 
-def _bounded(stream: IO[bytes], name: str, size: int) -> bytes:
-    """Return all that a stream holds, or refuse it as soon as it is too much."""
-    limit, found, total = most_bytes(size), [], 0
+def _unpacked(stream: IO[bytes], file: IO[bytes], name: str, kind: str) -> bytes:
+    """Return all that a stream unpacks from a file, or refuse it as soon as it is too much.
+
+    Every part of the file is held to the bound: one that unpacks to little allows nothing to
+    the next.
+    """
+    found, total, least = [], 0, -most_bytes(0)
     while block := stream.read(_BLOCK):
         found.append(block)
         total += len(block)
-        if total > limit:
+        beyond = total - most_bytes(file.tell(), kind)
+        least = min(least, beyond)
+        if beyond > least + most_bytes(0):
             msg = (
-                f"{name}: it unpacks to more than {limit:,} bytes, from {size:,}. If that is "
-                "right, unpack it yourself."
+                f"{name}: it unpacks to more than {total - 1:,} bytes, from {file.tell():,}. If "
+                "that is right, unpack it yourself."
             )
             raise InvalidInputError(msg)
     return b"".join(found)

@@ -73,7 +73,7 @@ def read_file(
     how = text or TextFormat()
     if isinstance(place, str | Path) and (suffix := Path(place).suffix.lower()) in _BINARY:
         refuse_options(str(place), how)
-        return _BINARY[suffix](_existing(Path(place)))
+        return _BINARY[suffix](existing_file(Path(place)))
     content = content_of(place)
     _refuse_binary(content)
     if content.suffix in _JSON:
@@ -141,7 +141,14 @@ def _refuse_binary(content: Content) -> None:
         raise InvalidInputError(msg)
 
 
-def _existing(path: Path) -> Path:
+def existing_file(path: Path) -> Path:
+    """Return the path of a file, and refuse a folder, a pipe, and what is not there.
+
+    Raises
+    ------
+    InvalidInputError
+        It is none.
+    """
     check_path(path)
     if not path.is_file():
         there = "Is a directory" if path.is_dir() else "Is no file"

@@ -13,7 +13,14 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.arrow.columns import ArrowColumns
 from recsys_ndcg.input.arrow.text import coded_text, of_polars
-from recsys_ndcg.input.column_names import ROLES, is_beside, may_be_grade, roles_of, seems_headless
+from recsys_ndcg.input.column_names import (
+    ROLES,
+    is_beside,
+    listed,
+    may_be_grade,
+    roles_of,
+    seems_headless,
+)
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.shapes import JOIN
@@ -130,8 +137,7 @@ class Table:
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
             one, another = sorted((other, column), key=ROLES.index)
             raise InvalidInputError(_both(one, another, column))
-        there = ", ".join(map(str, self.names)) or "none"
-        wanted, why = self._said.get(column, column), f"it has {there}"
+        wanted, why = self._said.get(column, column), f"it has {listed(self.names)}"
         if len(found) > 1:
             why = f"{' and '.join(map(repr, found))} could each be it"
         msg = (

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.contents import open_file
 from recsys_ndcg.input.unpickling import load
 from recsys_ndcg.input.unpickling.collisions import Collisions
 from recsys_ndcg.input.unpickling.machine import UnfitError
@@ -110,18 +111,13 @@ def _loaded(path: Path) -> Any:
             f"{path}: not a whole pickle of Surprise predictions ({error}). Write it again: "
             f"{_WRITE}."
         )
-    except (OSError, ValueError) as error:  # the latter of a name that no file can have
-        msg = f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})."
     except MemoryError:
         msg = f"{path}: too large for the memory that there is. Write the predictions alone."
     raise InvalidInputError(msg) from None
 
 
 def _content(path: Path) -> bytes:
-    if path.is_char_device():
-        msg = f"{path}: a device in place of a file, which may never end. Copy it into a file."
-        raise InvalidInputError(msg)
-    with path.open("rb") as file:
+    with open_file(path) as file:
         content = file.read()
     if not content:
         msg = "the file is empty"

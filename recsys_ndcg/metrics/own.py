@@ -11,6 +11,7 @@ import numpy as np
 
 from recsys_ndcg.convention.gains import checked_weights
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.metrics.linear import Linear
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Metric, register
 from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
@@ -238,11 +239,11 @@ def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
             words = ", ".join(map(repr, known))
             msg = f"{option} must be one of {words}, not {shown(options[option])}."
             raise InvalidInputError(msg)
-    called = getattr(made, "__name__", type(made).__name__)
+    called = visible(getattr(made, "__name__", type(made).__name__))  # what a class can be called
     body = {
         "__doc__": made.__doc__,
         "__module__": made.__module__ or "__main__",
-        "__qualname__": getattr(made, "__qualname__", called),
+        "__qualname__": visible(getattr(made, "__qualname__", called)),
         "name": options.pop("name", called.lower()),
         "function": staticmethod(made),
     }

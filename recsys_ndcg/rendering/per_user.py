@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.input.spreadsheets import guarded
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ def per_user_file(per_user: pd.DataFrame, form: str) -> bytes:
     MissingExtraError
         Parquet needs pyarrow.
     """
+    for one in per_user.index:
+        if isinstance(one, str) and not is_encodable(one):
+            msg = f"The user id {one!r} has half a character, which no file can hold. Correct it."
+            raise InvalidInputError(msg)
     return _FORMS[form](per_user)
 
 

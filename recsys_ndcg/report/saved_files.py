@@ -8,7 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recsys_ndcg.errors import InvalidInputError, reading, shown
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.contents import open_file
 from recsys_ndcg.report.parts import Part
 from recsys_ndcg.version import __version__
 
@@ -47,8 +48,8 @@ def read_saved(
         The file cannot be read, is of another kind or format, or was changed: the part that is
         wrong is named.
     """
-    with reading(path):
-        content = Path(path).read_bytes()
+    with open_file(path) as file:
+        content = file.read()
     try:
         stored = _parsed(content)
         _check_format(stored, kind, number)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import at_most, in_threads
 from recsys_ndcg.rendering.writing import write_whole
@@ -165,7 +165,8 @@ def checked_ids(ids: list[Any], kind: str) -> list[Any]:
         One is neither text nor a finite number.
     """
     for one in no_ids(ids):
-        msg = f"The {kind} {shown(one)} cannot be saved; use text or numbers."
+        half = ", but not half a character" if isinstance(one, str) else ""
+        msg = f"The {kind} {shown(one)} cannot be saved; use text or numbers{half}."
         raise InvalidInputError(msg)
     return ids
 
@@ -185,11 +186,9 @@ def is_id(value: object) -> bool:
     >>> is_id("ann"), is_id(7), is_id(float("inf")), is_id("\ud800")
     (True, True, False, False)
     """
-    if isinstance(value, str) and not value.isascii():
-        with suppress(UnicodeEncodeError):  # half a character
-            return bool(value.encode())
-        return False
-    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, str):
+        return is_encodable(value)
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def described(metric: Metric, undefined: float = math.nan) -> dict[str, Any]:

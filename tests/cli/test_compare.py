@@ -356,6 +356,26 @@ def test_a_model_may_come_through_a_pipe() -> None:
     )
 
 
+def test_names_of_files_need_not_be_utf_8(folder: Path) -> None:
+    """What is no character is an escape in the name of the model."""
+    odd = folder / os.fsdecode(b"odd\xff.csv")
+    try:
+        os.link(folder / "good.csv", odd)
+    except OSError:
+        pytest.skip("this system has no such names")
+    expected = run("compare", "o=good.csv", "fair.csv", "--format", "json").stdout
+    result = run("compare", odd.name, "fair.csv", "--format", "json", "--html", "page.html")
+    assert json.loads(result.stdout)["models"] == [r"odd\udcff", "fair"]
+    assert r"odd\udcff" in (folder / "page.html").read_text()
+    assert json.loads(expected)["leaderboards"].keys() == (
+        json.loads(result.stdout)["leaderboards"].keys()
+    )
+    for form in ("text", "markdown", "latex", "csv"):
+        shown = run("compare", odd.name, f"{odd.stem}2=fair.csv", "--format", form)
+        assert shown.exit_code == 0, shown.stderr
+        assert "udcff" in shown.stdout
+
+
 def test_names_of_models_do_not_act(folder: Path) -> None:
     """Whatever stands in them."""
     os.link(folder / "good.csv", folder / "h.csv")

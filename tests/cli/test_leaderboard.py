@@ -83,6 +83,19 @@ def test_what_is_no_leaderboard_is_refused(path: Path, words: list[str], match: 
     assert match in refusal("leaderboard", path, *words)
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv", "json"])
+def test_half_a_character_is_shown_as_an_escape(tmp_path: Path, form: str) -> None:
+    """As JSON can have it in an id, in the table of users and in that of the items of one."""
+    path = tmp_path / "p.jsonl"
+    rows = [{"user": user, "item": f"{item}\ud800", "estimated": item, "true": item % 2}
+            for user in ("ann", "bob\ud800") for item in range(3)]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    for command, *words in (["leaderboard"], ["explain", "--user", "ann"]):
+        result = run(command, path, *words, "--format", form)
+        assert result.exit_code == 0, result.stderr
+        assert "ud800" in result.stdout
+
+
 def test_a_file_without_users_is_refused(tmp_path: Path) -> None:
     """Empty, or not there."""
     (tmp_path / "empty.csv").touch()

@@ -261,6 +261,13 @@ def test_movers_are_those_with_the_largest_differences(reports: dict[str, rn.Rep
     assert same.movers(3).table.empty
 
 
+def test_ids_with_half_a_character_have_an_overlap() -> None:
+    """Though Arrow has no such text, in which pandas keeps ids."""
+    rows = [(user, item, 1.0, 1.0) for user in ("a", "b\ud800") for item in ("x", "y\udcff")]
+    assert rn.jaccard_at_k(rows, rows, k=2).tolist() == [1.0, 1.0]
+    assert rn.rbo(rows, rows).tolist() == [1.0, 1.0]
+
+
 def test_overlap_is_that_of_the_lists(reports: dict[str, rn.Report]) -> None:
     """Of each pair, and of each user."""
     found = rn.compare(reports)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import pickle
 import re
+import threading
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.experiments.config import from_toml
 from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 HEADING = "user,item,estimated,true\n"
 GOOD = "a,x,1,2\na,y,2,1\n"
@@ -149,6 +157,108 @@ def test_an_empty_path_is_refused_as_such() -> None:
     """A variable of the shell that was not set."""
     with refused("''|empty"):
         rn.evaluate("")
+
+
+def _read_stream(path: Path) -> None:
+    with path.open("rb") as stream:
+        rn.RankedLists.from_file(stream)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "evaluate": rn.evaluate,
+    "a stream": _read_stream,
+    "labels": lambda path: rn.RankedLists.from_labels(path, [("a", "x", 1.0)]),
+    "results": lambda path: rn.RankedLists.from_labels([("a", "x", 1.0)], path),
+    "qrels": lambda path: rn.RankedLists.from_trec(path, RUN),
+    "run": lambda path: rn.RankedLists.from_trec(RUN, path),
+    "a report": rn.Report.load,
+    "a comparison": rn.Comparison.load,
+    "an experiment": from_toml,
+    "segments": rn.evaluate({"a": [(3, 4), (2, 1)]}).by,
+    "in a limit": partial(rn.evaluate, memory_limit="4GB"),
+}
+
+
+@pytest.mark.parametrize("reader", _READERS)
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.csv.gz", "p.pickle"])
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_that_never_ends_is_not_read(tmp_path: Path, reader: str, name: str) -> None:
+    """Whoever opens it, and whatever it is called; a device that gives nothing is an empty file."""
+    path = tmp_path / name
+    path.symlink_to("/dev/zero")
+    with refused("a device in place of a file|Is no file|within a memory limit"):
+        _READERS[reader](path)
+    if reader != "an experiment":
+        with refused("empty|no entries|not JSON|not a whole pickle|cannot be |within a memory"):
+            _READERS[reader](Path("/dev/null"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_with_a_name_is_read(tmp_path: Path) -> None:
+    """As <(...) of a shell is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=[HEADING + GOOD])
+    writer.start()
+    assert rn.evaluate(pipe).counts["ratings"] == 2
+    writer.join()
+
+
+@pytest.fixture(name="odd")
+def _odd(tmp_path: Path) -> Path:
+    """Return the beginning of a name that is not UTF-8."""
+    odd = tmp_path / os.fsdecode(b"p\xff")
+    try:
+        odd.touch()
+    except OSError:
+        pytest.skip("this system has no such names")
+    return odd
+
+
+@pytest.mark.parametrize(
+    "end", [".csv", ".csv.gz", ".csv.zst", ".parquet", ".feather", ".jsonl", ".pickle"]
+)
+def test_a_file_whose_name_is_not_utf_8_is_read_or_refused(odd: Path, end: str) -> None:
+    """DuckDB takes no such names; messages show what is not a character as an escape."""
+    path = odd.with_name(odd.name + end)
+    frame = pd.DataFrame(
+        {"user": ["a", "a"], "item": ["x", "y"], "estimated": [1.0, 2.0], "true": [2.0, 1.0]}
+    )
+    with path.open("wb") as file:
+        if end == ".parquet":
+            frame.to_parquet(file)
+        elif end == ".feather":
+            frame.to_feather(file)
+        elif end == ".pickle":
+            rows = frame[["user", "item", "true", "estimated"]].itertuples(index=False, name=None)
+            pickle.dump(list(rows), file)
+        elif end == ".jsonl":
+            file.write(frame.to_json(orient="records", lines=True).encode())
+        elif end == ".csv.zst":
+            with pa.CompressedOutputStream(file, "zstd") as packed:
+                packed.write(frame.to_csv(index=False).encode())
+        else:
+            content = frame.to_csv(index=False).encode()
+            file.write(gzip.compress(content) if end == ".csv.gz" else content)
+    assert rn.evaluate(path) == rn.evaluate(frame)
+    with refused(r"p\\udcff.*: within a memory limit, .*(UTF-8|Parquet and CSV are read)"):
+        rn.evaluate(path, memory_limit="4GB")
+    path.write_bytes(b"PAR1")
+    with refused(r"p\\udcff|no column"):
+        rn.evaluate(path)
+
+
+def test_a_folder_for_temporary_files_has_a_name_in_utf_8(
+    odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or DuckDB could not write there."""
+    folder = odd.with_name(odd.name + ".d")
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    path = odd.with_name("p.csv")
+    path.write_text(HEADING + GOOD)
+    with refused(r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Name"):
+        rn.evaluate(path, memory_limit="4GB")
 
 
 def test_bytes_that_are_no_parquet_are_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from pyarrow import ipc
 import recsys_ndcg as rn
 from recsys_ndcg.input import bounds
 from recsys_ndcg.input.arrow.feather import FeatherColumns
+from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 
@@ -101,11 +103,26 @@ def test_what_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
 ) -> None:
     """As many bytes as no table of this size has."""
     monkeypatch.setattr(bounds, "_BYTES_ANYWAY", 1 << 21)
-    packed = PACKED[suffix](CSV + b"x" * (1 << 25))
-    if suffix in {".gz", ".zip"}:  # which pack no tighter than 1 to 1000
-        monkeypatch.setattr(bounds, "_BYTES_PER_BYTE", 16)
+    packed = PACKED[suffix](CSV + b"1,1,1,1\n" * (1 << 22))
     with refused(r"it unpacks to more than [\d,]+ bytes, from [\d,]+. If that is right, unpack"):
         rn.evaluate(written(tmp_path, packed, f"p.csv{suffix}"))
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_unpacks_to_very_much_is_refused_wherever_it_begins(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came before, and unpacked to little, allows nothing to it; and little of it is kept."""
+    monkeypatch.setattr(bounds, "_BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(bounds, "_BYTES_PER_BYTE", 16)
+    tame = np.random.default_rng(3).bytes(1 << 22)
+    path = written(tmp_path, PACKED[suffix](tame + b"x" * (1 << 26)), f"p.csv{suffix}")
+    with refused("it unpacks to more than") as caught:
+        rn.evaluate(path)
+    (refused_at,) = re.findall(r"more than ([\d,]+) bytes", str(caught.value))
+    assert int(refused_at.replace(",", "")) < 1 << 23
+    path.write_bytes(PACKED[suffix](tame))
+    assert content_of(path).data == tame
 
 
 def test_an_archive_holds_one_file(tmp_path: Path) -> None:

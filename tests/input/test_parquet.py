@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import recsys_ndcg as rn
@@ -18,6 +19,7 @@ from tests.refusal import refused
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+dataset = pytest.importorskip("pyarrow.dataset")
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +144,23 @@ def test_a_column_that_is_there_twice_is_refused(path: Path) -> None:
     pq.write_table(pa.table([array] * 5, names=names), path)
     with refused("p.parquet: has the column 'item' twice"):
         rn.evaluate(path)
+
+
+@pytest.mark.parametrize("column", ["user", "estimated"])
+def test_a_column_without_a_name_is_read_or_refused(path: Path, column: str) -> None:
+    """DuckDB has no such column; messages show it in quotes."""
+    FRAME.rename(columns={column: ""}).to_parquet(path)
+    expected = rn.evaluate(FRAME)
+    assert rn.evaluate(path, columns={column: ""}) == expected
+    assert rn.evaluate(pd.read_parquet(path), columns={column: ""}) == expected
+    assert rn.evaluate(pl.read_parquet(path), columns={column: ""}) == expected
+    with refused(f"no column '{column}'; it has .*''"):
+        rn.evaluate(path)
+    for data in (path, dataset.dataset(path), pl.scan_parquet(path)):
+        with refused(f"{column}: within a memory limit, a column that is read needs a name"):
+            rn.evaluate(data, columns={column: ""}, memory_limit="4GB")
+    FRAME.assign(**{"": 1}).to_parquet(path)
+    assert rn.evaluate(path) == rn.evaluate(path, memory_limit="4GB") == expected
 
 
 METADATA: list[Any] = [

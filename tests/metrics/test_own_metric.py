@@ -156,6 +156,18 @@ def test_where_the_best_items_do_not_make_the_best_order_none_is_told() -> None:
     assert report.leaderboard("late").index.tolist() == ["bob", "ann"]
 
 
+@pytest.mark.parametrize("name", ["early\ud800", "early\0"])
+def test_a_name_that_no_class_can_have_is_refused(name: str) -> None:
+    """Like any other that cannot be typed."""
+
+    def early(ranks: Any) -> Any:
+        return 1 / ranks
+
+    early.__name__ = name
+    with refused("A metric needs a name in lower case, of letters"):
+        rn.metric(early)
+
+
 def test_two_metrics_of_one_name_are_not_measured_together() -> None:
     """A table has one column of that name."""
 

@@ -871,6 +871,14 @@ def test_more_groups_than_anybody_reads_are_refused() -> None:
         report.by(lambda table: range(len(table)))
 
 
+def test_half_a_character_is_no_label(report: rn.Report) -> None:
+    """No table of pandas could have it, and no file."""
+    with refused(r"groups: '\\ud800' has half a character"):
+        report.by({"ann": "\ud800", "bob": "x"})
+    with refused(r"groups: 'kind\\ud800' has half a character"):
+        report.by(pd.Series({"ann": "a", "bob": "x"}, name="kind\ud800"))
+
+
 def test_a_blank_id_in_a_text_is_refused(report: rn.Report, tmp_path: Path) -> None:
     """And no user is called so."""
     (tmp_path / "g.csv").write_text("user,plan\nann,a\n ,b\n")

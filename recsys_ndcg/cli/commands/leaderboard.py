@@ -23,7 +23,7 @@ from recsys_ndcg.cli.parameters import (
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors.visible import escape_halves, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +106,8 @@ def _show(board: pd.DataFrame, form: str, title: str) -> None:
     from recsys_ndcg.rendering import terminal
     from recsys_ndcg.rendering.formats import table_as
 
-    ranked = board.reset_index().set_index("rank")
+    ids = escape_halves(board.index)
+    ranked = board.set_axis(ids).rename_axis("user").reset_index().set_index("rank")
     cells = terminal.written(ranked).map(visible)
     if form == "text":
         show(terminal.Grid(cells, title, left=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
@@ -29,12 +30,13 @@ class ParquetColumns(ArrowColumns):
 
     def __init__(self, path: Path) -> None:
         with needing("pyarrow", job="Reading Parquet", extra="scale"):
-            from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+            from pyarrow import OSFile, parquet  # type: ignore[import-untyped] # noqa: PLC0415
         super().__init__(path, "Parquet")
-        self._take_types(self._read(lambda: parquet.read_schema(path)))
+        name = os.fsencode(path)  # which need not be text in UTF-8
+        self._take_types(self._read(lambda: parquet.read_schema(OSFile(name))))
         text = [name for name, kind in self._types.items() if is_text(kind)]
         # text is read as distinct values and codes, or a long one would be copied for every row
-        self._file = self._read(lambda: parquet.ParquetFile(path, read_dictionary=text))
+        self._file = self._read(lambda: parquet.ParquetFile(OSFile(name), read_dictionary=text))
         self._check_size()
 
     def _column(self, name: str) -> Any:

@@ -149,7 +149,7 @@ def _is_sign(text: str) -> bool:
 def _is_encoding(name: object) -> bool:
     try:
         b"text".decode(str(name))
-    except UnicodeError:
+    except UnicodeDecodeError:
         return True
     except (LookupError, ValueError):  # none, or none of text
         return False

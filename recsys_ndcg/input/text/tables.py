@@ -12,6 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.bounds import MOST_COLUMNS
+from recsys_ndcg.input.column_names import listed
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
@@ -65,7 +66,7 @@ class TextTable:
             if theirs not in self.frame:
                 msg = (
                     f"{self._name}: there is no column {theirs!r}; it has "
-                    f"{', '.join(map(str, self.frame))}. Without a heading, columns are named by "
+                    f"{listed(self.frame)}. Without a heading, columns are named by "
                     "their places, from 1 on."
                 )
                 raise InvalidInputError(msg)

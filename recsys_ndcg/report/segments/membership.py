@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.input.ids import column_of, encode, factorized, index_of
 from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
@@ -134,8 +135,17 @@ def categorical(
         What the groups are called.
     order : sequence, optional
         Labels in an order of their own.
+
+    Raises
+    ------
+    InvalidInputError
+        Two labels are written alike, or one cannot be written.
     """
     refuse_alike(labels, "groups")
+    for one in (name, *labels.tolist()):
+        if isinstance(one, str) and not is_encodable(one):
+            msg = f"groups: {shown(one)} has half a character. Call it something else."
+            raise InvalidInputError(msg)
     places = ascending_order(labels).tolist()
     if order is not None:
         place_of = {label: place for place, label in enumerate(order)}

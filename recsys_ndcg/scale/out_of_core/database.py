@@ -13,6 +13,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from recsys_ndcg.errors import InvalidInputError, needing, shown
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.parallel import n_threads
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def temporary_folder() -> Iterator[Path]:
     InvalidInputError
         It cannot be made.
     """
+    if not is_encodable(gettempdir()):
+        raise InvalidInputError(_unusable(gettempdir(), "its name is not UTF-8"))
     try:
         folder = Path(mkdtemp(prefix="recsys_ndcg_"))
     except OSError as error:

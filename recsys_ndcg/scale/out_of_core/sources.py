@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing, shown
+from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.input.files import existing_file
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.scale.doors import is_files, paths_of
 from recsys_ndcg.scale.out_of_core.database import FILE, file_literal, literal, quoted
@@ -127,7 +129,7 @@ def _worked_out(data: Any, columns: Mapping[str, str] | None, wanted: Wanted, pa
 
 
 def _checked(paths: Sequence[Path]) -> Sequence[Path]:
-    """Refuse what is no file, and the same file twice."""
+    """Refuse what is no file, a name that DuckDB cannot take, and the same file twice."""
     seen: set[str] = set()
     for path in paths:
         whole = os.path.realpath(path)
@@ -135,9 +137,9 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
             msg = f"{path}: is given twice, so that every row of it would be."
             raise InvalidInputError(msg)
         seen.add(whole)
-        if not path.is_file():
-            there = "Is a directory" if path.is_dir() else "No such file"
-            msg = f"{path}: cannot be read ({there})."
+        existing_file(path)
+        if not is_encodable(str(path)):
+            msg = f"{path}: within a memory limit, the name of a file must be UTF-8. Rename it."
             raise InvalidInputError(msg)
     return paths
 
@@ -235,7 +237,10 @@ def _named(schema: Any, columns: Mapping[str, str] | None, wanted: Wanted) -> di
 
 def _named_in_sql(schema: Any, names: Mapping[str, str]) -> dict[str, str]:
     """Return what SQL calls columns, if it can tell them from the others."""
-    for theirs in names.values():
+    for ours, theirs in names.items():
+        if not theirs:
+            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
+            raise InvalidInputError(msg)
         alike = [one for one in schema.names if one.casefold() == theirs.casefold()]
         if len(alike) > 1:
             msg = (

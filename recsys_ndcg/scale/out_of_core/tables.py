@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,14 @@ from recsys_ndcg.input.to_join import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scale.doors import is_pair
 from recsys_ndcg.scale.out_of_core.kinds import IDS
 from recsys_ndcg.scale.out_of_core.reading import BAD_GRADE, ROW
 from recsys_ndcg.scale.out_of_core.sources import source_of
 from recsys_ndcg.scale.repeats import repeats_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
@@ -43,7 +43,7 @@ def sources_of(
     InvalidInputError
         It cannot be read, or a column is missing.
     """
-    if not isinstance(data, Mapping):
+    if not is_pair(data):
         place = folder / PREDICTIONS
         return {PREDICTIONS: source_of(data, columns, _of_predictions, place, text)}
     wanted = {LABELS: _of_labels, RESULTS: _of_results}

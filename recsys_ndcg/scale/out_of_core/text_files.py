@@ -6,8 +6,8 @@ import gzip
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, needing, reading
-from recsys_ndcg.input.contents import Content, packed_as
+from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.input.contents import Content, open_file, packed_as
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.tables import first_fields, is_plain_number, separator_of
@@ -131,7 +131,7 @@ def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
 
 def _head(path: Path) -> Content:
     """Return whole lines from the beginning of a file."""
-    with reading(path), path.open("rb") as file:
+    with open_file(path) as file:
         begin = file.read(4)
         file.seek(0)
         kind = packed_as(begin) if path.suffix.lower() in SUFFIXES else ""
