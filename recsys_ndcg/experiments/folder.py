@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, reading, warn
+from recsys_ndcg.errors import InvalidInputError, check_path, warn
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import machine, versions
 from recsys_ndcg.experiments.records import (
@@ -26,6 +26,7 @@ from recsys_ndcg.experiments.records import (
     read_record,
     write_record,
 )
+from recsys_ndcg.input.contents import open_file
 from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.parquet import from_parquet, to_parquet
 from recsys_ndcg.report.plain import plain
@@ -296,8 +297,8 @@ def _ranked(part: Part, folder: Path) -> Ranked:
     name = part["file"].text()
     if Path(name).name != name:
         part["file"].refuse("is no file beside this one")
-    with reading(folder / name):
-        content = (folder / name).read_bytes()
+    with open_file(folder / name) as file:
+        content = file.read()
     if sha256(content).hexdigest() != part["sha256"].value:
         part["file"].refuse(f"({name}) was changed or damaged after it was written")
     audit = from_parquet(content)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, check_path, needing
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +55,7 @@ def load_runs(*paths: str | Path) -> Runs:
     for path in paths:
         for folder in _folders(path):
             folders.setdefault(os.path.realpath(folder), folder)
-    found = {str(Path(folder)): RunFolder.read(folder) for folder in folders.values()}
+    found = {visible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
     if not found:
         msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
         raise InvalidInputError(msg)

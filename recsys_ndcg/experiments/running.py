@@ -124,7 +124,7 @@ def check(
 ) -> None:
     """Refuse what needs no look at the ratings: models, an unknown baseline, jobs, fingerprints."""
     known = {*models_of(models), CHANCE}
-    if baseline is not None and baseline not in known:
+    if baseline is not None and (not isinstance(baseline, str) or baseline not in known):
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
         raise InvalidInputError(msg)
     check_jobs(n_jobs)

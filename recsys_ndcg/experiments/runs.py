@@ -12,6 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.comparison.parameters import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.experiments.measured import lower_is_better
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.model_selection.contenders import contender
@@ -146,7 +147,7 @@ class Runs:
             if any(one != some[0] for one in some)
         ]
         return told + [
-            f"{run}: {model} failed, see {path.parent}."
+            f"{run}: {model} failed, see {visible(str(path.parent))}."
             for run, folder in self.folders.items()
             for model in folder.models
             for path in folder.failures(model)[:1]

@@ -268,6 +268,7 @@ def test_data_of_any_kind(tmp_path: Any) -> None:
         ({"seeds": [-1]}, "seeds is"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"baseline": "KNN"}, "baseline='KNN'"),
+        ({"baseline": ["SVD"]}, r"baseline=\['SVD'\] is none"),
         ({"data": pd.DataFrame({"user": [], "item": [], "rating": []})}, "no ratings"),
         ({"data": pd.DataFrame({"user": [1]})}, "no column 'item'; there are: user"),
         ({"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),

@@ -164,3 +164,15 @@ def test_a_protocol_named_twice_is_one() -> None:
     """As `both` is each once."""
     found = run({"top": MostPopular(), "b": BaselineOnly()}, protocol=["rated", "rated"])
     assert found.metrics == ["ndcg@5"]
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_shown(tmp_path: Path) -> None:
+    """With its bytes as escapes, in the table, in remarks and on a terminal."""
+    folder = tmp_path / os.fsdecode(b"odd\xff")
+    empty = {"none": lambda _: lambda pairs: pairs.iloc[:1].assign(estimated=1.0)}
+    with pytest.warns(rn.DataWarning, match=r"odd.udcff.*failed\.txt"):
+        run({**empty, **models()}, folder=folder)
+    runs = rn.load_runs(folder)
+    for shown in (*runs.remarks, str(runs.table), run_command("leaderboard", folder).stdout):
+        assert "odd\\udcff" in shown
+        shown.encode()
