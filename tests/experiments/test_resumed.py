@@ -173,6 +173,7 @@ def test_a_folder_whose_name_is_not_utf_8_is_shown(tmp_path: Path) -> None:
     with pytest.warns(rn.DataWarning, match=r"odd.udcff.*failed\.txt"):
         run({**empty, **models()}, folder=folder)
     runs = rn.load_runs(folder)
-    for shown in (*runs.remarks, str(runs.table), run_command("leaderboard", folder).stdout):
+    names = runs.table.index.get_level_values("run")
+    for shown in (*runs.remarks, *names, run_command("leaderboard", folder).stdout):
         assert "odd\\udcff" in shown
         shown.encode()
