@@ -283,7 +283,8 @@ class Comparison:
         Raises
         ------
         InvalidInputError
-            A model has no lists, they have no items, or fewer ranks are kept.
+            A model has no lists, they have no items, fewer ranks are kept, or p is not between 0
+            and 1.
 
         Examples
         --------
