@@ -126,7 +126,7 @@ class Comparison:
         Parameters
         ----------
         level : float
-            Between 0 and 1.
+            Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
             As in `Report.intervals`; resampled users are the same for all metrics and models.
         draws, seed : int

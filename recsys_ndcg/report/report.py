@@ -220,7 +220,7 @@ class Report(Mapping[str, float]):
         Parameters
         ----------
         level : float
-            Between 0 and 1.
+            Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
             Student's t for means and the delta method for the ratios that pooled scores are; or
             quantiles of the scores of resampled users (bootstrap), or these corrected for bias
