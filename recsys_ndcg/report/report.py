@@ -274,9 +274,9 @@ class Report(Mapping[str, float]):
         -------
         pandas.DataFrame
             Indexed by user: items, relevant, score, chance (random order of the same list), worst
-            and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z,
-            the score's distance from chance in standard deviations of random order, exact for
-            metrics linear in gains or relevance. Both are NaN for trivial users.
+            and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z =
+            (numerator - its mean) / its standard deviation in random order, exact for metrics
+            linear in gains or relevance. Both are NaN for trivial users.
 
         References
         ----------
