@@ -73,7 +73,8 @@ def compare(  # noqa: PLR0913 - the contract
     correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
         For the number of pairs in a metric: max-T by default, Holm for tests that have none.
     alpha : float
-        How often equal models may be called different; intervals are at 1 - alpha.
+        How often equal models may be called different, at least 1e-12; intervals are at
+        1 - alpha.
     draws, seed : int
         Of signs, resamples, and what max-T needs.
     train : optional

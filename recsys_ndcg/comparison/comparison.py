@@ -126,7 +126,7 @@ class Comparison:
         Parameters
         ----------
         level : float
-            Between 0 and 1.
+            Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
             As in `Report.intervals`; resampled users are the same for all metrics and models.
         draws, seed : int
@@ -283,7 +283,8 @@ class Comparison:
         Raises
         ------
         InvalidInputError
-            A model has no lists, they have no items, or fewer ranks are kept.
+            A model has no lists, they have no items, fewer ranks are kept, or p is not between 0
+            and 1.
 
         Examples
         --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +13,11 @@ from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
 from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering.progress import followed
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.saved_files import is_saved
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring.plan import Plan, chosen_metrics
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
@@ -67,6 +67,10 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Conten
     """
     entries = _named(models)
     _refuse_twins(entries)
+    # an iterator of metrics or cutoffs would be used up by the first model
+    given = asked._asdict().items()
+    lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
+    asked = asked._replace(**lists)
     found: dict[str, Contender] = {}
     said = {}
     with closing(followed(entries, "Evaluating", len(entries), wanted=asked.progress)) as names:
@@ -187,5 +191,4 @@ def _chosen(found: Contender, asked: Asked) -> Contender:
 def _names(text: str, k: Cutoffs) -> list[str]:
     """Return our names of what somebody typed; a protocol behind a colon stays."""
     name, colon, protocol = text.partition(":")
-    ks = [k] if k is None or isinstance(k, int) else list(k)
-    return [f"{one}{colon}{protocol}" for one in parse(name, ks)]
+    return [f"{one}{colon}{protocol}" for one in chosen_metrics(name, k)]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
 from recsys_ndcg.input import read_results
 from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.input.labels import check_same_ids
@@ -99,6 +100,11 @@ def rbo(
     pandas.Series
         By user, in [0, 1]; a user who has only one of the lists scores 0.
 
+    Raises
+    ------
+    InvalidInputError
+        p is not between 0 and 1, or the lists cannot be read.
+
     References
     ----------
     Webber, Moffat & Zobel (2010), doi:10.1145/1852102.1852106, equation 32
@@ -109,9 +115,6 @@ def rbo(
     >>> rbo(a, a).to_dict()
     {'ann': 1.0}
     """
-    if not is_number(p) or not 0 < p < 1:
-        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
-        raise InvalidInputError(msg)
     return _rbo(_ranks_in_both(lists_a, lists_b, k, columns), p).rename(_named("rbo", k))
 
 
@@ -135,7 +138,8 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
     Raises
     ------
     InvalidInputError
-        The lists have no items, or fewer ranks are kept than are asked for.
+        The lists have no items, fewer ranks are kept than are asked for, or p is not between 0
+        and 1.
     """
     checked_k(k)
     ranks = {name: _ranks(_lists(one, None), k) for name, one in lists.items()}
@@ -152,23 +156,29 @@ def _jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
 
 
 def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
-    user, users = pd.factorize(ranks.index.get_level_values("user"), sort=True)
-    lengths = ranks.groupby(level="user").count().to_numpy()
-    shorter, longer = lengths.min(axis=1)[:, None], lengths.max(axis=1)[:, None]
-    both = ranks.notna().all(axis=1)
-    shared = ranks.max(axis=1)[both].to_numpy(dtype=np.int64)
-    depth = np.arange(1, int(longer.max()) + 1)
-    counts = np.zeros((len(users), len(depth)))
-    np.add.at(counts, (user[both], shared - 1), 1)
-    common = np.cumsum(counts, axis=1)
-    at_shorter = np.take_along_axis(common, np.maximum(shorter, 1) - 1, axis=1)
-    at_longer = np.take_along_axis(common, longer - 1, axis=1)
-    share = np.divide(at_shorter, shorter, where=shorter > 0, out=np.zeros_like(at_shorter))
-    agreement = common / depth + np.where(depth > shorter, share * (depth - shorter) / depth, 0)
-    seen = (np.where(depth <= longer, agreement, 0) * p**depth).sum(axis=1) * (1 - p) / p
-    rest = ((at_longer - at_shorter) / longer + share) * p**longer
-    values = np.where(shorter[:, 0] > 0, (seen + rest[:, 0]).clip(max=1.0), 0.0)
-    return pd.Series(values, index=pd.Index(users, name="user"))
+    if not is_number(p) or not 0 < p < 1:
+        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
+        raise InvalidInputError(msg)
+    p = as_float(p)
+    by_user = ranks.groupby(level="user")
+    lengths = by_user.count()
+    shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
+    start = edges(longer)  # one entry per user and depth, up to the user's own longer list
+    first, depth = start[:-1], ranges(np.ones_like(longer), longer)
+    both = ranks.notna().all(axis=1).to_numpy()
+    shared = ranks.max(axis=1).to_numpy()[both].astype(np.int64)
+    user = by_user.ngroup().to_numpy()[both]
+    new = np.bincount(first[user] + shared - 1, minlength=start[-1])
+    total = np.cumsum(new)
+    common = total - np.repeat((total - new)[first], longer)
+    at_shorter, at_longer = common[first + np.maximum(shorter, 1) - 1], common[start[1:] - 1]
+    share = at_shorter / np.maximum(shorter, 1)
+    below = np.maximum(depth - np.repeat(shorter, longer), 0)
+    agreement = (common + np.repeat(share, longer) * below) / depth
+    powers = p ** np.arange(longer.max(initial=0) + 1)
+    seen = np.add.reduceat(agreement * powers[depth], first) * (1 - p) / p
+    rest = ((at_longer - at_shorter) / longer + share) * powers[longer]
+    return pd.Series((seen + rest).clip(max=1.0), index=lengths.index)
 
 
 def _named(name: str, k: int | None) -> str:
@@ -198,7 +208,6 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
         users, items, ranks = lists.first(*placed, k)
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
-        rows, ranks = (column if k is None else column[ranks < k] for column in (rows, ranks))
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
     ids = [column_of(users), column_of(items)]
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))

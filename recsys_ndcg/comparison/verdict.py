@@ -211,4 +211,4 @@ def size(value: float) -> str:
     """Return a number in four decimals, or two digits of a small or a huge one."""
     if np.isnan(value):
         return "-"
-    return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
+    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"

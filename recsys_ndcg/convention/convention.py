@@ -73,12 +73,17 @@ class Convention:
         A step; estimates are rounded to it before ranking, or to single precision, as trec_eval
         holds them. 0 compares exactly.
     short_list : {'k', 'n', 'drop'}
-        A user with n < k items: precision is over k, over min(k, n), or the user is left out of
-        every metric cut at k.
+        A user with n < k items in the list that is ranked: precision is over k, over min(k, n),
+        or the user is left out of every metric cut at k. A metric without a cutoff, such as RR or
+        RMSE, then leaves out users with fewer items than the smallest k that is asked for. Where
+        precision is over n, an empty list has one place: it scores 0, and adds 1 to the pooled
+        denominator.
     recall_over : {'relevant', 'capped'}
         Recall is over R relevant items, or over min(k, R).
     ap_over : {'relevant', 'capped', 'k', 'hits'}
-        Average precision is over R, min(k, R), k, or the hits in the top k.
+        Average precision is over R, min(k, R), k, or the hits in the top k. Over hits a better
+        order can score less, so there is no chance level, best or worst order, adjusted score or
+        tie range.
     undefined : {'skip', 0.0, 1.0, 'raise'}
         The score of a user whose denominator is 0. It moves the mean; such a user adds nothing to
         the pooled sums.
@@ -98,7 +103,8 @@ class Convention:
         The same (user, item) twice.
     recommend_from : float or 'threshold', optional
         Only items estimated at least this, or at least the threshold of relevance, count as
-        recommended, in precision, recall and F1.
+        recommended, in precision, recall and F1. Estimates are rounded to `tie_tolerance` before
+        they are compared with it; under ``"float32"`` it is rounded, too.
     max_grade : float, optional
         The top grade, for ``ideal="max"``.
 

@@ -69,7 +69,10 @@ _IDEAL = {
 }
 _PLACES = {
     "k": ("over k, also where the list is shorter", "k"),
-    "n": ("over k, or over the length of a shorter list (an empty one scores 0)", r"\min(k, n)"),
+    "n": (
+        "over k, or over the length of a shorter list (an empty one has one place, and scores 0)",
+        r"\min(k, n)",
+    ),
     "drop": ("over k", "k"),
 }
 _RECALL = {
@@ -81,7 +84,7 @@ _AP = {
     "capped": ("over the relevant items, at most k", r"\min(k, R)"),
     "k": ("over k", "k"),
     "hits": (
-        "over the relevant items among the first k",
+        "over the relevant items among the first k, so that a better order can score less",
         r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]",
     ),
 }
@@ -166,7 +169,9 @@ def _hits(convention: Any) -> list[str]:
         limit = r"\theta" if by_threshold else f"{least:.15g}"
         limit_words = "the threshold" if by_threshold else f"{least:.15g}"
         words, places = "over the recommended ones among the first k", r"\min(k, m)"
-        reach, which = r"\min(k, m)", f"first k items that are estimated at least {limit_words}"
+        after = " after rounding" if convention.tie_tolerance else ""
+        reach = r"\min(k, m)"
+        which = f"first k items that are estimated at least {limit_words}{after}"
     recall, found = _RECALL[convention.recall_over]
     average, over = _AP[convention.ap_over]
     lines = [
@@ -201,7 +206,10 @@ def _users(convention: Any) -> list[str]:
         _MISSING[convention.missing_user],
     ]
     if convention.short_list == "drop":
-        lines.append("A user with fewer than k items is left out.")
+        lines += [
+            "A user with fewer than k items is left out.",
+            "In metrics without k, so is one with fewer items than the smallest k asked for.",
+        ]
     return [
         *lines,
         f"Mean: over {_MEAN_OVER[convention.mean_over]} that have a score.",

@@ -13,6 +13,7 @@ from recsys_ndcg.input.contents import Place, content_of, is_place, named
 from recsys_ndcg.input.labels import Labels, Results
 from recsys_ndcg.input.rows import floats, objects
 from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.tables import ODD_NUMBER
 
 Judgements = Place | Mapping[Any, Mapping[Any, float]]
 _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
@@ -64,7 +65,7 @@ def _lines(place: Place, fields: tuple[str, ...], at: int) -> list[tuple[str, st
         if not parts:
             continue
         try:
-            if len(parts) != len(fields):
+            if len(parts) != len(fields) or ODD_NUMBER.search(parts[at]):
                 raise ValueError  # noqa: TRY301 - the same fault as a bad number
             rows.append((parts[0], parts[2], float(parts[at])))
         except ValueError:

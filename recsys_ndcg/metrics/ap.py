@@ -28,8 +28,10 @@ class AP(Metric):
     -----
     In [0, 1], no unit. Undefined for a user without relevant items. ``ap_over`` divides by R
     (trec_eval, ranx), by min(R, k) (RePlay, implicit), by k, or by the hits in the top k
-    (torchmetrics). The last is not linear in the order, so it has no exact value where a tie
-    touches the top k: then it is refused.
+    (torchmetrics). The hits depend on the order, so that a better order can score less: at k = 3
+    (1, 0, 0, 1) scores 1, and (1, 0, 1, 0) 5/6. So over hits there is no chance level, best or
+    worst order, adjusted score or tie range; and where a tie touches the top k, ``ties`` must name
+    one order of it.
 
     References
     ----------
@@ -76,6 +78,7 @@ class AP(Metric):
         if convention.ap_over != "hits":
             return ""
         return (
-            "ap_over='hits' has no exact expectation where equal estimates touch the top k. "
-            "Choose another ap_over, or ties='item_asc'."
+            "ap_over='hits' has no exact expectation where equal estimates touch the top k, and no "
+            "order of them that is known to be best or worst. Choose another ap_over, or "
+            "ties='item_asc'."
         )

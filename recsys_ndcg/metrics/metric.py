@@ -159,7 +159,11 @@ class Metric:
         return ""
 
     def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
-        """Return why the expected score of tied estimates has no exact value, if it has none."""
+        """Return why tied estimates leave the score open, if they do; nothing if they do not.
+
+        Then it has no exact mean over their orders, and neither order is known to be the best:
+        chance, best, worst, adjusted and the tie range are NaN.
+        """
         return ""
 
     def deviation(self, ranking: Ranking) -> Floats:

@@ -34,8 +34,8 @@ class NDCG(Linear):
     -----
     In [0, 1], higher is better, no unit. Undefined for a user whose ideal DCG is 0.
     Under ``ideal="max"`` the ideal has the top grade at each of the k places, or of the list's
-    places where there is no k. scikit-learn agrees under ``gain="linear"``, where every labelled
-    item is in the list and no user is undefined.
+    places where there is no k; an empty list has one place. scikit-learn agrees under
+    ``gain="linear"``, where every labelled item is in the list and no user is undefined.
 
     References
     ----------

@@ -25,8 +25,9 @@ class Precision(Linear):
     Notes
     -----
     In [0, 1], no unit. A list of n < k items is still divided by k, or by n under
-    ``short_list="n"``; without k the list's length divides. Under ``recommend_from`` only items
-    estimated at least that high count, as hits and as places: undefined for a user without any.
+    ``short_list="n"``; without k the list's length divides. An empty list has one place then, and
+    scores 0. Under ``recommend_from`` only items estimated at least that high, after rounding to
+    ``tie_tolerance``, count as hits and as places: undefined for a user without any.
     trec_eval, ranx and recommenders divide by k; CatBoost and LensKit by n.
 
     References

@@ -13,7 +13,13 @@ from recsys_ndcg.input.written_ids import written
 from recsys_ndcg.rendering.html import page_codes, page_list, page_table
 from recsys_ndcg.rendering.latex import latex_table
 from recsys_ndcg.rendering.markdown import markdown_page
-from recsys_ndcg.rendering.table import number, probability, signature_lines, signature_texts
+from recsys_ndcg.rendering.table import (
+    number,
+    probability,
+    signature_lines,
+    signature_texts,
+    signed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,13 +98,6 @@ def _row(metric: str, segment: str, values: dict[Any, Any]) -> dict[str, str]:
         "difference": signed(values["difference"]),
         "p (Holm)": probability(values["corrected"]),
     }
-
-
-def signed(value: float) -> str:
-    """Return a difference with its sign, four decimals or six digits of a huge one."""
-    if np.isnan(value) or abs(value) >= 1e9:
-        return number(value)
-    return f"{round(value, 4) + 0.0:+.4f}"  # without -0.0000
 
 
 def head(segments: Parted) -> str:

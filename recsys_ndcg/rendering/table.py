@@ -81,10 +81,12 @@ def probability(p: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a difference in four decimals with its sign."""
-    return "-" if np.isnan(value) else f"{round(value, 4) + 0.0:+.4f}"  # without -0.0000
+    """Return a difference with its sign, four decimals or six digits of a huge one."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:+z.4f}" if abs(value) < 1e9 else f"{value:+.6g}"  # z: without -0.0000
 
 
 def number(value: float) -> str:
     """Return four decimals, six digits of a huge number, or a dash where there is none."""
-    return "-" if np.isnan(value) else f"{value:.4f}" if abs(value) < 1e9 else f"{value:.6g}"
+    return "-" if np.isnan(value) else f"{value:z.4f}" if abs(value) < 1e9 else f"{value:.6g}"

@@ -220,7 +220,7 @@ class Report(Mapping[str, float]):
         Parameters
         ----------
         level : float
-            Between 0 and 1.
+            Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
             Student's t for means and the delta method for the ratios that pooled scores are; or
             quantiles of the scores of resampled users (bootstrap), or these corrected for bias
@@ -274,9 +274,9 @@ class Report(Mapping[str, float]):
         -------
         pandas.DataFrame
             Indexed by user: items, relevant, score, chance (random order of the same list), worst
-            and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z,
-            the score's distance from chance in standard deviations of random order, exact for
-            metrics linear in gains or relevance. Both are NaN for trivial users.
+            and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z =
+            (numerator - its mean) / its standard deviation in random order, exact for metrics
+            linear in gains or relevance. Both are NaN for trivial users.
 
         References
         ----------

@@ -52,7 +52,7 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     InvalidInputError
-        The level is not between 0 and 1.
+        The level is not between 0 and 1, or too close to one of them.
     """
     check_level("level", level, such_as=0.95)
     own, parts = totals.scores, totals.parts

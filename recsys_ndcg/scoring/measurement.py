@@ -10,6 +10,7 @@ import numpy as np
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.objections import gain_objection, objection, weight_objection
+from recsys_ndcg.lists.placed_lists import ANY_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -77,10 +78,20 @@ class Measurement:
 
     def extreme(self, ties: str) -> Measurement:
         """Return that of ties in their best, worst or expected order, where that is known."""
-        unknown = ties != "expected" and not self.metric.best_first
-        if self.metric.own_ties is not None or unknown:
+        known = self.has_tie_range if ties != "expected" else self.metric.own_ties is None
+        if not known:
             return self.without("there is no telling which order is its best or worst")
         return self.under(ties=ties)
+
+    @property
+    def has_tie_range(self) -> bool:
+        """Whether the best items first is known to be the best order, and last the worst."""
+        metric = self.metric
+        return (
+            metric.own_ties is None
+            and metric.best_first
+            and not metric.tie_objection(self.convention)
+        )
 
     def under(self, **choices: Any) -> Measurement:
         """Return the measurement with other choices of its convention."""
@@ -112,9 +123,9 @@ class Measurement:
 
     @property
     def needs_tie_free(self) -> bool:
-        """Whether equal estimates leave it without an exact value."""
-        expected = self.convention.ties == "expected"
-        return expected and bool(self.metric.tie_objection(self.convention))
+        """Whether equal estimates leave it without a value: no exact mean, no known best order."""
+        any_order = self.convention.ties in ANY_ORDER
+        return any_order and bool(self.metric.tie_objection(self.convention))
 
     def hangs_on_ties(self, facts: Facts) -> bool:
         """Whether it can be computed only where no estimates are equal."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention.convention import Convention
@@ -223,20 +224,21 @@ def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -
         metrics = [metrics]
     single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
     ks: list[Any] = [k] if single else list(k)  # type: ignore[arg-type]
-    found: dict[Metric, None] = {}
+    groups: list[list[Metric]] = []
     for one in metrics:
         if not isinstance(one, str | Metric):
             msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {shown(one)}."
             raise InvalidInputError(msg)
         if isinstance(one, Metric):
             check_free(type(one))
-        found.update(dict.fromkeys([one] if isinstance(one, Metric) else parse(one, ks)))
+        groups.append([one] if isinstance(one, Metric) else parse(one, ks))
+    found = dict.fromkeys(chain(*groups))
     names = [str(one) for one in found]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         msg = f"Two different metrics are called {twice[0]!r}: give one of them another name."
         raise InvalidInputError(msg)
-    if not found:
+    if not groups or not all(groups):
         msg = "Name at least one metric and one k, such as 'ndcg@10'."
         raise InvalidInputError(msg)
     return list(found)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 1e300  # so that sums over many users fit a float64
+_SMALLEST = 1e-305  # so that a share of it, as the mean of a tie is, has all its digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ class Scores(Record):
         return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
 
     def objection(self) -> str:
-        """Return who has too large a score, or none under ``undefined="raise"``; else nothing."""
+        """Return whose parts are too large or too small, or who has no score and must have one."""
         for place, one in enumerate(self.measurements):
             parts = np.maximum(np.abs(self.numerator[:, place]), self.denominator[:, place])
             beyond = (parts > _LARGEST) & ~self.left_out[:, place]
@@ -197,6 +198,13 @@ class Scores(Record):
                     f"{one} collects {parts[beyond][0]:g} of user {shown(first)}, too much to be "
                     "added up. Rescale the grades or the estimates; a model that estimates such "
                     "numbers has diverged."
+                )
+            ideal = self.denominator[:, place]
+            tiny = (ideal > 0) & (ideal < _SMALLEST) & ~self.left_out[:, place]
+            if tiny.any():
+                return (
+                    f"{one} divides by {ideal[tiny][0]:g} for user {shown(self.users[tiny][0])}, "
+                    "too little to be exact. Rescale the grades or the gains."
                 )
             undefined = self.undefined[:, place]
             if one.convention.undefined == "raise" and undefined.any():

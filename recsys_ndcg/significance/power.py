@@ -47,7 +47,7 @@ def power(  # noqa: PLR0913 - all that it hangs on
     power : float, optional
         The chance of finding the difference, between 0 and 1.
     alpha : float
-        The level, of all pairs together.
+        The level, of all pairs together. As power, it is at least 1e-12 away from 0 and 1.
     pairs : int
         How many pairs of models are tested.
 
@@ -91,7 +91,7 @@ def power(  # noqa: PLR0913 - all that it hangs on
         raise InvalidInputError(msg)
     _check(difference, deviation, users, power)
     check_level("alpha", alpha, such_as=0.05)
-    check_whole("pairs", pairs, 1)
+    check_whole("pairs", pairs, 1, _MOST)
     level = alpha / pairs
     if users is None:
         return _users(abs(difference or 0.0), deviation, power or 0.0, level)
@@ -112,7 +112,7 @@ def _check(
         msg = f"deviation must be a number of at least 0, not {shown(deviation)}."
         raise InvalidInputError(msg)
     if users is not None:
-        check_whole("users", users, 2)
+        check_whole("users", users, 2, _MOST)
     if power is not None:
         check_level("power", power, such_as=0.8)
 

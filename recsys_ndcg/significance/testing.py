@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
 
 MOST_DRAWS = 10_000_000
+_CLOSEST = 1e-12  # to 0 and 1: below, 1 - alpha has fewer than four digits of alpha
 TESTS = ("t", "randomisation", "bootstrap", "wilcoxon", "sign")
 CORRECTIONS = ("max-T", "holm", "bonferroni", "bh", "none")
 #: Those whose intervals hold for all pairs at once, and agree with the corrected p.
@@ -38,7 +39,7 @@ class Testing:
         Bonferroni bound the chance of any false finding, Benjamini & Hochberg (1995) the share of
         false ones among the findings.
     alpha : float
-        The level, between 0 and 1.
+        The level, between 0 and 1, and at least 1e-12 away from both.
     draws : int
         Random signs, resamples or draws of the largest t; no p of these is below 1 / (draws + 1).
     seed : int
@@ -114,9 +115,15 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def check_level(name: str, value: object, *, such_as: float) -> None:
-    """Refuse what is no number between 0 and 1."""
+    """Refuse what is no number between 0 and 1, or is so close to one of them that digits fail."""
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         msg = f"{name} must be between 0 and 1, such as {such_as}, not {shown(value)}."
+        raise InvalidInputError(msg)
+    if not _CLOSEST <= value <= 1 - _CLOSEST:  # type: ignore[operator]
+        msg = (
+            f"{name} must be at least {_CLOSEST} away from 0 and 1, such as {such_as}, not "
+            f"{shown(value)}: nothing closer can be computed exactly."
+        )
         raise InvalidInputError(msg)
 
 

@@ -85,19 +85,24 @@ def test_pairs_are_what_plain_python_finds(reports: dict[str, rn.Report]) -> Non
         assert row["interval"] == "own"
 
 
-def test_pooled_scores_have_a_test_of_their_own(reports: dict[str, rn.Report]) -> None:
-    """Of the linearised parts n - r·d, not of the mean's differences."""
-    found = rn.compare(reports, metrics=["ndcg@3"], correction="none").pairwise
+@pytest.mark.parametrize("metric", ["ndcg@3", "rmse"])
+def test_pooled_scores_have_a_test_of_their_own(reports: dict[str, rn.Report], metric: str) -> None:
+    """Of the linearised parts n - r·d, times the slope of a root, not of the mean's differences."""
+    found = rn.compare(reports, metrics=[metric], correction="none").pairwise
     for row in found.to_dict("records"):
         parts = []
         for name in (row["a"], row["b"]):
-            scores = reports[name].scores
-            top, bottom = scores.numerator[:, 0].tolist(), scores.denominator[:, 0].tolist()
+            scores, at = reports[name].scores, METRICS.index(metric)
+            top, bottom = scores.numerator[:, at].tolist(), scores.denominator[:, at].tolist()
             ratio, mean = sum(top) / sum(bottom), statistics.fmean(bottom)
-            parts.append([ratio + (n - ratio * d) / mean for n, d in zip(top, bottom, strict=True)])
+            score, slope = ratio, 1.0
+            if metric == "rmse":
+                score, slope = math.sqrt(ratio), 1 / (2 * math.sqrt(ratio))
+            rest = [(n - ratio * d) / mean for n, d in zip(top, bottom, strict=True)]
+            parts.append([score + slope * one for one in rest])
         apart = [x - y for x, y in zip(*parts, strict=True)]
         test = stats.ttest_1samp(apart, 0.0)
-        pooled = reports[row["a"]].pooled["ndcg@3"] - reports[row["b"]].pooled["ndcg@3"]
+        pooled = reports[row["a"]].pooled[metric] - reports[row["b"]].pooled[metric]
         assert row["pooled_difference"] == pytest.approx(pooled)
         assert row["pooled_p"] == pytest.approx(test.pvalue, rel=1e-6)
         assert (row["pooled_low"], row["pooled_high"]) == pytest.approx(
@@ -123,6 +128,89 @@ def test_the_pooled_interval_agrees_with_the_bootstrap() -> None:
     width = row["pooled_high"] - row["pooled_low"]
     assert abs(row["pooled_low"] - low) < 0.1 * width
     assert abs(row["pooled_high"] - high) < 0.1 * width
+
+
+def test_a_user_whom_no_model_has_a_score_for_plays_no_part_in_the_pooled_test() -> None:
+    """Nothing is relevant to them: there is nothing to collect."""
+    both = models(users=30, one=1.0, other=1.2)
+    nobody = [("z", "i1", 2.0, 1.0), ("z", "i2", 1.0, 2.0)]
+    more = {name: [*rows, *nobody] for name, rows in both.items()}
+    columns = ["pooled_difference", "pooled_low", "pooled_high", "pooled_p"]
+    found = [
+        rn.compare(one, metrics=["recall@2"], threshold=4).pairwise[columns].iloc[0].tolist()
+        for one in (both, more)
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1e5])
+def test_the_pooled_test_of_errors_is_the_same_in_any_unit(unit: float) -> None:
+    """The slope of the root is taken over a share of the ratio."""
+    both = models(users=30, one=1.0, other=1.2)
+    scaled = {
+        name: [(user, item, unit * est, unit * true) for user, item, est, true in rows]
+        for name, rows in both.items()
+    }
+    columns = ["pooled_difference", "pooled_low", "pooled_high"]
+    plain, other = (rn.compare(one, metrics=["rmse"]).pairwise.iloc[0] for one in (both, scaled))
+    assert other["pooled_p"] == pytest.approx(plain["pooled_p"], rel=1e-6)
+    assert (other[columns] / unit).tolist() == pytest.approx(plain[columns].tolist(), rel=1e-6)
+
+
+def test_the_pooled_test_takes_a_model_without_errors() -> None:
+    """A root has no slope at 0, where no user has any part in it either."""
+    one = models(users=30, one=1.0)["one"]
+    perfect = [(user, item, true, true) for user, item, _, true in one]
+    row = rn.compare({"one": one, "perfect": perfect}, metrics=["rmse"]).pairwise.iloc[0]
+    pooled = rn.evaluate(one, metrics=["rmse"]).pooled["rmse"]
+    assert row["pooled_difference"] == pytest.approx(pooled)
+    assert row["pooled_low"] < pooled < row["pooled_high"]
+    assert 0 < row["pooled_p"] < 0.001
+
+
+@pytest.mark.parametrize("measured", [False, True])
+@pytest.mark.parametrize(
+    ("metrics", "k", "expected"),
+    [
+        (["ndcg", "rmse"], [1, 3], ["ndcg@1", "ndcg@3", "rmse"]),
+        ("ndcg", (3, 1), ["ndcg@3", "ndcg@1"]),
+        (["precision", "ndcg@1"], np.array([1, 3]), ["precision@1", "precision@3", "ndcg@1"]),
+        (["ndcg"], np.int64(3), ["ndcg@3"]),
+        (["ndcg@3", "rmse", "ndcg"], [3, 1], ["ndcg@3", "rmse", "ndcg@1"]),
+        (["ndcg"], 3, ["ndcg@3"]),
+        ("ndcg", iter, ["ndcg@1", "ndcg@3"]),
+        (iter, 3, ["ndcg@3", "rmse"]),
+    ],
+)
+def test_several_cutoffs_are_compared(
+    metrics: Any, k: Any, expected: list[str], *, measured: bool
+) -> None:
+    """Of reports as of predictions; an iterator is not used up by the first model."""
+    k = iter([1, 3]) if k is iter else k
+    metrics = iter(["ndcg", "rmse"]) if metrics is iter else metrics
+    given: dict[str, Any] = models(users=20)
+    options: dict[str, Any] = {} if measured else {"threshold": 4}
+    single = {
+        name: rn.evaluate(rows, metrics=["precision", "ndcg", "rmse"], k=[1, 3], threshold=4)
+        for name, rows in given.items()
+    }
+    found = rn.compare(single if measured else given, metrics=metrics, k=k, **options)
+    assert found.metrics == expected
+    for name in expected:
+        for model_, report in single.items():
+            assert found.leaderboards[name].loc[model_, "mean"] == report.mean[name]
+
+
+@pytest.mark.parametrize("k", [0, "3", 2.5, [1, 0], []])
+def test_cutoffs_that_are_none_are_refused(reports: dict[str, rn.Report], k: Any) -> None:
+    """Of reports as of predictions; ndcg was left out without a word, where there is no k."""
+    with refused("k must be a whole number|at least one metric and one k"):
+        rn.compare(reports, metrics=["ndcg", "rmse"], k=k)
+    with refused("k must be a whole number|at least one metric and one k"):
+        rn.compare(models(), metrics=["ndcg", "rmse"], k=k)
+    with refused("k must be a whole number|at least one metric and one k"):
+        rn.evaluate(models()["good"], metrics=["ndcg", "rmse"], k=k)
+    assert rn.evaluate(models()["good"], metrics=["ndcg@5", "rmse"], k=[]).metrics[0] == "ndcg@5"
 
 
 def test_ranks_tiers_and_letters_follow_from_the_pairs() -> None:

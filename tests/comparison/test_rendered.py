@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.rendering.table import number, signed
 from tests.comparison.models import models
 from tests.refusal import refused
 
@@ -268,3 +271,22 @@ def test_a_page_has_the_same(comparison: rn.Comparison) -> None:
     names = [cells[1] for cells in _cells_of(html)]
     assert names == list(comparison.leaderboard.index)
     assert comparison.verdict in html
+
+
+@pytest.mark.parametrize(
+    ("value", "plain", "with_sign"),
+    [
+        (-0.0, "0.0000", "+0.0000"),
+        (-0.00004, "0.0000", "+0.0000"),
+        (0.00004, "0.0000", "+0.0000"),
+        (-0.00006, "-0.0001", "-0.0001"),
+        (0.25, "0.2500", "+0.2500"),
+        (-2e9, "-2e+09", "-2e+09"),
+        (2e9, "2e+09", "+2e+09"),
+        (math.nan, "-", "-"),
+    ],
+)
+def test_what_rounds_to_zero_has_no_minus(value: float, plain: str, with_sign: str) -> None:
+    """Of floats, and of NumPy's."""
+    for one in (value, np.float64(value)):
+        assert (number(one), signed(one)) == (plain, with_sign)

@@ -108,6 +108,23 @@ def test_many_users_and_a_trivial_difference() -> None:
     assert "behind for 0%" in found.verdict
 
 
+@pytest.mark.parametrize("metric", ["rmse", "mse", "mae"])
+def test_no_difference_has_no_sign(metric: str) -> None:
+    """Of errors, less is better: the difference was shown as -0.0000."""
+    rows: dict[str, Rows] = {
+        name: [
+            (f"u{user}", item, true + (user % 2 == odd), true)
+            for user in range(12)
+            for item, true in (("x", 3.0), ("y", 1.0))
+        ]
+        for odd, name in enumerate(("one", "two"))
+    }
+    found = rn.compare(rows, metrics=[metric], margin=0.1)
+    assert found.pairwise["difference"].iloc[0] == 0
+    assert "one less two is 0.0000 over 12 users" in found.verdict
+    assert f"two against one in {metric}: 0.0000 over 12 users" in found.not_worse("two").reason
+
+
 def test_no_difference_states_what_would_have_been_found() -> None:
     """So that it is read rightly."""
     found = rn.compare(models(users=30, one=1.0, other=1.05), metrics=["ndcg@5"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,6 +206,22 @@ def test_results_are_given_on_as_they_come() -> None:
     tracked = seen[0].to_metrics()
     assert {*tracked} == {"ndcg_at_5", "fit_time", "test_time", "peak_memory_mb"}
     assert tracked["ndcg_at_5"] == seen[0].scores["ndcg@5"]
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 3, 5)])
+@pytest.mark.parametrize("failing_in", [0, 3])
+def test_progress_counts_every_model_in_every_fold_of_every_seed(
+    seeds: tuple[int, ...], failing_in: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that fails counts as one that does not."""
+    monkeypatch.setattr(Failing, "calls", 0)
+    shown: list[tuple[str, float]] = []
+    given = {"top": MostPopular(), "other": Failing(failing_in)}
+    with pytest.warns(rn.DataWarning, match="failed in 1") if failing_in else nullcontext():
+        run(given, splits=3, seeds=seeds, progress=lambda *one: shown.append(one))
+    n_cells = 2 * 3 * len(seeds)
+    assert {what for what, _ in shown} == {"Training"}
+    assert [share for _, share in shown] == pytest.approx([n / n_cells for n in range(n_cells + 1)])
 
 
 @pytest.mark.parametrize("name", ["ndcg", "NDCG@5", rn.NDCG(5)])

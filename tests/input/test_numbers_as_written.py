@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import io
 import math
 import threading
 import warnings
@@ -21,6 +22,7 @@ from tests.input.tables import table_in
 from tests.refusal import refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -62,6 +64,69 @@ def test_what_is_no_number_in_a_file_is_refused_with_its_line(tmp_path: Path, te
     path.write_text(f"user\titem\testimated\ttrue\n1\t1\t3.5\t1\n1\t2\t{text}\t1\n")
     with refused("line 3: estimated is .* not a number", whole=False):
         rn.evaluate(path)
+
+
+def _with(estimated: str, true: str = "4") -> str:
+    return f"user;item;estimated;true\n1;7;{estimated};{true}\n1;8;2.0;1\n2;7;1.0;5\n"
+
+
+DOORS: dict[str, Callable[[Path, str], Any]] = {
+    "a file": lambda path, _: rn.evaluate(path),
+    "a stream": lambda path, _: rn.evaluate(io.BytesIO(path.read_bytes())),
+    "on disk": lambda path, _: rn.evaluate(path, memory_limit="1 GB"),
+    "rows": lambda _, text: rn.evaluate([(1, 7, text, 4), (1, 8, 2.0, 1)]),
+    "a frame": lambda _, text: rn.evaluate(
+        pd.DataFrame({"user": [1, 1], "item": [7, 8], "estimated": [text, "2.0"], "true": [4, 1]})
+    ),
+    "qrels": lambda path, text: rn.RankedLists.from_trec(
+        _write(path, f"1 0 7 {text}\n1 0 8 1\n"), {"1": {"7": 2.0, "8": 1.0}}
+    ),
+    "a run": lambda path, text: rn.RankedLists.from_trec(
+        {"1": {"7": 2, "8": 1}}, _write(path, f"1 Q0 7 1 {text} me\n1 Q0 8 2 0.5 me\n")
+    ),
+    "ratings": lambda path, text: read_ratings(_write(path, f"user,item,rating\n1,7,{text}\n")),
+}
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("text", ["\u0663", "\u0663.\u0665", "\uff14", "\u0967", "1_0"])
+def test_digits_of_other_scripts_are_no_numbers_at_any_door(
+    tmp_path: Path, door: str, text: str
+) -> None:
+    """Python reads them, DuckDB does not: the same file had a score in memory and none on disk."""
+    if door == "on disk":
+        pytest.importorskip("duckdb")
+    path = _write(tmp_path / "p.csv", _with(text))
+    with pytest.raises(rn.InvalidInputError):
+        DOORS[door](path, text)
+    _write(path, _with("3", text))
+    with pytest.raises(rn.InvalidInputError):
+        DOORS[door](path, text)
+
+
+def test_the_digits_that_are_read_are_named(tmp_path: Path) -> None:
+    """The number looks right to those who write it."""
+    path = _write(tmp_path / "p.csv", _with("\u0663.\u0665"))
+    with refused("line 2: estimated is .*write numbers with the digits 0 to 9", whole=False):
+        rn.evaluate(path)
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "\xa0", "\u2009", "\u3000"])
+def test_spaces_around_a_number_do_not_matter_in_memory_or_on_disk(
+    tmp_path: Path, space: str
+) -> None:
+    """Those that do not break, too."""
+    pytest.importorskip("duckdb")
+    plain, spaced = _write(tmp_path / "p.csv", _with("3", "4")), tmp_path / "s.csv"
+    _write(spaced, _with(f"{space}3", f"4{space}"))
+    expected = rn.evaluate(plain).per_user
+    pd.testing.assert_frame_equal(rn.evaluate(spaced).per_user, expected)
+    pd.testing.assert_frame_equal(rn.evaluate(spaced, memory_limit="1 GB").per_user, expected)
 
 
 @pytest.mark.parametrize("first", ['"u1","i1","4.0"', "u1,i1,4.0", '"u1", "i1", 4.0'])

@@ -42,9 +42,18 @@ def _levels(metric: str, k: int | None, data: Drawn, chosen: Choices) -> pd.Data
         orders = permutations(textbook.kept(data.users.get(user, []), chosen))
         if parts is not None:
             every = [textbook.across([[*o]], metric, k, others, expected, 0.8) for o in orders]
-            found[user] = _of_one(parts, [one[0] for one in every], metric, chosen)
+            if _open(metric, chosen):
+                found[user] = {"score": textbook.value(metric, *parts, chosen)}
+            else:
+                assert len({denominator for _, denominator in every}) == 1
+                found[user] = _of_one(parts, [one[0] for one in every], metric, chosen)
     columns = ["score", "chance", "worst", "best", "adjusted", "z", "excess", "variance"]
     return pd.DataFrame.from_dict(found, orient="index").reindex(columns=columns)
+
+
+def _open(metric: str, chosen: Choices) -> bool:
+    """Tell where the denominator depends on the order, so that no order is known to be best."""
+    return metric == "ap" and chosen.ap_over == "hits"
 
 
 def _of_one(
@@ -75,8 +84,10 @@ def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | N
     """Chance, extremes, adjusted and z; the last two also of all who have a score together."""
     assume(drawn.usable(data))
     chosen = drawn.rated(chosen, data)
-    if chosen.ap_over in {"hits", "k"}:  # without a number under ties, or without k
+    if chosen.ap_over == "k" and k is None:
         chosen = replace(chosen, ap_over="capped")
+    if chosen.ap_over == "hits" and chosen.ties in drawn.ANY_ORDER:  # without a number under ties
+        chosen = replace(chosen, ties="item_asc")
     _are_those_of_all_orders(data, chosen, k)
 
 
@@ -92,6 +103,7 @@ USUAL = Choices(threshold=3.0, max_grade=5.0)
         {"ties": "worst", "unlabelled": "filter", "unlisted": "ignore"},
         {"ties": "item_asc", "tie_tolerance": 0.5, "gain": "linear"},
         {"ideal": "local", "recommend_from": 1.0, "undefined": 0.0},
+        {"ties": "item_desc", "ap_over": "hits", "undefined": 1.0},
     ],
 )
 def test_levels_of_lists_made_to_show_them(changed: dict[str, Any], k: int | None) -> None:
@@ -118,12 +130,26 @@ def _are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> Non
         )
         assert report.counts[f"trivial {name}"] == (expected.best - expected.worst < 1e-9).sum()
         mean, of_all = expected.mean(), report.audit.loc[name].to_dict()
+        _is_that_of_all_ties([of_all["tie_low"], of_all["tie_high"]], metric, k, data, chosen)
         adjusted = _adjusted(mean["score"], mean["chance"], mean["best"])
         z = math.nan
         if expected["variance"].any():
             z = expected["excess"].sum() / math.sqrt(expected["variance"].sum())
         found = [of_all["adjusted"], of_all["z"]]
         np.testing.assert_allclose(found, [adjusted, z], 1e-9, 1e-9, err_msg=f"{name} of all")
+
+
+def _is_that_of_all_ties(
+    found: list[float], metric: str, k: int | None, data: Drawn, chosen: Choices
+) -> None:
+    """Compare with the means of each user's lowest and highest score over all orders of ties."""
+    expected = [math.nan, math.nan]
+    if not _open(metric, chosen):
+        expected = [
+            textbook.mean(metric, k, data.users, data.unlisted, replace(chosen, ties=ties), 0.8)
+            for ties in ("worst", "best")
+        ]
+    np.testing.assert_allclose(found, expected, 1e-9, 1e-9, err_msg=f"ties of {metric}")
 
 
 def _lists(n_items: dict[str, tuple[int, float]], seed: int = 0) -> pd.DataFrame:

@@ -44,6 +44,26 @@ def test_a_ratio_of_hits_has_no_chance_level(k: int) -> None:
         rn.evaluate(behind, k=2, **how)
 
 
+def test_over_hits_no_order_of_a_tie_is_taken_for_the_best() -> None:
+    """With the relevant one first it scores (1 + 2/3) / 2, and with the other one first 1."""
+    tied = {"ann": [("a", 3.0, 5.0), ("b", 2.0, 1.0), ("c", 1.0, 5.0), ("d", 1.0, 1.0)]}
+    rows = [(user, *row) for user, one in tied.items() for row in one]
+    how: dict[str, Any] = {"metrics": "ap@3", "threshold": 4}
+    over_hits = rn.Convention(ap_over="hits")
+    for ties, score in (("item_asc", 5 / 6), ("item_desc", 1.0)):
+        report = rn.evaluate(rows, convention=over_hits.replace(ties=ties), **how)
+        assert report["ap@3"] == pytest.approx(score)
+        shown = ["chance", "best", "worst", "adjusted", "trivial", "tie_low", "tie_high"]
+        assert report.audit[[*shown, "decided_by_ties"]].isna().all(axis=None)
+        assert report.summary[["chance", "adjusted", "tie_low", "tie_high"]].isna().all(axis=None)
+        user = report.per_user_audit("ap@3")
+        assert user[["chance", "best", "worst", "adjusted"]].isna().all(axis=None)
+    for ties in ("best", "worst"):
+        with refused("no order of them that is known to be best or worst.*ties='item_asc'"):
+            rn.evaluate(rows, convention=over_hits.replace(ties=ties), **how)
+        assert rn.evaluate(rows[:3], convention=over_hits.replace(ties=ties), **how)["ap@3"] < 0.9
+
+
 def _for_three_ranks(ranks: Any) -> Any:
     """Weigh three ranks, and rise behind them."""
     return np.where(np.asarray(ranks) <= 3, 1.0, 2.0)

@@ -68,7 +68,7 @@ def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
 def test_a_level_that_is_the_p_itself(table: Floats) -> None:
     """Is just enough, and the next number below is not."""
     p = float(tested(table, [(0, 1)], Testing()).p[0])
-    if 0 < p < 1:
+    if 1e-11 < p < 1 - 1e-11:  # no closer level is taken
         for alpha in (p, float(np.nextafter(p, 0))):
             found = tested(table, [(0, 1)], Testing(alpha=alpha))
             assert bool((found.low > 0) | (found.high < 0)) == (alpha == p)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
+import recsys_ndcg as rn
 from recsys_ndcg.significance.intervals import mean_interval
+from recsys_ndcg.significance.power import power
+from tests.commands import refusal
+from tests.comparison.models import models
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def half_width(count: int, level: float) -> float:
@@ -40,3 +49,45 @@ FORMULAS = {
 def test_the_usual_level_is_exact(count: int) -> None:
     """Up to the last digits; two users have the longest tails, of Cauchy."""
     assert half_width(count, 0.95) == pytest.approx(FORMULAS[count], rel=2e-14)
+
+
+@pytest.mark.parametrize("count", [2, 3, 11, 1000, 10**7])
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8, 1e-12])
+def test_intervals_that_leave_little_out_are_wide_enough(count: int, alpha: float) -> None:
+    """Down to the smallest alpha that is taken; 1 - alpha then holds alpha to four digits."""
+    exact = t.isf(alpha / 2, count - 1)
+    assert half_width(count, 1 - alpha) == pytest.approx(exact, rel=1e-15 / alpha)
+
+
+REPORT = rn.evaluate(models(20)["good"], threshold=4)
+COMPARED = rn.compare(models(20), threshold=4, draws=200)
+DOORS: dict[str, Callable[[float], Any]] = {
+    "compare": lambda alpha: rn.compare(models(20), threshold=4, alpha=alpha, correction="holm"),
+    "not_worse": lambda alpha: COMPARED.not_worse("poor", margin=0.1, alpha=alpha),
+    "power": lambda alpha: power(0.1, deviation=0.5, alpha=alpha),
+    "t": lambda alpha: REPORT.intervals(1 - alpha),
+    "bca": lambda alpha: REPORT.intervals(1 - alpha, method="bca", draws=99),
+    "models": lambda alpha: COMPARED.intervals(1 - alpha),
+}
+
+
+_TOO_CLOSE = "(alpha|level) must be (at least 1e-12 away from 0 and 1|between 0 and 1), such as"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_alpha_that_cannot_be_computed_exactly_is_refused(door: str) -> None:
+    """Intervals were too narrow, and those at 1e-300 took minutes."""
+    DOORS[door](1.1e-12)
+    for alpha in (9e-13, 1e-16):
+        with refused(_TOO_CLOSE):
+            DOORS[door](alpha)
+    with refused(_TOO_CLOSE):
+        DOORS[door](1 - 1e-14)
+
+
+def test_the_command_line_refuses_it_too() -> None:
+    """Before it looks for the files."""
+    match = "alpha must be at least 1e-12 away from 0 and 1, such as 0.05, not 1e-300"
+    assert match in refusal("compare", "a.csv", "b.csv", "--alpha", "1e-300")
+    gate = ("--fail-if-worse", "b.csv", "--margin", "0.1", "--alpha", "1e-300")
+    assert match in refusal("evaluate", "a.csv", *gate)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _SEPARATORS = ("\t", ",", ";", "|")
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
+#: What Python reads in a number, and DuckDB, Arrow and pandas do not: names such as 1_000, and
+#: digits of other scripts.
+ODD_NUMBER = re.compile(r"_|[^\x00-\x7f]")
 _TOO_WIDE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _LONGEST = 20  # signs of a whole number of 64 bits
 _SWAPPED = str.maketrans(",.", ".,")
@@ -92,12 +95,15 @@ class TextTable:
         values = pd.Series(_numbers(plain.mask(absent, "nan")), index=text.index)
         bad = values.isna() & ~absent
         fault = "is {}, which is not a number"
-        if bad.any() and not np.isnan(number(plain[bad].iloc[0].translate(_SWAPPED))):
+        first = plain[bad].iloc[0] if bad.any() else ""
+        if not np.isnan(number(first.translate(_SWAPPED))):
             point, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
                 f" (with a decimal {point} it is: --decimal '{sign}' or "
                 f"text=TextFormat(decimal='{sign}') of RankedLists.from_file)"
             )
+        elif not first.isascii():
+            fault += "; write numbers with the digits 0 to 9"
         else:
             fault += "; correct it, or name the right column with columns= (--columns)"
         self._refuse(name, bad, fault)
@@ -185,7 +191,7 @@ class TextTable:
 def number(text: str) -> float:
     """Return a number, NaN for what is none."""
     try:
-        return np.nan if "_" in text else float(text)
+        return np.nan if ODD_NUMBER.search(text) else float(text)
     except ValueError:
         return np.nan
 
@@ -213,7 +219,7 @@ def _numbers(text: pd.Series[str]) -> Floats:
         values = text.to_numpy(dtype=object).astype(np.float64)
     except ValueError:
         values = np.array([number(one) for one in text])
-    return np.where(text.str.contains("_", regex=False), np.nan, values)  # a name, not a number
+    return np.where(text.str.contains(ODD_NUMBER), np.nan, values)
 
 
 def is_plain_number(text: str) -> bool:

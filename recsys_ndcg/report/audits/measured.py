@@ -20,7 +20,7 @@ from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.audits.audit import FROM_LISTS, Audit
 from recsys_ndcg.report.audits.levels import Levels, Orders
 from recsys_ndcg.report.audits.stored import StoredAudit
-from recsys_ndcg.report.audits.tally import Tally, from_lists, obeys
+from recsys_ndcg.report.audits.tally import Tally, from_lists
 from recsys_ndcg.report.audits.tie_range import TieRange, scores_and_ties
 from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
@@ -140,10 +140,8 @@ class MeasuredAudit(Audit):
     @property
     def tie_range(self) -> tuple[Floats, Floats]:
         """The mean scores with every tie in its worst, and in its best order."""
-        low, high = (
-            np.where(obeys(self._plan.metrics), one.mean, np.nan)
-            for one in (self._ties.low, self._ties.high)
-        )
+        known = [one.has_tie_range for one in self.measurements]
+        low, high = (np.where(known, one.mean, np.nan) for one in (self._ties.low, self._ties.high))
         return low, high
 
     def below_chance(self, **bounds: float) -> tuple[str, float, float] | None:

@@ -12,12 +12,9 @@ import pandas as pd
 from recsys_ndcg.report.audits.audit import FROM_LISTS, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.looks import Looks
-    from recsys_ndcg.metrics.metric import Metric
     from recsys_ndcg.report.audits.levels import LevelTotals
     from recsys_ndcg.report.audits.tie_range import TieRange
     from recsys_ndcg.scoring.totals import Means, Totals
@@ -99,14 +96,9 @@ def from_lists(totals: Totals, ties: TieRange, labels: Means) -> pd.DataFrame:
     totals, ties, labels
         As in `Tally`.
     """
-    told = obeys([one.metric for one in totals.measurements])
+    known = [one.has_tie_range for one in totals.measurements]
     of_ties: list[Floats] = [ties.low.mean, ties.high.mean, share(ties.moved, totals.n_scored)]
     judged, zero, top = np.split(labels.mean, 3)
     others = [zero, top] if totals.unlabelled else [totals.mean, totals.mean]
-    columns = [*(np.where(told, one, np.nan) for one in of_ties), judged, *others]
+    columns = [*(np.where(known, one, np.nan) for one in of_ties), judged, *others]
     return pd.DataFrame(dict(zip(FROM_LISTS, columns, strict=True)), index=totals.names)
-
-
-def obeys(metrics: Iterable[Metric]) -> list[bool]:
-    """Tell which metrics break ties as they are told, and have an order known to be best."""
-    return [one.own_ties is None and one.best_first for one in metrics]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.segments import label_text, signed
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.segments import label_text
+from recsys_ndcg.rendering.table import number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
