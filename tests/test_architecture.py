@@ -170,7 +170,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
 
 
 def test_functions_and_files_stay_short() -> None:
-    """At most forty lines of code in a function, and 250 in a file, docstrings apart."""
+    """At most forty lines of code in a function, and 300 in a file, docstrings apart."""
     for path in _modules():
         source = path.read_text(encoding="utf-8")
         tree = ast.parse(source)
@@ -186,4 +186,4 @@ def test_functions_and_files_stay_short() -> None:
                 if isinstance(node, ast.FunctionDef):
                     length = int(node.end_lineno or 0) - node.lineno + 1 - lines
                     assert length <= LONGEST_FUNCTION, f"{path.name}: {node.name} has {length}"
-        assert len(source.splitlines()) - told <= 250, path
+        assert len(source.splitlines()) - told <= 300, path

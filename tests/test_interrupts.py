@@ -156,7 +156,7 @@ def test_a_comparison_with_many_draws(
     paths = []
     for model in (0, 1):
         paths.append(str(tmp_path / f"{model}.json"))
-        rows = {user: [(user % 7 * model + 0.5, 5), (3, 2), (2, 4)] for user in range(2000)}
+        rows = {user: [(user % 7 * model + 0.5, 2), (3, 5), (2, 4)] for user in range(2000)}
         rn.evaluate(rows, metrics=["ndcg@3"]).save(paths[-1])
     job = begin(COMPARE, *paths)
     time.sleep(1.5)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.source import is_dash, lists_of, same_file
 from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
-from recsys_ndcg.errors.visible import escape_halves
+from recsys_ndcg.errors.visible import escape_surrogates
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
             msg = f"{other} is given twice: a model is not compared with itself."
             raise InvalidInputError(msg)
     stems = iter(_told_apart([path for name, path in given if not name]))
-    names = escape_halves([name or next(stems) for name, _ in given])
+    names = escape_surrogates([name or next(stems) for name, _ in given])
     for place, name in enumerate(names):
         if name in names[:place]:
             msg = f"Two models are called {name!r}: give one of them another name, NAME=FILE."

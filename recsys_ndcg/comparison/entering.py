@@ -104,7 +104,7 @@ def _named(models: Any) -> dict[str, Any]:
             msg = f"The name of a model is text, not {shown(name)}."
             raise InvalidInputError(msg)
         if not is_encodable(name):
-            msg = f"The name {name!r} of a model has half a character. Give it another name."
+            msg = f"The name {name!r} of a model has a lone surrogate. Give it another name."
             raise InvalidInputError(msg)
     if len({name.strip() for name in models}) < len(models):
         msg = "Two models are called alike but for blanks: give one of them another name."

@@ -142,6 +142,7 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
         and 1.
     """
     checked_k(k)
+    checked_p(p)
     ranks = {name: _ranks(_lists(one, None), k) for name, one in lists.items()}
     tables = {}
     for one, other in combinations(ranks, 2):
@@ -150,16 +151,27 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
     return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
 
 
+def checked_p(p: Any) -> float:
+    """Return the persistence of rank-biased overlap.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not between 0 and 1.
+    """
+    if not is_number(p) or not 0 < p < 1:
+        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
+        raise InvalidInputError(msg)
+    return as_float(p)
+
+
 def _jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
     both = ranks.notna().all(axis=1)
     return both.astype(float).groupby(level="user").mean()
 
 
 def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
-    if not is_number(p) or not 0 < p < 1:
-        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
-        raise InvalidInputError(msg)
-    p = as_float(p)
+    p = checked_p(p)
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()

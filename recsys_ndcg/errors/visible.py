@@ -33,9 +33,9 @@ def visible(text: str) -> str:
 
 
 def is_encodable(text: str) -> bool:
-    r"""Return whether a text can be written in UTF-8: not with half of a character in it.
+    r"""Return whether UTF-8 can hold a text: not if it has a lone surrogate, half a character.
 
-    Such halves are in JSON, and in the names of files that are not UTF-8.
+    JSON may have such halves, and names of files that are not UTF-8.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def escape_halves(values: Any) -> Any:
-    r"""Return ids as they are, or with halves of characters as escapes if one of them has any.
+def escape_surrogates(values: Any) -> Any:
+    r"""Return ids with lone surrogates as escapes, or as they are if none has any.
 
     Examples
     --------
-    >>> print(*escape_halves(["zoë\ud800", 7]))
+    >>> print(*escape_surrogates(["zoë\ud800", 7]))
     zoë\ud800 7
     """
     if all(is_encodable(one) for one in values if isinstance(one, str)):

@@ -7,8 +7,8 @@ import math
 import os
 import traceback
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -144,15 +144,15 @@ def run_fold(task: Task) -> Result | Failure:
         return failure_of(task.cell, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
-        if folder is not None:
+        with suppress(OSError):  # it was deleted
             os.chdir(folder)
 
 
-def _working_directory() -> Path | None:
+def _working_directory() -> str:
     try:
-        return Path.cwd()
+        return os.getcwd()  # noqa: PTH109 - a Path says "." for ""
     except OSError:  # it was deleted
-        return None
+        return ""
 
 
 def failure_of(cell: Cell, error: BaseException) -> Failure:

@@ -60,7 +60,7 @@ def _parse(content: bytes) -> dict[str, Any]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"no TOML ({error})."
     except ValueError:  # also Python's, of thousands of digits
-        msg = "no TOML of an experiment (it holds a whole number of more than 64 bits)."
+        msg = "no TOML of an experiment (it holds a whole number beyond 2^63)."
     else:
         return told
     raise InvalidInputError(msg)

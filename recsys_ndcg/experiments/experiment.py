@@ -68,14 +68,14 @@ def experiment(  # noqa: PLR0913 - the contract
         `random_state`. A single seed is for those that have none of their own.
     folder : path, optional
         Where every result is kept as soon as it is there: scores of users as Parquet, all else as
-        JSON. The same call resumes an interrupted one; models and seeds may be added. Results of
-        a different experiment are refused: other ratings, splits, measures or versions, another
-        code or content of a model. `load_runs` reads it. Several processes may share it.
+        JSON. The same call resumes an interrupted one; models and seeds may be added. A folder
+        with results of other ratings, splits, measures, versions or model code is refused.
+        `load_runs` reads it. Several processes may share it.
     fingerprint : str or mapping of str to str, optional
-        A mapping from the name of a model to a text that identifies it, in place of its code and
-        content: change the text whenever the model changes. A text alone identifies all models
-        that cannot be compared by content, as they hold a lock, a connection, or an open file.
-        Without it these are trained anew in every run.
+        A text for each model, by its name, that is compared in place of the model's code and
+        content: change it whenever the model changes. A single text is used only for models that
+        cannot be compared, such as those that hold a lock, a connection or an open file. Without
+        it these are trained again in every run.
     n_jobs : int, optional
         How many processes train at once; -1 for as many as there are processors.
     baseline : str, optional

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -147,12 +148,23 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         if isinstance(obj, FunctionType):
             named = names_in(obj.__code__)
             used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
-            slots |= {"__globals__": used, "imports": _imports_of(obj)}
+            slots |= {"__globals__": used, "imports": self._sources_of(_imports_in(obj))}
             args = (obj.__code__,)
         else:
             args = [one for one in args if not (isinstance(one, str) and _RANDOM.fullmatch(one))]
             args = tuple(_only_code(one) if isinstance(one, dict) else one for one in args)
         return type(obj), args, (_only_code(attributes), _only_code(slots))
+
+    def _sources_of(self, modules: set[str]) -> dict[str, bytes]:
+        """Return the sources of modules of the user's own, and note the others' versions."""
+        found = {}
+        for module in modules:
+            top = module.partition(".")[0]
+            if _is_library(top):
+                self.libraries |= _version_of(top)
+            else:
+                found[module] = _source_of(module)
+        return found
 
 
 def _type_and_text(value: Any) -> tuple[str, str]:
@@ -184,12 +196,18 @@ def _library_of(module: ModuleType) -> dict[str, str] | None:
     if file is not None and not _is_installed(file):
         compiled = Path(file).suffix not in {".py", ".ipynb"}
         return {module.__name__: _digest_of_file(file)} if compiled else None
-    version = getattr(sys.modules.get(name), "__version__", None)
-    return {name: version} if isinstance(version, str) and name not in _TOOLS else {}
+    return _version_of(name)
 
 
 def _digest_of_file(file: str) -> str:
     return sha256(Path(file).read_bytes()).hexdigest()[:16]
+
+
+@cache
+def _version_of(library: str) -> dict[str, str]:
+    """Return the version of an installed library by its name; nothing for the standard library."""
+    found = packages_distributions().get(library, [])
+    return {library: version(found[0])} if found and library not in _TOOLS else {}
 
 
 def _is_installed(file: str) -> bool:
@@ -220,24 +238,32 @@ def _used_of(value: Any, names: set[str]) -> Any:
     return {name: _used_of(held[name], names - {name}) for name in names if name in held}
 
 
-def _imports_of(function: FunctionType) -> dict[str, bytes]:
-    """Return the sources of the user's own modules that are imported while a function runs."""
-    package = function.__globals__.get("__package__") or ""
+def _imports_in(function: FunctionType) -> set[str]:
+    """Return the modules that a function imports while it runs."""
     named = {
         step.argval
         for code in _codes_in(function.__code__)
         for step in dis.get_instructions(code)
         if step.opname == "IMPORT_NAME"
     }
-    paths = {path for name in named for path in (name, f"{package}.{name}")}
-    return {path: source for path in paths if (source := _source_of(path))}
+    package = function.__globals__.get("__package__")
+    return named | {f"{package}.{name}" for name in named if package}
+
+
+def _is_library(name: str) -> bool:
+    """Return whether the module or package of that name, without a dot, is installed."""
+    try:
+        found = find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return found is not None and (not found.has_location or _is_installed(str(found.origin)))
 
 
 def _source_of(module: str) -> bytes:
     """Return what is written in a module of the user's own, as far as there is one."""
-    with suppress(ImportError, ValueError, AttributeError, OSError):
+    with suppress(Exception, SystemExit):  # its packages are imported
         found = find_spec(module)
-        if found and found.origin and found.has_location and not _is_installed(found.origin):
+        if found and found.origin and found.has_location:
             return Path(found.origin).read_bytes()
     return b""
 
@@ -253,8 +279,8 @@ def readable(value: Any) -> Any:
 
     Examples
     --------
-    >>> readable({"k": 20, "init": (0.5, float("nan"))}), readable(float)
-    ({'k': 20, 'init': [0.5, 'nan']}, 'builtins.float')
+    >>> readable({"k": 20, "init": (0.5, float("nan"))})
+    {'k': 20, 'init': [0.5, 'nan']}
     """
     if isinstance(value, Mapping) and len(value) <= _MOST:
         return {str(name): readable(one) for name, one in value.items()}

@@ -20,6 +20,8 @@ from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import machine, versions
 from recsys_ndcg.experiments.records import (
     FORMAT,
+    MODEL,
+    RUN,
     changes_of_model,
     differences,
     digest_of,
@@ -39,10 +41,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.experiments.cells import Failure
     from recsys_ndcg.report.parts import Part
 
-_RUN = "run.json"
 _CELLS = "cells"
 _COMPARED = ("written_by", "data", "splits", "measures")
-_MODEL = "model.json"
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _FAILED = ".failed.txt"
@@ -135,11 +135,11 @@ class RunFolder:
     def _begin(self, stored: RunFolder, models: list[str]) -> None:
         """Write what is asked for, where something else or nothing was asked for before."""
         if any(self.asked[name] != stored.asked.get(name) for name in _COMPARED):
-            write_record(self.path / _RUN, "run", self.asked)
+            write_record(self.path / RUN, "run", self.asked)
         for name in models:
             model, before = self.models[name], stored.models.get(name)
             if model != before:
-                write_record(self._folder_of(name) / _MODEL, "model", model)
+                write_record(self._folder_of(name) / MODEL, "model", model)
             if model["fingerprint"] is None:
                 warn(
                     f"{name}: its folds are trained again in every run, as two models of its kind "
@@ -162,11 +162,11 @@ class RunFolder:
         check_path(path)
         folder = Path(path)
         if not cls.is_one(folder):
-            msg = f"{folder}: no folder of an experiment, which has a {_RUN}."
+            msg = f"{folder}: no folder of an experiment, which has a {RUN}."
             raise InvalidInputError(msg)
-        files = sorted((folder / _CELLS).glob(f"*/{_MODEL}"))
+        files = sorted((folder / _CELLS).glob(f"*/{MODEL}"))
         models = [read_record(file, "model") for file in files]
-        return cls(folder, read_record(folder / _RUN, "run"), {one["name"]: one for one in models})
+        return cls(folder, read_record(folder / RUN, "run"), {one["name"]: one for one in models})
 
     def _fingerprint(self, model: str) -> str | None:
         """Return the digest of all that the numbers of a model depend on; None if there is none."""
@@ -179,11 +179,11 @@ class RunFolder:
     @staticmethod
     def is_one(path: str | Path) -> bool:
         """Tell the folder of a run from anything else."""
-        return (Path(path) / _RUN).is_file()
+        return (Path(path) / RUN).is_file()
 
     def holds(self, cell: Cell) -> bool:
-        """Tell whether a cell is done."""
-        return self._file(cell, ".json").exists()
+        """Return whether there is a result of a fold that is known to be of the same model."""
+        return self._fingerprint(cell.model) is not None and self._file(cell, ".json").exists()
 
     def keep(self, result: Result) -> None:
         """Write what came of a cell: the scores of its users, and then that it is done.
@@ -191,9 +191,15 @@ class RunFolder:
         Raises
         ------
         InvalidInputError
-            It cannot be written.
+            It cannot be written, or a different experiment has begun here meanwhile.
         """
         cell, fold = result.cell, result.fold
+        if self.read(self.path)._fingerprint(cell.model) != self._fingerprint(cell.model):  # noqa: SLF001
+            msg = (
+                f"{self.path}: another process has begun a different experiment in this folder. "
+                "Take another folder."
+            )
+            raise InvalidInputError(msg)
         ranked = []
         for one in fold.ranked:
             if one.audit is None:
@@ -241,10 +247,23 @@ class RunFolder:
         """
         path = self._file(cell, ".json")
         try:
-            return read_saved(path, "cell", FORMAT, lambda part, _: self._result(cell, part), "")
+            mark, result = read_saved(
+                path,
+                "cell",
+                FORMAT,
+                lambda part, _: (part["fingerprint"].value, self._result(cell, part)),
+                "",
+            )
         except InvalidInputError as error:
             msg = f"{error} Delete {path}, and run the experiment again: that cell is redone."
             raise InvalidInputError(msg) from None
+        if mark != self._fingerprint(cell.model):
+            msg = (
+                f"{path}: this result is of a different experiment than {RUN} and {MODEL} "
+                "describe. Another process may have begun it; take another folder, or delete it."
+            )
+            raise InvalidInputError(msg)
+        return result
 
     def cells(self, model: str) -> list[Cell]:
         """Return the cells of a model that are done."""
@@ -260,8 +279,6 @@ class RunFolder:
         """Return the result that the file of a cell holds."""
         if [part[name].value for name in cell._fields] != [*cell]:
             part["model"].refuse(f"is not that of {cell}")
-        if part["fingerprint"].value != self._fingerprint(cell.model):
-            part["fingerprint"].refuse(f"is not that of what {_RUN} and {_MODEL} describe")
         values = {name: part["values"][name].number() for name in self.asked["measures"]}
         fold = Fold(
             test=values,
@@ -272,9 +289,7 @@ class RunFolder:
             ranked=[_ranked(one, self._folder_of(cell.model)) for one in part["ranked"].entries()],
         )
         names = [name for one in fold.ranked for name in one.names]
-        ranked = {
-            one for one, how in self.asked["measures"].items() if "code of function" not in how
-        }
+        ranked = {one for one, how in self.asked["measures"].items() if how["kind"] == "ranking"}
         if len({*names}) < len(names) or not ranked <= {*names} <= values.keys():
             part["ranked"].refuse("does not have every measure once")
         said = tuple(one.text() for one in part["said"].entries())

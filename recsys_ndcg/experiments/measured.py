@@ -106,12 +106,12 @@ def _describe(one: Measure, plan: FoldPlan) -> dict[str, str]:
     ranking = plan.rated if one.protocol == "rated" else plan.catalogue
     if one.metric is None or ranking is None:
         called: dict[str, Any] = {"function": (one.function, one.keywords)}
-        choices = {"name": qualified_name(one.function)}
+        choices = {"kind": "function", "name": qualified_name(one.function)}
     else:
         found = next(each for each in ranking.measurements if each.metric == one.metric)
         used = {"gain": found.convention.gain, "discount": found.convention.discount}
         called = {name: rule for name, rule in used.items() if callable(rule)}
         called |= {"metric": type(one.metric)} if one.metric.origin else {}
-        choices = {**found.convention.texts, "threshold": str(found.threshold)}
+        choices = {"kind": "ranking", **found.convention.texts, "threshold": str(found.threshold)}
     digests = {f"code of {name}": fingerprint(function)[0] for name, function in called.items()}
     return {**choices, **digests}

@@ -19,6 +19,7 @@ from recsys_ndcg.experiments.fingerprints import (
     qualified_name,
     readable,
 )
+from recsys_ndcg.experiments.records import GIVEN
 from recsys_ndcg.surprise.estimates.functions import SEEDS, FunctionModel
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Model:
         return {name: readable(one) for name, one in _bound_arguments(self.given).items()}
 
     def describe(
-        self, *, always: bool, accepted: str | Mapping[str, str] | None = None
+        self, *, always: bool, given_text: str | Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """Return what identifies it, as JSON.
 
@@ -79,7 +80,7 @@ class Model:
         ----------
         always : bool
             As in `fresh`: whether the seed of the run replaces its own.
-        accepted : str or mapping, optional
+        given_text : str or mapping, optional
             The `fingerprint` that `experiment` was given.
 
         Returns
@@ -90,9 +91,9 @@ class Model:
             `fingerprint` of all that it holds and refers to; this is None for the reason given as
             `incomparable`.
         """
-        if isinstance(accepted, Mapping) and self.name in accepted:
-            return _accepted(accepted[self.name])
-        model = Model(self.name, self._at_rest(always=always))
+        if isinstance(given_text, Mapping) and self.name in given_text:
+            return _identified_by(given_text[self.name])
+        model = Model(self.name, self._without_run_settings(always=always))
         inner = type(model.given) if is_algorithm(model.given) else unwrapped(model.given)
         code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
         parameters = model.parameters
@@ -114,10 +115,10 @@ class Model:
             found["fingerprint"], found["libraries"] = fingerprint(model.given)
         except FingerprintError as error:
             found["incomparable"] = str(error)
-            return _accepted(accepted) if isinstance(accepted, str) else found
+            return _identified_by(given_text) if isinstance(given_text, str) else found
         return found
 
-    def _at_rest(self, *, always: bool) -> Any:
+    def _without_run_settings(self, *, always: bool) -> Any:
         """Return the model without what the run sets: its seed, and whether it prints."""
         if not is_algorithm(self.given):
             return _without_seeds(self.given) if always else self.given
@@ -131,8 +132,8 @@ class Model:
         return algo
 
 
-def _accepted(text: str) -> dict[str, Any]:
-    return {"parameters": {}, "libraries": {}, "fingerprint": f"given: {text}"}
+def _identified_by(text: str) -> dict[str, Any]:
+    return {"parameters": {}, "libraries": {}, "fingerprint": f"{GIVEN}{text}"}
 
 
 def _silence(algo: Any) -> None:

@@ -161,7 +161,7 @@ def open_folder(
         "measures": describe_measures(schedule.plan),
     }
     models = {
-        name: one.describe(always=schedule.several, accepted=fingerprint)
+        name: one.describe(always=schedule.several, given_text=fingerprint)
         for name, one in schedule.models.items()
     }
     return RunFolder.open(folder, asked, models)

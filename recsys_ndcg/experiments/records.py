@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.parts import Part
 
 FORMAT = 2
+GIVEN = "given: "  # begins a fingerprint that the user gave
+RUN, MODEL = "run.json", "model.json"
 _PARTS = {"run": ("data", "splits", "measures"), "model": ("parameters", "libraries")}
 
 
@@ -41,7 +43,12 @@ def _checked(part: Part, kind: str) -> dict[str, Any]:
         part[name].names()
     part["begun" if kind == "run" else "name"].text()
     if kind == "run":
+        part["written_by"].text()
         part["data"]["digest"].text()
+        for name in part["measures"].names():
+            part["measures"][name]["kind"].text()
+    elif part["fingerprint"].value is not None:
+        part["fingerprint"].text()
     return {name: one for name, one in part.value.items() if name != "format"}
 
 
@@ -57,12 +64,17 @@ def differences(name: str, before: Any, now: Any) -> list[str]:
 
 
 def changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return how two models differ that can be compared: if in nothing else, in what they hold."""
-    if before["fingerprint"] is None or now["fingerprint"] is None:
+    """Return the differences between two records of a model; none if the first has no fingerprint.
+
+    Results of a model without a fingerprint cannot be compared with anything, and are deleted.
+    """
+    if before["fingerprint"] is None:
         return []
+    if any(str(one["fingerprint"]).startswith(GIVEN) for one in (before, now)):
+        return differences("fingerprint", before["fingerprint"], now["fingerprint"])
     found = differences("", before, now)
-    named = [one for one in found if not one.startswith("fingerprint")]
-    return named or [f"{one} of all that it holds and refers to" for one in found]
+    named = [one for one in found if not one.startswith(("fingerprint", "incomparable"))]
+    return named or [f"{one}, in code or data that {MODEL} does not list" for one in found[:1]]
 
 
 def digest_of(values: Any) -> str:

@@ -128,11 +128,17 @@ def check(
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
         raise InvalidInputError(msg)
     check_jobs(n_jobs)
-    texts = fingerprint if isinstance(fingerprint, Mapping) else {None: fingerprint or "none"}
-    if not all(isinstance(one, str) for one in texts.values()):
-        msg = f"fingerprint is a text, or one for each model by its name, not {shown(fingerprint)}."
-        raise InvalidInputError(msg)
-    for name in texts:
-        if name is not None and name not in models:
+    if fingerprint is not None:
+        _check_fingerprint(fingerprint, models)
+
+
+def _check_fingerprint(fingerprint: Any, models: Mapping[str, Any]) -> None:
+    """Refuse what is neither a text nor a text for each of some models."""
+    by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
+    for name in by_name:
+        if name not in models:
             msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
             raise InvalidInputError(msg)
+    if not all(isinstance(one, str) and one for one in by_name.values() or [fingerprint]):
+        msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
+        raise InvalidInputError(msg)

@@ -35,7 +35,7 @@ _KILLED = (
 
 
 def run_tasks(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Outcome, None, None]:
-    """Give the outcomes of tasks as they are there.
+    """Yield the outcome of each task as soon as it is finished.
 
     With several jobs each worker is a process, and none of them outlives this generator. The task
     of a worker that is killed is run once more at the end, alone, and fails if it is killed again.
@@ -52,7 +52,7 @@ def run_tasks(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Outcome, N
             yield from finished
         while workers.running:
             yield from workers.wait()
-        for task in workers.lost:
+        for task in workers.killed:
             yield _run_alone(task)
     except BaseException:
         workers.end(kill=True)
@@ -61,11 +61,11 @@ def run_tasks(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Outcome, N
 
 
 class _Workers:
-    """Processes that each run one task at a time, so that one that dies takes no other along."""
+    """Processes with one task each: if one is killed, the others keep running."""
 
     def __init__(self) -> None:
         self.running: dict[Future[Outcome], tuple[ProcessPoolExecutor, Task]] = {}
-        self.lost: list[Task] = []
+        self.killed: list[Task] = []
         self._idle: list[ProcessPoolExecutor] = []
 
     def begin(self, task: Task) -> None:
@@ -87,7 +87,7 @@ class _Workers:
             outcome = _outcome(future, task)
             if outcome is None:
                 _end(worker, kill=True)
-                self.lost.append(task)
+                self.killed.append(task)
             else:
                 self._idle.append(worker)
                 found.append(outcome)

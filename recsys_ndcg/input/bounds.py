@@ -6,9 +6,9 @@ from __future__ import annotations
 MOST_COLUMNS = 1000
 _ROWS_ANYWAY = 500_000
 _ROWS_PER_BYTE = 16  # half a bit each
-_BYTES_ANYWAY = 1 << 26
-_BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
-_DEFLATED_PER_BYTE = 64  # deflate packs 25 of a table at most
+#: What a file may unpack to: so many bytes, and so many for each of its own.
+BYTES_ANYWAY = 1 << 26
+BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
 
 
 def most_rows(size: int) -> int:
@@ -16,7 +16,6 @@ def most_rows(size: int) -> int:
     return _ROWS_ANYWAY + _ROWS_PER_BYTE * size
 
 
-def most_bytes(size: int, kind: str = "") -> int:
-    """Return how many bytes a file of so many, with such an end of its name, may unpack to."""
-    deflated = kind in {".gz", ".zip"}
-    return _BYTES_ANYWAY + (_DEFLATED_PER_BYTE if deflated else _BYTES_PER_BYTE) * size
+def most_bytes(size: int) -> int:
+    """Return how many bytes a file of so many may unpack to."""
+    return BYTES_ANYWAY + BYTES_PER_BYTE * size

@@ -31,13 +31,15 @@ _BESIDE = (
 )
 #: A word in the name of a column that may hold grades, and the end of a name that does not.
 _GRADE_WORD = re.compile(
-    "(bought|buy|click|clicked|cnt|confidence|count|engagement|favou?rite|feedback|freq|frequency|"
-    "gain|gold|grade|interaction|interest|judge?ment|label|like|liked|listen|listened|mark|play|"
-    "playcount|played|point|pref|preference|purchase|purchased|qrel|qty|quality|quantity|rate|rated|"
-    "rating|rel|relevance|relevant|response|reward|score|star|strength|target|thumb|times|truth|"
-    "utility|val|value|view|viewcount|viewed|vote|watch|watched|weight)s?"
+    "(amount|bought|buy|click|clicked|cnt|confidence|count|duration|dwell|engagement|favou?rite|"
+    "feedback|freq|frequency|gain|gold|grade|hour|interaction|interest|judge?ment|label|like|liked|"
+    "listen|listened|mark|minute|play|playcount|played|point|pref|preference|purchase|purchased|"
+    "qrel|qty|quality|quantity|rate|rated|.*rating|rel|relevance|relevant|response|reward|score|"
+    "second|spend|spent|star|strength|target|thumb|times|truth|utility|val|.*value|view|viewcount|"
+    "viewed|vote|watch|watched|weight)s?"
 )
 _NO_GRADE_END = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|ts")
+_DURATION = re.compile("(dwell|listen|listening|play|spent|view|viewing|watch)time")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 _ROLE_OF = {word: role for role, words in _KNOWN.items() for word in words.split()}
@@ -80,12 +82,12 @@ def roles_of(
     return found
 
 
-def listed(names: Iterable[Any]) -> str:
+def column_list(names: Iterable[Any]) -> str:
     """Return the names of columns as a message shows them.
 
     Examples
     --------
-    >>> listed(["user", ""])
+    >>> column_list(["user", ""])
     "user, ''"
     """
     return ", ".join(str(one) if str(one).strip() else repr(one) for one in names) or "none"
@@ -115,7 +117,7 @@ def may_be_grade(name: Any) -> bool:
 
     Examples
     --------
-    >>> [may_be_grade(name) for name in ("play_count", "numClicks", "stars", "x", 2)]
+    >>> [may_be_grade(name) for name in ("play_count", "watch_time", "stars", "x", 2)]
     [True, True, True, True, True]
     >>> [may_be_grade(name) for name in ("session", "device", "click_id", "country", "timestamp")]
     [False, False, False, False, False]
@@ -123,6 +125,8 @@ def may_be_grade(name: Any) -> bool:
     if is_beside(name):
         return False
     words = [one.lower() for one in _WORDS.findall(str(name).partition(":")[0])]
+    if _DURATION.fullmatch("".join(words)):
+        return True
     if not isinstance(name, str) or len("".join(words)) <= 1:
         return True
     return any(map(_GRADE_WORD.fullmatch, words)) and not _NO_GRADE_END.fullmatch(words[-1])

@@ -15,7 +15,7 @@ from stat import S_ISCHR
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
-from recsys_ndcg.input.bounds import most_bytes
+from recsys_ndcg.input.bounds import BYTES_ANYWAY, BYTES_PER_BYTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,9 +102,9 @@ def _refuse_endless(file: IO[bytes], name: str) -> None:
     """Refuse a device such as /dev/zero; a terminal ends when the user says so."""
     try:
         number = file.fileno()
-    except (AttributeError, OSError):  # not a file of the system
+        is_device = S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
+    except (AttributeError, OSError, TypeError, ValueError):  # not a file of the system
         return
-    is_device = S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
     if is_device and file.read(1):  # /dev/null gives nothing
         msg = f"{name}: a device in place of a file, which may never end. Copy it into a file."
         raise InvalidInputError(msg)
@@ -137,25 +137,25 @@ def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
     with _unpacking(name), _OPENED[kind](file) as stream:
         inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
-        return Content(name, inside, _unpacked(stream, file, name, kind), packed=True)
+        return Content(name, inside, _unpacked(stream, file, name), packed=True)
 
 
-def _unpacked(stream: IO[bytes], file: IO[bytes], name: str, kind: str) -> bytes:
+def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
     """Return all that a stream unpacks from a file, or refuse it as soon as it is too much.
 
     Every part of the file is held to the bound: one that unpacks to little allows nothing to
     the next.
     """
-    found, total, least = [], 0, -most_bytes(0)
+    found, total, lowest = [], 0, 0
     while block := stream.read(_BLOCK):
         found.append(block)
         total += len(block)
-        beyond = total - most_bytes(file.tell(), kind)
-        least = min(least, beyond)
-        if beyond > least + most_bytes(0):
+        excess = total - BYTES_PER_BYTE * file.tell()
+        lowest = min(lowest, excess)
+        if excess - lowest > BYTES_ANYWAY:
             msg = (
-                f"{name}: it unpacks to more than {total - 1:,} bytes, from {file.tell():,}. If "
-                "that is right, unpack it yourself."
+                f"{name}: it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
+                "more than a table does. If that is right, unpack it yourself."
             )
             raise InvalidInputError(msg)
     return b"".join(found)

@@ -15,8 +15,8 @@ from recsys_ndcg.input.arrow.columns import ArrowColumns
 from recsys_ndcg.input.arrow.text import coded_text, of_polars
 from recsys_ndcg.input.column_names import (
     ROLES,
+    column_list,
     is_beside,
-    listed,
     may_be_grade,
     roles_of,
     seems_headless,
@@ -137,7 +137,7 @@ class Table:
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
             one, another = sorted((other, column), key=ROLES.index)
             raise InvalidInputError(_both(one, another, column))
-        wanted, why = self._said.get(column, column), f"it has {listed(self.names)}"
+        wanted, why = self._said.get(column, column), f"it has {column_list(self.names)}"
         if len(found) > 1:
             why = f"{' and '.join(map(repr, found))} could each be it"
         msg = (

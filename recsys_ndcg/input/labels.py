@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.input.column_names import listed, may_be_grade
+from recsys_ndcg.input.column_names import column_list, may_be_grade
 from recsys_ndcg.input.ids import Coded, refuse_rows, type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
 from recsys_ndcg.input.written_ids import refuse_alike
@@ -88,7 +88,7 @@ def warn_ungraded(table: Table) -> None:
         ids = [one for one in table.names if one not in table.unread]
         msg = (
             f"The labels have no column 'true', so that every row counts as 1. Unused: "
-            f"{listed(possible)}. If one of them is the grade, say "
+            f"{column_list(possible)}. If one of them is the grade, say "
             f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
         )
         warn(msg)
@@ -107,7 +107,7 @@ def score_column(table: Table) -> str:
     if not table.may_have("estimated"):
         msg = (
             f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{listed(table.names)}. Say what it is called: "
+            f"{column_list(table.names)}. Say what it is called: "
             f"{table.naming('estimated')}, or rank in its place."
         )
         raise InvalidInputError(msg)

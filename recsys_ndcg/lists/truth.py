@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def hashed(ids: Ids) -> NDArray[np.uint64]:
     others = [one if isinstance(one, str) else repr(one) for one in values]
     found = np.empty(len(values), dtype=np.uint64)
     found[whole] = _numbers(np.array([int(one) for one in ids[whole]], dtype=np.int64))
-    text = [one if one.isascii() or _is_text(one) else ascii(one) for one in others]
+    text = [one if one.isascii() or is_encodable(one) else ascii(one) for one in others]
     found[~whole] = _numbers(np.array(text, dtype=object)[~whole])
     return found
 
@@ -87,13 +88,6 @@ def _is_whole(one: Any) -> bool:
     if isinstance(one, float):
         return abs(one) < _WHOLE and one == int(one)
     return isinstance(one, int) and _LEAST <= one <= _MOST
-
-
-def _is_text(one: str) -> bool:
-    """Tell text from what holds half a character."""
-    with suppress(UnicodeEncodeError):
-        return bool(one.encode())
-    return False
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -159,9 +159,9 @@ class Metric:
         return ""
 
     def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
-        """Return why tied estimates leave the score open, if they do; nothing if they do not.
+        """Return why ties leave this metric's score undefined; "" if they do not.
 
-        Then it has no exact mean over their orders, and neither order is known to be the best:
+        Then its mean over their orders is not exact, and which order is the best is not known:
         chance, best, worst, adjusted and the tie range are NaN.
         """
         return ""

@@ -53,7 +53,7 @@ def per_user_file(per_user: pd.DataFrame, form: str) -> bytes:
     """
     for one in per_user.index:
         if isinstance(one, str) and not is_encodable(one):
-            msg = f"The user id {one!r} has half a character, which no file can hold. Correct it."
+            msg = f"The user id {one!r} has a lone surrogate, which no file can hold. Correct it."
             raise InvalidInputError(msg)
     return _FORMS[form](per_user)
 

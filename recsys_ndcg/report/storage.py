@@ -165,7 +165,7 @@ def checked_ids(ids: list[Any], kind: str) -> list[Any]:
         One is neither text nor a finite number.
     """
     for one in no_ids(ids):
-        half = ", but not half a character" if isinstance(one, str) else ""
+        half = " without lone surrogates" if isinstance(one, str) else ""
         msg = f"The {kind} {shown(one)} cannot be saved; use text or numbers{half}."
         raise InvalidInputError(msg)
     return ids

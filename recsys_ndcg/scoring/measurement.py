@@ -85,7 +85,7 @@ class Measurement:
 
     @property
     def has_tie_range(self) -> bool:
-        """Whether the best items first is known to be the best order, and last the worst."""
+        """Whether sorting by grade gives the best score, and the reverse order the worst."""
         metric = self.metric
         return (
             metric.own_ties is None

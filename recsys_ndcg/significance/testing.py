@@ -115,7 +115,7 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def check_level(name: str, value: object, *, such_as: float) -> None:
-    """Refuse what is no number between 0 and 1, or is so close to one of them that digits fail."""
+    """Refuse what is no number between 0 and 1, or lies within 1e-12 of either."""
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         msg = f"{name} must be between 0 and 1, such as {such_as}, not {shown(value)}."
         raise InvalidInputError(msg)

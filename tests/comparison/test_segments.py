@@ -65,6 +65,7 @@ def _two(first: dict[str, float]) -> dict[str, Rows]:
     return {"one": one, "two": two}
 
 
+@pytest.mark.filterwarnings("ignore:one. ndcg@3 is .* in random order")
 def test_a_segment_against_the_whole_is_named() -> None:
     """With how far, and how surely."""
     both = _two({"few": 1, "many": -1})

@@ -141,8 +141,8 @@ def test_runs_in_one_table(config: Path) -> None:
         ("[3]", "[" * 5000 + "]" * 5000, "no TOML of an experiment .it is nested too deep"),
         ("[3]", "[" * 100 + "]" * 100, "no TOML of an experiment .it is nested too deep"),
         ("seeds = [3]", "seeds" + ".a" * 5000 + " = 1", "no TOML .*nested too deep"),
-        ("[3]", "9" * 100_000, "no TOML of an experiment .it holds a whole number of more than 64"),
-        ("[3]", "0x" + "f" * 100_000, "no TOML .*a whole number of more than 64 bits"),
+        ("[3]", "9" * 100_000, "no TOML of an experiment .it holds a whole number beyond 2"),
+        ("[3]", "0x" + "f" * 100_000, "no TOML .*a whole number beyond"),
         ("[3]", '"\\ud800"', "no TOML"),
     ],
 )

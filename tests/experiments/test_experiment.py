@@ -211,10 +211,10 @@ def test_results_are_given_on_as_they_come() -> None:
 @pytest.mark.parametrize("seeds", [(0,), (0, 3, 5)])
 @pytest.mark.parametrize("failing_in", [0, 3])
 def test_progress_counts_every_model_in_every_fold_of_every_seed(
-    seeds: tuple[int, ...], failing_in: int, monkeypatch: pytest.MonkeyPatch
+    seeds: tuple[int, ...], failing_in: int
 ) -> None:
     """One that fails counts as one that does not."""
-    monkeypatch.setattr(Failing, "calls", 0)
+    Failing.forget()
     shown: list[tuple[str, float]] = []
     given = {"top": MostPopular(), "other": Failing(failing_in)}
     with pytest.warns(rn.DataWarning, match="failed in 1") if failing_in else nullcontext():

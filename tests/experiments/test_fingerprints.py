@@ -403,6 +403,69 @@ def test_a_text_of_the_users_own_stands_for_it(tmp_path: Path, *, by_name: bool)
         attempt("second")
 
 
+def test_results_that_had_a_text_are_not_deleted_without_it(tmp_path: Path) -> None:
+    """A forgotten option is refused; one that is given for the first time begins anew."""
+    given = {"locked": _locked(), "top": MostPopular()}
+    run(given, folder=tmp_path, fingerprint="v1")
+    with pytest.raises(rn.InvalidInputError, match=r"fingerprint \('given: v1', now None\)"):
+        run(given, folder=tmp_path)
+    other = tmp_path / "other"
+    with pytest.warns(rn.DataWarning, match="locked: its folds are trained again"):
+        run(given, folder=other)
+    again: list[Any] = []
+    run(given, folder=other, fingerprint="v1", on_result=again.append)
+    assert [one.model for one in again] == ["locked"] * 2
+
+
+def test_results_of_another_process_are_not_taken_for_a_model_without_fingerprint(
+    tmp_path: Path,
+) -> None:
+    """Both have none, which makes them not the same."""
+    begun: list[Any] = []
+
+    def begin_another(*_: Any) -> None:
+        if not begun:
+            begun.append(True)
+            with pytest.warns(rn.DataWarning, match="locked: its folds"):
+                run({"locked": _locked(-5.0), "top": MostPopular()}, folder=tmp_path)
+
+    again: list[Any] = []
+    with pytest.warns(rn.DataWarning, match="locked: its folds"):
+        run(
+            {"locked": _locked(), "top": MostPopular()},
+            folder=tmp_path,
+            progress=begin_another,
+            on_result=again.append,
+        )
+    assert [one.model for one in again] == ["locked"] * 2
+
+
+def test_what_a_function_imports_is_known(tmp_path: Path) -> None:
+    """Libraries by their versions, nothing else; nothing of them is imported for that."""
+
+    def late(train: Any) -> Any:
+        import sklearn.svm  # noqa: PLC0415
+
+        return sklearn.svm, train
+
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nfrom recsys_ndcg.experiments.fingerprints import fingerprint\n"
+        "def f(train):\n    import matplotlib.pyplot, sqlite3.dbapi2\n"
+        "print(fingerprint(f)[1].keys(), 'sqlite3' in sys.modules)\n"
+    )
+    said = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, script],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    assert said.endswith("False\n")
+    pytest.importorskip("sklearn")
+    assert {"python", "sklearn"} == set(fingerprint(late)[1]) - {"pytest"}
+
+
 def test_a_text_alone_stands_for_nothing_that_can_be_compared(tmp_path: Path) -> None:
     """A changed parameter is noticed all the same; under the name of the model it is accepted."""
     run({"f": SVD(n_epochs=1), "top": MostPopular()}, folder=tmp_path, fingerprint="v1")
@@ -414,7 +477,7 @@ def test_a_text_alone_stands_for_nothing_that_can_be_compared(tmp_path: Path) ->
     run(changed, folder=other, fingerprint={"f": "v1"}, on_result=pytest.fail)
 
 
-@pytest.mark.parametrize("wrong", [7, {"f": 7}, {"g": "v1"}])
+@pytest.mark.parametrize("wrong", [7, 0, "", {}, {"f": 7}, {"f": ""}, {"g": "v1"}, {None: "v1"}])
 def test_fingerprints_of_no_model_are_refused(wrong: Any) -> None:
     """Before anything is trained."""
     with pytest.raises(rn.InvalidInputError, match="fingerprint"):
@@ -429,8 +492,7 @@ def _scaled(scale: tuple[float, float]) -> Any:
     return Dataset.load_from_df(ratings()[["user", "item", "rating"]], Reader(rating_scale=scale))
 
 
-@rn.metric(name="fingerprintedone")
-def _metric(rank: Any) -> Any:
+def _halved(rank: Any) -> Any:
     return 0.5**rank
 
 
@@ -491,9 +553,10 @@ def test_a_metric_of_the_users_own_counts_by_its_code(
 ) -> None:
     """Not by its name alone."""
     given = {"top": MostPopular(), "f": SVD(n_epochs=1)}
-    options: dict[str, Any] = {"given": given, "metrics": [_metric(5)], "threshold": 4}
+    halved = rn.metric(name="halved")(_halved)
+    options: dict[str, Any] = {"given": given, "metrics": [halved(5)], "threshold": 4}
     run(**options, folder=tmp_path)
     run(**options, folder=tmp_path, on_result=pytest.fail)
-    monkeypatch.setattr(_metric, "function", staticmethod(_squared))
-    with pytest.raises(rn.InvalidInputError, match=r"fingerprintedone@5\.code of metric"):
+    monkeypatch.setattr(halved, "function", staticmethod(_squared))
+    with pytest.raises(rn.InvalidInputError, match=r"halved@5\.code of metric"):
         run(**options, folder=tmp_path)

@@ -365,17 +365,62 @@ def test_any_change_of_the_ratings_is_noticed(change: Any) -> None:
         assert len({digest_of_split(*split) for split in splits}) == 2
 
 
-def test_results_of_another_process_are_not_mixed_in(folder: Path, tmp_path: Path) -> None:
-    """One that began at the same moment with another model of the same name."""
-    run({"f": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
+def _svd(n_factors: int) -> dict[str, Any]:
+    return {"f": SVD(n_factors=n_factors, n_epochs=2), "top": MostPopular()}
+
+
+@pytest.mark.parametrize("other", [{"given": _svd(4)}, {"given": _svd(3), "splits": 3}])
+def test_two_experiments_that_begin_at_once_are_not_mixed(
+    other: dict[str, Any], folder: Path
+) -> None:
+    """The first that has a result finds that it is not alone."""
+    trained: list[Any] = []
+
+    def begin_another(what: str, _: float) -> None:
+        if what == "Training" and not trained:
+            trained.append(other)
+            run(**other, folder=folder)
+
+    with pytest.raises(rn.InvalidInputError, match="a different experiment"):
+        run(_svd(3), folder=folder, progress=begin_another)
+    again: list[Any] = []
+    run(**other, folder=folder, on_result=again.append)
+    assert not again
+
+
+def test_a_result_of_another_model_is_no_result(folder: Path, tmp_path: Path) -> None:
+    """However it came here."""
     other = tmp_path / "other"
-    run({"f": SVD(n_factors=4, n_epochs=2), "top": MostPopular()}, folder=other)
-    name = "cells/f/seed0-fold1.json"
-    (folder / name).write_bytes((other / name).read_bytes())
-    with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1\.json: fingerprint is not that"):
-        run({"f": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
-    with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1\.json: fingerprint is not that"):
-        _ = rn.load_runs(folder).table
+    run(_svd(3), folder=folder)
+    run(_svd(4), folder=other)
+    for path in (other / "cells" / "f").glob("seed0-fold1*"):
+        shutil.copy(path, folder / "cells" / "f")
+    for call in (lambda: run(_svd(3), folder=folder), lambda: rn.load_runs(folder).table):
+        with pytest.raises(
+            rn.InvalidInputError, match=r"seed0-fold1\.json: this result is of a diff"
+        ):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("run.json", "written_by"),
+        ("run.json", "measures"),
+        ("run.json", "begun"),
+        ("cells/SVD/model.json", "fingerprint"),
+        ("cells/SVD/model.json", "libraries"),
+    ],
+)
+def test_a_record_that_lacks_something_is_named(done: Path, file: str, key: str) -> None:
+    """Whoever reads it."""
+    path = done / file
+    told = json.loads(path.read_text())
+    del told[key]
+    path.write_text(json.dumps(told))
+    for call in (lambda: run(folder=done, protocol="both"), lambda: rn.load_runs(done)):
+        with pytest.raises(rn.InvalidInputError, match=rf"{path.name}.*{key}"):
+            call()
 
 
 def test_a_splitter_is_known_by_its_own_seed(folder: Path) -> None:

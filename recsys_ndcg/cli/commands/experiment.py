@@ -36,7 +36,7 @@ def experiment(
     ],
     *,
     folder: Annotated[
-        str | None,  # Path("") is the current folder
+        str | None,  # not Path: Path("") would silently be the current folder
         typer.Option(metavar="PATH", help="Folder to keep results in and to resume from."),
     ] = None,
     n_jobs: Annotated[

@@ -10,7 +10,7 @@ import typer
 from recsys_ndcg.cli.parameters import Choices, Source, Style, Written, checked_form, plan_of
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import lists_of
-from recsys_ndcg.errors.visible import escape_halves
+from recsys_ndcg.errors.visible import escape_surrogates
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -36,7 +36,7 @@ def explain(  # noqa: PLR0913 - one parameter per option
         report = measured(lists_of(source, written, plan.duplicates), plan)
         table = report.explain(_id_as_in(report, user), k)
         for name in ("item", "ideal_item"):
-            table[name] = escape_halves(table[name])
+            table[name] = escape_surrogates(table[name])
         cells = terminal.explained(table)
         if form != "text":
             emit(table_as(form, cells, table.reset_index(), left=2))

@@ -23,7 +23,7 @@ from recsys_ndcg.cli.parameters import (
 from recsys_ndcg.cli.process import emit, say, show, told
 from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.errors.visible import escape_halves, visible
+from recsys_ndcg.errors.visible import escape_surrogates, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +106,7 @@ def _show(board: pd.DataFrame, form: str, title: str) -> None:
     from recsys_ndcg.rendering import terminal
     from recsys_ndcg.rendering.formats import table_as
 
-    ids = escape_halves(board.index)
+    ids = escape_surrogates(board.index)
     ranked = board.set_axis(ids).rename_axis("user").reset_index().set_index("rank")
     cells = terminal.written(ranked).map(visible)
     if form == "text":

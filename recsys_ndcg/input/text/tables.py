@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.bounds import MOST_COLUMNS
-from recsys_ndcg.input.column_names import listed
+from recsys_ndcg.input.column_names import column_list
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 
@@ -69,7 +69,7 @@ class TextTable:
             if theirs not in self.frame:
                 msg = (
                     f"{self._name}: there is no column {theirs!r}; it has "
-                    f"{listed(self.frame)}. Without a heading, columns are named by "
+                    f"{column_list(self.frame)}. Without a heading, columns are named by "
                     "their places, from 1 on."
                 )
                 raise InvalidInputError(msg)
@@ -102,7 +102,7 @@ class TextTable:
                 f" (with a decimal {point} it is: --decimal '{sign}' or "
                 f"text=TextFormat(decimal='{sign}') of RankedLists.from_file)"
             )
-        elif not first.isascii():
+        elif any(one.isdigit() and not one.isascii() for one in first):
             fault += "; write numbers with the digits 0 to 9"
         else:
             fault += "; correct it, or name the right column with columns= (--columns)"

@@ -144,7 +144,7 @@ def categorical(
     refuse_alike(labels, "groups")
     for one in (name, *labels.tolist()):
         if isinstance(one, str) and not is_encodable(one):
-            msg = f"groups: {shown(one)} has half a character. Call it something else."
+            msg = f"groups: {shown(one)} has a lone surrogate. Call it something else."
             raise InvalidInputError(msg)
     places = ascending_order(labels).tolist()
     if order is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.input.column_names import ROLES, is_beside, listed, roles_of
+from recsys_ndcg.input.column_names import ROLES, column_list, is_beside, roles_of
 from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.files import read_file
 from recsys_ndcg.input.frames import Table, checked_columns
@@ -134,7 +134,7 @@ def _user_column(names: list[Any], said: Mapping[str, Any], what: str) -> Any:
     if len(found) > 1:
         missing = f"{' and '.join(map(repr, found))} of {what} could each be the users"
     msg = (
-        f"{missing}; its columns are {listed(names)}. Say which one has the users: "
+        f"{missing}; its columns are {column_list(names)}. Say which one has the users: "
         "columns={'user': ...}; if they are the index of the table, name that: "
         "table.rename_axis('user')."
     )

@@ -13,11 +13,12 @@ _TEXT = {"string", "large_string", "string_view"}
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
 _NUMBERS = ("whole numbers", "uint64", "float", "double", "bool", "decimal")
 IDS = ("user", "item")
+LONGEST = "DECIMAL(20, 0)"
 #: The types of SQL for whole numbers of 64 bits, with the least and the greatest number of each.
 WHOLE = {
     "BIGINT": (-(2**63), 2**63 - 1),
     "UBIGINT": (0, 2**64 - 1),
-    (LONGEST := "DECIMAL(20, 0)"): (-(2**63), 2**64 - 1),
+    LONGEST: (-(2**63), 2**64 - 1),
 }
 
 

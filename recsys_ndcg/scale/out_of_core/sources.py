@@ -12,7 +12,7 @@ from recsys_ndcg.input.files import existing_file
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.scale.doors import is_files, paths_of
 from recsys_ndcg.scale.out_of_core.database import FILE, file_literal, literal, quoted
-from recsys_ndcg.scale.out_of_core.kinds import IDS, WHOLE, checked_kinds
+from recsys_ndcg.scale.out_of_core.kinds import IDS, checked_kinds
 from recsys_ndcg.scale.out_of_core.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class Source:
 
     def kind(self, column: str) -> str:
         """Return what the values of one of our columns are read as."""
-        return self.whole.get(column, self.kinds[column])
+        found = self.whole.get(column, self.kinds[column])
+        return "whole numbers" if found == "BIGINT" else found
 
 
 def source_of(
@@ -202,7 +203,7 @@ def _text(
     names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, wanted)
     sql = {ours: text.sql(theirs) for ours, theirs in names.items()}
     kinds, rows = dict.fromkeys(names, "text"), text.about_rows
-    whole = {one: next(iter(WHOLE)) for one in IDS if text.seems_whole(names[one])}
+    whole = {one: "BIGINT" for one in IDS if text.seems_whole(names[one])}
     return Source(_called(paths), text.relation, names, sql, kinds, rows, text, whole=whole)
 
 

@@ -100,7 +100,7 @@ class TextFiles:
 
     def number(self, column: str) -> str:
         """Return the SQL that reads a number, NULL for what is none."""
-        text = f"trim({column})"  # of spaces of other kinds too, as a cast alone is not
+        text = f"trim({column})"  # of every kind of space; a cast removes only those of ASCII
         text = f"translate({text}, ',.', '.,')" if self.decimal == "," else text
         # to DuckDB 1_000 is a number
         return f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
