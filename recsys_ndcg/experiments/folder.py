@@ -194,12 +194,7 @@ class RunFolder:
             It cannot be written, or a different experiment has begun here meanwhile.
         """
         cell, fold = result.cell, result.fold
-        if self.read(self.path)._fingerprint(cell.model) != self._fingerprint(cell.model):  # noqa: SLF001
-            msg = (
-                f"{self.path}: another process has begun a different experiment in this folder. "
-                "Take another folder."
-            )
-            raise InvalidInputError(msg)
+        self._refuse_other_experiment(cell.model)
         ranked = []
         for one in fold.ranked:
             if one.audit is None:
@@ -229,6 +224,18 @@ class RunFolder:
         }
         write_record(self._file(cell, ".json"), "cell", values)
         self._file(cell, _FAILED).unlink(missing_ok=True)
+
+    def _refuse_other_experiment(self, model: str) -> None:
+        """Refuse to write a result where another process has begun something else meanwhile."""
+        asked = read_record(self.path / RUN, "run")
+        described = read_record(self._folder_of(model) / MODEL, "model")
+        now_here = RunFolder(self.path, asked, {model: described})
+        if now_here._fingerprint(model) != self._fingerprint(model):
+            msg = (
+                f"{self.path}: another process has begun a different experiment in this folder. "
+                "Take another folder."
+            )
+            raise InvalidInputError(msg)
 
     def fail(self, failure: Failure) -> Path:
         """Write what went wrong in a cell, and return where."""
