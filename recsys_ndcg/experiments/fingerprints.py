@@ -12,29 +12,32 @@ import io
 import marshal
 import os
 import platform
+import random
 import re
 import sys
 import sysconfig
 import threading
-from collections.abc import Mapping
+from collections import defaultdict
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import packages_distributions, version
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from itertools import chain
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cloudpickle
+import numpy as np
 from joblib.hashing import NumpyHasher
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
 _OURS = "recsys_ndcg"  # by its version even in a checkout
@@ -43,6 +46,10 @@ _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|a
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, and compute nothing
 _PLAIN = {str, int, float, bool, type(None)}
 _MOST = 100  # members of a list or a dict that are written out
+_DEEPEST = 5  # lists within lists that are written out
+_DEFINED = FunctionType | type | ModuleType
+#: What belongs to the process, and counts by its name.
+_SHARED = (os.environ, random.random.__self__, np.random.random.__self__)  # type: ignore[attr-defined]
 _lock = threading.Lock()  # cloudpickle has one list per process of modules to take by value
 
 
@@ -80,7 +87,9 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         self.dispatch_table = self._cloud.dispatch_table.new_child(
             {
                 CodeType: self._reduce_code,
-                type(cache(len)): lambda cached: (cache, (cached.__wrapped__,)),
+                TypeVar: lambda one: (TypeVar, (one.__name__, one.__bound__, one.__constraints__)),
+                cached_property: lambda one: (cached_property, (one.func,)),
+                type(cache(len)): lambda one: (cache, (one.__wrapped__,)),
             }
         )
 
@@ -92,31 +101,42 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         FingerprintError
             It cannot be pickled.
         """
+        if isinstance(obj, MethodType):  # joblib would take the name of the function alone
+            obj = ("method", obj.__func__, obj.__self__)
+        elif isinstance(obj, np.ndarray) and not obj.flags.c_contiguous:
+            obj = obj.copy(order="C")
         try:
             super().save(obj)
         except FingerprintError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             msg = f"it holds an object of {qualified_name(type(obj))} ({error})"
             raise FingerprintError(msg) from error
 
     def reducer_override(self, obj: Any) -> Any:
         """Take an object apart, in the form of `object.__reduce__`; pickle calls this."""
         if type(obj) in (list, tuple) and _is_plain(obj):
-            return bytes, (marshal.dumps(obj, 2),)  # the last version without references
-        if isinstance(obj, dict):
-            rest = getattr(obj, "__dict__", None), getattr(obj, "default_factory", None)
-            items = [(key, dict.__getitem__(obj, key)) for key in self._in_order(obj)]
-            return type(obj), (), (items, rest)
-        if isinstance(obj, set | frozenset):
-            return type(obj), (), self._in_order(obj)
-        if isinstance(obj, FunctionType | type | ModuleType):
-            return self._reduce_definition(obj)
-        return NotImplemented
+            found: Any = (bytes, (marshal.dumps(obj, 2),))  # the last version without references
+        elif isinstance(obj, np.generic) and not obj.dtype.hasobject:
+            found = bytes, (obj.dtype.str.encode() + obj.tobytes(),)
+        elif isinstance(obj, dict):
+            factory = obj.default_factory if isinstance(obj, defaultdict) else None
+            found = type(obj), (), ([*dict.items(obj)], getattr(obj, "__dict__", None), factory)
+        elif isinstance(obj, set | frozenset):
+            found = type(obj), (), self._in_order(obj)
+        elif any(obj is one for one in _SHARED):
+            found = str, (qualified_name(type(obj)),)
+        elif isinstance(obj, FunctionType | type | ModuleType):
+            found = self._reduce_definition(obj)
+        else:
+            found = NotImplemented
+        return found
 
     def _in_order(self, values: Any) -> list[Any]:
-        """Return the members of a set, or the keys of a dict, in the same order everywhere."""
-        return sorted(values, key=_type_and_text if _is_plain([*values]) else self._digest)
+        """Return the members of a set, or their digests, in the same order everywhere."""
+        if _is_plain([*values]):
+            return sorted(values, key=lambda one: (type(one).__name__, repr(one)))
+        return sorted(map(self._digest, values))
 
     def _digest(self, value: Any) -> str:
         inner = _Hasher()
@@ -137,7 +157,8 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         if library is not None:
             self.libraries |= library
         elif isinstance(obj, ModuleType):
-            return ModuleType, (obj.__name__, _source_of(obj.__name__))
+            held = {name: one for name, one in vars(obj).items() if isinstance(one, _DEFINED)}
+            return ModuleType, (obj.__name__, _source_of(obj)), held
         elif module and module.__name__ not in cloudpickle.list_registry_pickle_by_value():
             cloudpickle.register_pickle_by_value(module)
             self.by_value.append(module)
@@ -145,30 +166,31 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         if found is NotImplemented or len(found) == 2:  # by name
             return found
         _, args, (attributes, slots), *_ = found
+        if isinstance(obj, FunctionType) and hasattr(obj, "registry"):  # functools.singledispatch
+            return FunctionType, (), dict(obj.registry)
         if isinstance(obj, FunctionType):
+            del slots["_cloudpickle_submodules"]  # what has been imported by now
             named = names_in(obj.__code__)
             used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
-            slots |= {"__globals__": used, "imports": self._sources_of(_imports_in(obj))}
+            slots |= {"__globals__": used, "imports": self._imported_by(obj, named)}
             args = (obj.__code__,)
         else:
             args = [one for one in args if not (isinstance(one, str) and _RANDOM.fullmatch(one))]
             args = tuple(_only_code(one) if isinstance(one, dict) else one for one in args)
         return type(obj), args, (_only_code(attributes), _only_code(slots))
 
-    def _sources_of(self, modules: set[str]) -> dict[str, bytes]:
-        """Return the sources of modules of the user's own, and note the others' versions."""
+    def _imported_by(self, function: FunctionType, named: set[str]) -> dict[str, Any]:
+        """Return what a function uses of the modules that it imports while it runs."""
         found = {}
-        for module in modules:
-            top = module.partition(".")[0]
+        for name, members in _imports_in(function):
+            top = name.partition(".")[0]
             if _is_library(top):
                 self.libraries |= _version_of(top)
-            else:
-                found[module] = _source_of(module)
+                continue
+            found[name] = _used_of(_imported(name), named)
+            for member in sorted(members):  # which may be modules of their own
+                found[f"{name}.{member}"] = _used_of(_imported(f"{name}.{member}"), named)
         return found
-
-
-def _type_and_text(value: Any) -> tuple[str, str]:
-    return type(value).__name__, repr(value)
 
 
 def _is_plain(values: list[Any] | tuple[Any, ...], depth: int = 4) -> bool:
@@ -188,26 +210,29 @@ def _only_code(members: Mapping[str, Any]) -> dict[str, Any]:
 def _library_of(module: ModuleType) -> dict[str, str] | None:
     """Return the version of the library that a module belongs to; None for the user's own."""
     name = module.__name__.partition(".")[0]
-    file = getattr(module, "__file__", None)
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
     if name == _OURS:
         return {name: __version__}
     if name == "__main__":
         return None
     if file is not None and not _is_installed(file):
-        compiled = Path(file).suffix not in {".py", ".ipynb"}
+        compiled = Path(file).is_file() and Path(file).suffix not in {".py", ".ipynb"}
         return {module.__name__: _digest_of_file(file)} if compiled else None
     return _version_of(name)
-
-
-def _digest_of_file(file: str) -> str:
-    return sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 @cache
 def _version_of(library: str) -> dict[str, str]:
     """Return the version of an installed library by its name; nothing for the standard library."""
-    found = packages_distributions().get(library, [])
-    return {library: version(found[0])} if found and library not in _TOOLS else {}
+    if library in _TOOLS or library in sys.stdlib_module_names:
+        return {}
+    found = packages_distributions().get(library)
+    known = version(found[0]) if found else getattr(sys.modules.get(library), "__version__", None)
+    return {} if known is None else {library: str(known)}
+
+
+def _digest_of_file(file: str) -> str:
+    return sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def _is_installed(file: str) -> bool:
@@ -235,36 +260,42 @@ def _used_of(value: Any, names: set[str]) -> Any:
     if not isinstance(value, ModuleType) or _library_of(value) is not None:
         return value
     held = vars(value)
-    return {name: _used_of(held[name], names - {name}) for name in names if name in held}
+    return {name: _used_of(held[name], names - {name}) for name in sorted(names) if name in held}
 
 
-def _imports_in(function: FunctionType) -> set[str]:
-    """Return the modules that a function imports while it runs."""
-    named = {
-        step.argval
-        for code in _codes_in(function.__code__)
-        for step in dis.get_instructions(code)
-        if step.opname == "IMPORT_NAME"
-    }
-    package = function.__globals__.get("__package__")
-    return named | {f"{package}.{name}" for name in named if package}
+def _imports_in(function: FunctionType) -> Iterator[tuple[str, set[str]]]:
+    """Give the modules that a function imports while it runs, and what it imports from each."""
+    package = function.__globals__.get("__package__") or None
+    for code in _codes_in(function.__code__):
+        steps = list(dis.get_instructions(code))
+        for level, members, step in zip(steps, steps[1:], steps[2:], strict=False):
+            if step.opname == "IMPORT_NAME":
+                with suppress(ImportError):  # relative, in no package
+                    name = resolve_name("." * (level.argval or 0) + step.argval, package)
+                    yield name, {*(members.argval or ())}
 
 
 def _is_library(name: str) -> bool:
     """Return whether the module or package of that name, without a dot, is installed."""
-    try:
+    with suppress(ImportError, ValueError):
         found = find_spec(name)
-    except (ImportError, ValueError):
-        return False
-    return found is not None and (not found.has_location or _is_installed(str(found.origin)))
+        if found is None:
+            return False
+        places = [found.origin] if found.has_location else found.submodule_search_locations or []
+        return all(_is_installed(str(place)) for place in places)
+    return False
 
 
-def _source_of(module: str) -> bytes:
-    """Return what is written in a module of the user's own, as far as there is one."""
-    with suppress(Exception, SystemExit):  # its packages are imported
-        found = find_spec(module)
-        if found and found.origin and found.has_location:
-            return Path(found.origin).read_bytes()
+def _imported(name: str) -> Any:
+    """Import a module of the user's own, as the model will; None if there is none."""
+    with suppress(Exception, SystemExit):
+        return import_module(name)
+    return None
+
+
+def _source_of(module: ModuleType) -> bytes:
+    with suppress(OSError, TypeError):
+        return Path(str(module.__file__)).read_bytes()
     return b""
 
 
@@ -274,7 +305,7 @@ def qualified_name(kind: Any) -> str:
     return f"{module}.{getattr(kind, '__qualname__', type(kind).__qualname__)}"
 
 
-def readable(value: Any) -> Any:
+def readable(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON that people read; of an object its type and, if it has one, a digest.
 
     Examples
@@ -282,15 +313,22 @@ def readable(value: Any) -> Any:
     >>> readable({"k": 20, "init": (0.5, float("nan"))})
     {'k': 20, 'init': [0.5, 'nan']}
     """
-    if isinstance(value, Mapping) and len(value) <= _MOST:
-        return {str(name): readable(one) for name, one in value.items()}
-    if isinstance(value, list | tuple) and len(value) <= _MOST:
-        return [readable(one) for one in value]
-    value = value.item() if getattr(value, "shape", None) == () else value
+    is_short = isinstance(value, dict | list | tuple) and len(value) <= _MOST and depth < _DEEPEST
+    if is_short and isinstance(value, dict):
+        return {str(name): readable(one, depth + 1) for name, one in value.items()}
+    if is_short:
+        return [readable(one, depth + 1) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and not abs(value) < float("inf"):
         return repr(value)
-    if isinstance(value, str | int | float | None):
+    if isinstance(value, str | float | None) or (isinstance(value, int) and abs(value) < 2**63):
         return value
+    return type_and_digest(value)
+
+
+def type_and_digest(value: Any) -> str:
+    """Return the name of a type, class or function, and a digest of its content if it has one."""
     named = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
     try:
         digest = f" {fingerprint(value)[0][:16]}"

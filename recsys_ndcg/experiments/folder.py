@@ -146,7 +146,8 @@ class RunFolder:
                     f"cannot be compared: {model['incomparable']}. To resume it, pass "
                     f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
                 )
-            if model["fingerprint"] is None or (before is not None and model != before):
+            is_same = before is None or before["fingerprint"] == model["fingerprint"]
+            if model["fingerprint"] is None or not is_same:
                 for path in self._folder_of(name).glob("seed*"):
                     path.unlink(missing_ok=True)
 

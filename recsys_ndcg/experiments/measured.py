@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.experiments.fingerprints import fingerprint, qualified_name
+from recsys_ndcg.experiments.fingerprints import FingerprintError, fingerprint, qualified_name
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
@@ -96,7 +96,7 @@ def describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
 
     Raises
     ------
-    FingerprintError
+    InvalidInputError
         A function holds something that has no content to compare.
     """
     return {one.name: _describe(one, plan) for one in plan.measures}
@@ -113,5 +113,10 @@ def _describe(one: Measure, plan: FoldPlan) -> dict[str, str]:
         called = {name: rule for name, rule in used.items() if callable(rule)}
         called |= {"metric": type(one.metric)} if one.metric.origin else {}
         choices = {"kind": "ranking", **found.convention.texts, "threshold": str(found.threshold)}
-    digests = {f"code of {name}": fingerprint(function)[0] for name, function in called.items()}
-    return {**choices, **digests}
+    for what, function in called.items():
+        try:
+            choices[f"code of {what}"] = fingerprint(function)[0]
+        except FingerprintError as error:
+            msg = f"{one.name}: its {what} cannot be compared, so no folder can resume it: {error}."
+            raise InvalidInputError(msg) from None
+    return choices

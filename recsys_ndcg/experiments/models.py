@@ -8,16 +8,18 @@ import inspect
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.experiments.fingerprints import (
-    FingerprintError,
     fingerprint,
     names_in,
     qualified_name,
     readable,
+    type_and_digest,
 )
 from recsys_ndcg.experiments.records import GIVEN
 from recsys_ndcg.surprise.estimates.functions import SEEDS, FunctionModel
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SEED = "random_state"
+_NUMBER = (int, float, type(None))  # other globals may be secrets
 
 
 @dataclass(frozen=True)
@@ -93,30 +96,37 @@ class Model:
         """
         if isinstance(given_text, Mapping) and self.name in given_text:
             return _identified_by(given_text[self.name])
-        model = Model(self.name, self._without_run_settings(always=always))
-        inner = type(model.given) if is_algorithm(model.given) else unwrapped(model.given)
-        code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
-        parameters = model.parameters
-        algorithm = is_algorithm(model.given)
-        others = _attributes(model.given) if algorithm else _globals(code)
-        found = {
+        try:
+            return self._describe(self._without_run_settings(always=always))
+        except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
+            if isinstance(given_text, str):
+                return _identified_by(given_text)
+            why = {"fingerprint": None, "incomparable": visible(str(error) or repr(error))}
+            return {"parameters": {}, "libraries": {}, **why}
+
+    def _describe(self, given: Any) -> dict[str, Any]:
+        if is_algorithm(given):
+            code: Any = type(given)
+            others: Mapping[str, Any]
+            kind, others = "attributes", _attributes(given)
+        else:
+            inner = unwrapped(given)
+            code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
+            kind, others = "globals", _globals(code)
+        digest, libraries = fingerprint(given)
+        parameters = Model(self.name, given).parameters
+        return {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": parameters,
-            "attributes" if algorithm else "globals": {
-                name: readable(one)
+            kind: {
+                name: one if isinstance(one, _NUMBER) else type_and_digest(one)
                 for name, one in others.items()
                 if name not in {*parameters, "verbose"}
             },
-            "libraries": {},
-            "fingerprint": None,
+            "code": fingerprint(getattr(code, "__code__", code))[0][:16],
+            "libraries": libraries,
+            "fingerprint": digest,
         }
-        try:
-            found["code"] = fingerprint(getattr(code, "__code__", code))[0][:16]
-            found["fingerprint"], found["libraries"] = fingerprint(model.given)
-        except FingerprintError as error:
-            found["incomparable"] = str(error)
-            return _identified_by(given_text) if isinstance(given_text, str) else found
-        return found
 
     def _without_run_settings(self, *, always: bool) -> Any:
         """Return the model without what the run sets: its seed, and whether it prints."""
@@ -179,8 +189,17 @@ def _bound_arguments(function: Callable[..., Any]) -> dict[str, Any]:
     if inspect.ismethod(function):
         own |= _attributes(function.__self__)
     if inspect.isfunction(function):
-        own |= inspect.getclosurevars(function).nonlocals
+        own |= _closure(function)
     return own | found
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    found = {}
+    names = function.__code__.co_freevars
+    for name, cell in zip(names, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # it is empty
+            found[name] = cell.cell_contents
+    return found
 
 
 def _signature(function: Any) -> Mapping[str, inspect.Parameter]:

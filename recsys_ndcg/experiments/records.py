@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FORMAT = 2
 GIVEN = "given: "  # begins a fingerprint that the user gave
 RUN, MODEL = "run.json", "model.json"
+_IDENTITY = ("fingerprint", "libraries")
 _PARTS = {"run": ("data", "splits", "measures"), "model": ("parameters", "libraries")}
 
 
@@ -68,7 +69,7 @@ def changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
     Results of a model without a fingerprint cannot be compared with anything, and are deleted.
     """
-    if before["fingerprint"] is None:
+    if before["fingerprint"] is None or all(before[one] == now[one] for one in _IDENTITY):
         return []
     if any(str(one["fingerprint"]).startswith(GIVEN) for one in (before, now)):
         return differences("fingerprint", before["fingerprint"], now["fingerprint"])

@@ -15,7 +15,7 @@ from stat import S_ISCHR
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
-from recsys_ndcg.input.bounds import BYTES_ANYWAY, BYTES_PER_BYTE
+from recsys_ndcg.input import bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,9 +150,9 @@ def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
     while block := stream.read(_BLOCK):
         found.append(block)
         total += len(block)
-        excess = total - BYTES_PER_BYTE * file.tell()
+        excess = total - bounds.BYTES_PER_BYTE * file.tell()
         lowest = min(lowest, excess)
-        if excess - lowest > BYTES_ANYWAY:
+        if excess - lowest > bounds.BYTES_ANYWAY:
             msg = (
                 f"{name}: it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
                 "more than a table does. If that is right, unpack it yourself."

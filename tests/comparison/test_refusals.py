@@ -122,7 +122,7 @@ def test_other_protocols_are_told_in_words() -> None:
         ([1, 2], "Give the models by name.*not \\[1, 2\\]"),
         ({1: [], 2: []}, "name of a model is text, not 1"),
         ({" ": [], "b": []}, "name of a model is text, not ' '"),
-        ({"\udcff": [], "b": []}, r"The name '\\udcff' of a model has half a character"),
+        ({"\udcff": [], "b": []}, r"The name '\\udcff' of a model has a lone surrogate"),
         ("file.csv", "Give the models by name"),
     ],
 )

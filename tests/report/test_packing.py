@@ -550,10 +550,10 @@ def test_ids_that_json_does_not_have_are_refused(ids: list[Any], tmp_path: Path)
 def test_half_a_character_is_refused_as_an_id(tmp_path: Path) -> None:
     """As names of files and broken tables have it: no table could show it."""
     report = rn.evaluate({"\ud800": [(2.0, 1), (1.0, 3)], "b": [(2.0, 1), (1.0, 2)]})
-    with refused("user id .* cannot be saved; use text or numbers, but not half", whole=False):
+    with refused("user id .* cannot be saved; use text or numbers without lone", whole=False):
         report.save(tmp_path / "r.json")
     for end in (".csv", ".csv.gz", ".parquet"):
-        with refused(r"user id '\\ud800' has half a character, which no file can hold"):
+        with refused(r"user id '\\ud800' has a lone surrogate, which no file can hold"):
             per_user_file(report.per_user, end)
     for shown in (str(report), report.to_markdown(), report.to_latex(), report.to_html()):
         shown.encode()

@@ -873,9 +873,9 @@ def test_more_groups_than_anybody_reads_are_refused() -> None:
 
 def test_half_a_character_is_no_label(report: rn.Report) -> None:
     """No table of pandas could have it, and no file."""
-    with refused(r"groups: '\\ud800' has half a character"):
+    with refused(r"groups: '\\ud800' has a lone surrogate"):
         report.by({"ann": "\ud800", "bob": "x"})
-    with refused(r"groups: 'kind\\ud800' has half a character"):
+    with refused(r"groups: 'kind\\ud800' has a lone surrogate"):
         report.by(pd.Series({"ann": "a", "bob": "x"}, name="kind\ud800"))
 
 
