@@ -314,9 +314,9 @@ def readable(value: Any, depth: int = 0) -> Any:
     {'k': 20, 'init': [0.5, 'nan']}
     """
     is_short = isinstance(value, dict | list | tuple) and len(value) <= _MOST and depth < _DEEPEST
-    if is_short and isinstance(value, dict):
+    if is_short and isinstance(value, dict) and all(type(name) in _PLAIN for name in value):
         return {str(name): readable(one, depth + 1) for name, one in value.items()}
-    if is_short:
+    if is_short and not isinstance(value, dict):
         return [readable(one, depth + 1) for one in value]
     if isinstance(value, np.generic):
         value = value.item()

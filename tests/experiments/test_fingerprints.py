@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import os
 import pickle
 import subprocess
 import sys
 import threading
 import types
+import warnings
 from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -317,19 +319,181 @@ def _fingerprints(
         return {name: digest(getattr(module, name)) for name in DEFINED}
 
 
+PACKAGE = {
+    "pack/__init__.py": "from .exported import go\n",
+    "pack/exported.py": "from spaced import deep\ndef go(x): return deep.value(x) + 1\n",
+    "pack/sub.py": "def inner(x): return x + 2\n",
+    "pack/model.py": (
+        "def exported(train):\n    from pack import go\n    return go(train)\n"
+        "def member(train):\n    from pack import sub\n    return sub.inner(train)\n"
+        "def relative(train):\n    from . import sub\n    return sub.inner(train)\n"
+        "def dotted(train):\n    import pack.sub\n    return pack.sub.inner(train)\n"
+        "def spaced(train):\n    import spaced.deep as deep\n    return deep.value(train)\n"
+        "def held(train, modules={'a': __import__('pack.exported').exported}): return train\n"
+    ),
+    "spaced/deep.py": "def value(x): return x + 3\n",  # in no package
+}
+LATE = ("exported", "member", "relative", "dotted", "spaced", "held")
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        ("pack/exported.py", {"exported", "held"}),
+        ("pack/sub.py", {"member", "relative", "dotted"}),
+        ("spaced/deep.py", {"exported", "spaced", "held"}),
+    ],
+)
+def test_modules_of_ones_own_are_followed_wherever_they_are_imported(
+    file: str, wanted: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while a function runs, relative to its package, and from folders that are no package."""
+    changed = {**PACKAGE, file: PACKAGE[file].replace("x + ", "x - ").replace("(x) + ", "(x) - ")}
+    seen = []
+    for number, sources in enumerate((PACKAGE, changed)):
+        for name, source in sources.items():
+            path = tmp_path / str(number) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source)
+        for name in [one for one in sys.modules if one.partition(".")[0] in ("pack", "spaced")]:
+            monkeypatch.delitem(sys.modules, name)
+        with monkeypatch.context() as patched:
+            patched.syspath_prepend(str(tmp_path / str(number)))
+            importlib.invalidate_caches()
+            module = importlib.import_module("pack.model")
+            seen.append({name: digest(getattr(module, name)) for name in LATE})
+    assert {name for name in LATE if seen[0][name] != seen[1][name]} == wanted
+
+
+class Odd:
+    """An object that fails however it is looked at."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise what nobody expects."""
+        raise KeyError(name)
+
+    def __reduce__(self) -> Any:
+        """End the process."""
+        raise SystemExit
+
+    def __repr__(self) -> str:
+        """Fail."""
+        raise RuntimeError
+
+
+def _deep() -> Any:
+    found: list[Any] = []
+    for _ in range(2000):
+        found = [found]
+    return found
+
+
+def _cyclic() -> Any:
+    root: dict[str, Any] = {"children": []}
+    root["children"].append({"parent": root})
+    return root
+
+
+ODD: dict[str, Any] = {
+    "an odd object": Odd(),
+    "odd keys": {Odd(): 1},
+    "a cycle": _cyclic(),
+    "a dtype": np.dtype("float32"),
+    "many digits": 10**5000,
+    "deep": _deep(),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_no_parameter_ends_an_experiment(name: str, tmp_path: Path) -> None:
+    """Whatever it does when it is looked at, the model is resumed or trained again."""
+
+    def model(train: pd.DataFrame, held: Any = ODD[name]) -> Any:
+        return (held, item_means(train))[1]
+
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            run({"model": model, "top": MostPopular()}, folder=tmp_path)
+        assert all("model: its folds are trained again" in str(one.message) for one in said)
+    assert bool(said) == (name in ("an odd object", "odd keys", "deep"))
+
+
+def test_the_environment_is_not_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor are other texts that a function finds in globals; another shell resumes."""
+    monkeypatch.setenv("TOKEN_OF_A_TEST", "hush")
+    source = "def f(train): environ.get('A'), KEYS['a']; return lambda pairs: [*range(len(pairs))]"
+    for value in ("one", "two"):
+        monkeypatch.setenv("OTHER_OF_A_TEST", value)
+        model = _compiled(source, environ=os.environ, KEYS={"a": "hush"})
+        run({"f": model, "top": MostPopular()}, folder=tmp_path)
+    told = (tmp_path / "cells" / "f" / "model.json").read_text()
+    assert "environ" in told
+    assert "hush" not in told
+
+
+def test_keys_that_are_numbers_of_numpy_are_counted_soon() -> None:
+    """A hundred thousand of them, as of `dict.fromkeys(table["user"].unique())`."""
+    keys = np.arange(100_000)
+    assert digest(dict.fromkeys(keys)) == digest(dict.fromkeys(keys.copy()))
+    assert digest(dict.fromkeys(keys)) != digest(dict.fromkeys(keys[::-1]))
+
+
+def test_memory_order_and_lazy_parts_do_not_count() -> None:
+    """Nor do caches, locks of the standard library, and which submodules are imported by now."""
+    table = np.arange(6.0).reshape(2, 3)
+    assert digest(table[:, 1]) == digest(table[:, 1].copy())
+    assert digest(table.T) != digest(table)
+    for made in (_with_cached_property, _with_dispatch):
+        assert digest(made(1)) == digest(made(1)) != digest(made(2))
+
+
+def _with_cached_property(value: Any) -> Any:
+    read = functools.cached_property(lambda _: value)
+    read.__set_name__(Called, "read")
+    return type("Own", (), {"read": read, "fit": None})()
+
+
+def _with_dispatch(value: Any) -> Any:
+    function = functools.singledispatch(lambda train: train)
+    function.register(int, lambda train: (train, value))
+    function(3)
+    return function
+
+
+def test_a_method_counts_by_its_function() -> None:
+    """Not by its name."""
+
+    def bound(value: Any) -> Any:
+        algo = Algo(1)
+        algo.estimate = types.MethodType(lambda self, *_: (self, value), algo)
+        return algo
+
+    assert digest(bound(1)) == digest(bound(1)) != digest(bound(2))
+
+
 PRINTS = """
-import sys
+import random, sys, typing
 sys.path.insert(0, sys.argv[1])
 from functools import partial
+from random import shuffle
+from numpy.random import normal
 import helpers
 from recsys_ndcg.experiments.fingerprints import fingerprint
 from recsys_ndcg.surprise import SVD
 class Own(helpers.Base):
     names = {"a", "b", "c", ("d", 1), None}
     def test(self, x): return x in {"one", "two", "three"}
+T = typing.TypeVar("T")
+class Typed(helpers.Base, typing.Generic[T]):
+    def test(self, x: T) -> T: return typing.cast(T, x)
+def draws(train): shuffle(train); normal(); return train
 def closure(*given): return lambda train: (given, helpers.helper(train))
 held = {"a": {"x", "y", "z"}, ("b", 2): frozenset("pqr"), 3: "cosine", None: ["cosine"]}
-for one in (SVD(), Own(), closure(held), partial(helpers.nested, held), helpers.late):
+late = partial(helpers.nested, held), helpers.late
+for one in (SVD(), Own(), Typed(), draws, closure(held), *late):
     print(fingerprint(one))
 """
 
@@ -349,7 +513,7 @@ def test_it_is_the_same_in_another_process(tmp_path: Path) -> None:
         for seed, folder in (("1", tmp_path), ("2", "/"))
     }
     assert len(seen) == 1
-    assert seen.pop().count(b"\n") == 5
+    assert seen.pop().count(b"\n") == 7
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
