@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.input.written_ids import ascending_order, refuse_alike
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Codes, Flags, Ids
 
 _SIXTEEN_BITS = 1 << 16
-#: Texts are one to pandas 2 if they are the same up to a zero character.
-_STOPS_AT_ZERO = int(pd.__version__.partition(".")[0]) < 3
+#: Texts are one to pandas 2 if they are the same up to a zero character or a lone surrogate.
+_CUTS_TEXTS = int(pd.__version__.partition(".")[0]) < 3
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def factorized(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     >>> factorized(np.array(["a\0b", "a\0c"], dtype=object))[0]
     array([0, 1])
     """
-    if not (_STOPS_AT_ZERO and values.dtype == object and any(map(_has_zero, values))):
+    if not (_CUTS_TEXTS and values.dtype == object and any(map(_is_cut, values))):
         codes, found = pd.factorize(values)
         return codes, np.asarray(found)
     # beside another object pandas compares texts as a whole
@@ -208,8 +209,9 @@ def factorized(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     return codes[:-1], np.asarray(found)[:-1]
 
 
-def _has_zero(value: object) -> bool:
-    return isinstance(value, str) and "\0" in value
+def _is_cut(value: object) -> bool:
+    """Return whether pandas 2 compares a text by its beginning alone."""
+    return isinstance(value, str) and ("\0" in value or not is_encodable(value))
 
 
 def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:

@@ -226,7 +226,7 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_refused(odd: Path, end: str) 
     )
     with path.open("wb") as file:
         if end == ".parquet":
-            frame.to_parquet(file)
+            file.write(frame.to_parquet())
         elif end == ".feather":
             frame.to_feather(file)
         elif end == ".pickle":
