@@ -341,7 +341,7 @@ def test_ids_that_differ_behind_a_zero_character(
     monkeypatch: pytest.MonkeyPatch, *, older: bool
 ) -> None:
     """At which pandas 2 stops to look: they are different ids, and in different segments."""
-    monkeypatch.setattr("recsys_ndcg.input.ids._STOPS_AT_ZERO", older)
+    monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
     users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
     codes, ids = factorized(np.concatenate([users, np.array([None], dtype=object)]))
     if older or pd.__version__ >= "3":
