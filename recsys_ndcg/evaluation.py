@@ -93,7 +93,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     -----
     DataWarning
         The data is legal, but looks like a mistake, or the score says little: columns that look
-        exchanged, times as estimates, a threshold that tells no item from another, lists of one
+        exchanged, times as estimates, a threshold that separates no items, lists of one
         item or worse than in random order, estimates at a bound of the scale, ties that change
         the third decimal by more than half the interval of the mean.
 

@@ -9,6 +9,7 @@ import traceback
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -150,7 +151,7 @@ def run_fold(task: Task) -> Result | Failure:
 
 def _working_directory() -> str:
     try:
-        return os.getcwd()  # noqa: PTH109 - a Path says "." for ""
+        return str(Path.cwd())
     except OSError:  # it was deleted
         return ""
 

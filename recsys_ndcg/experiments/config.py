@@ -43,9 +43,9 @@ def from_toml(path: str | Path) -> dict[str, Any]:
     with open_file(path) as file:
         content = file.read()
     try:
-        told = _parse(content)
+        parsed = _parse(content)
         with _importing_from(Path(path).resolve().parent):
-            return _options(told, Path(path).parent)
+            return _options(parsed, Path(path).parent)
     except RecsysNdcgError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
@@ -53,8 +53,8 @@ def from_toml(path: str | Path) -> dict[str, Any]:
 
 def _parse(content: bytes) -> dict[str, Any]:
     try:
-        told = tomllib.loads(content.decode())
-        _check_sizes(told)
+        parsed = tomllib.loads(content.decode())
+        _check_sizes(parsed)
     except RecursionError:
         msg = "no TOML of an experiment (it is nested too deep)."
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -62,7 +62,7 @@ def _parse(content: bytes) -> dict[str, Any]:
     except ValueError:  # also Python's, of thousands of digits
         msg = "no TOML of an experiment (it holds a whole number beyond 2^63)."
     else:
-        return told
+        return parsed
     raise InvalidInputError(msg)
 
 

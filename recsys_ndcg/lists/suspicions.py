@@ -52,7 +52,7 @@ def constant(looks: Looks) -> bool:
 
 
 def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
-    """Return what is to be said of a threshold that tells no item from another."""
+    """Return what is to be said of a threshold that separates no items."""
     grades = facts.all_true
     if threshold > grades.highest:
         yield (

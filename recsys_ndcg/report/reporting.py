@@ -55,7 +55,7 @@ def warn_of(audit: Audit, looks: Looks, facts: Facts, plan: Plan) -> None:
     Warns
     -----
     DataWarning
-        Data that looks like a mistake, a threshold that tells no item from another, lists that
+        Data that looks like a mistake, a threshold that separates no items, lists that
         are worse than in random order, ties that leave a score open.
     """
     for told in (*suspicions(looks), *plan.doubts(facts)):
