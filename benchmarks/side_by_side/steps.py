@@ -12,7 +12,7 @@ from unittest.mock import patch
 from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists import assembly, ranked_lists, repeats
+from recsys_ndcg.lists import assembly, grouping, ranked_lists
 from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.report import reporting
 from recsys_ndcg.report.audits.measured import MeasuredAudit
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PLACES: list[tuple[Any, str, str]] = [
     (ranked_lists, "read", "read"),
     (assembly, "encode", "ids to codes"),
-    (repeats, "by_user", "grouping"),
+    (grouping, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
     (reporting, "facts_for", "facts"),
     (MeasuredAudit, "of", "measuring"),

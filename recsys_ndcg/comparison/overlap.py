@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.input import read_results
+from recsys_ndcg.input.dispatch import read_results
 from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.input.rows import Rows

@@ -22,8 +22,8 @@ from recsys_ndcg.input.column_names import (
     seems_headless,
 )
 from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.row_checks import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
-from recsys_ndcg.input.shapes import JOIN
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input.column_names import column_list, may_be_grade
-from recsys_ndcg.input.ids import Coded, refuse_rows, type_names
+from recsys_ndcg.input.ids import Coded, refuse_alike, refuse_rows, type_names
 from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
-from recsys_ndcg.input.written_ids import refuse_alike
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

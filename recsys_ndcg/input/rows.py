@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, refuse_rows
-from recsys_ndcg.input.no_numbers import (
+from recsys_ndcg.input.row_checks import (
     CONVERT,
     NO_NUMBERS,
     refuse_no_floats,

@@ -12,11 +12,8 @@ from recsys_ndcg.input.ids import Coded, encode, encode_together
 from recsys_ndcg.input.labels import Labels, Results, check_same_ids
 from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.grouping import offsets_of
-from recsys_ndcg.lists.joining import labels_of
-from recsys_ndcg.lists.pairs import Pairs
-from recsys_ndcg.lists.repeats import distinct_by_user
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
+from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Ids
@@ -127,3 +124,38 @@ def _impossible(pairs: Pairs) -> Flags | None:
     """Return that column as flags again: of merged rows if any has it."""
     flags = pairs.numbers.get("impossible")
     return None if flags is None else flags > 0
+
+
+def labels_of(results: Pairs, labels: Pairs, n_users: int, n_items: int) -> tuple[Floats, Pairs]:
+    """Join labels to results on user and item.
+
+    Parameters
+    ----------
+    results, labels : Pairs
+        Grouped by user, each pair once; labels of NaN count as none.
+    n_users, n_items : int
+        How many there are in both.
+
+    Returns
+    -------
+    true : float64 array, one per row of the results
+        NaN where there is no label.
+    unlisted : Pairs
+        The labels that no result asked for.
+    """
+    labels = labels.take(np.flatnonzero(~np.isnan(labels.numbers["true"])))
+    tables = labels, results
+    offsets = [offsets_of(one.user, n_users) for one in tables]
+    true, listed = np.full(len(results.user), np.nan), np.zeros(len(labels.user), dtype=bool)
+
+    def join(users: tuple[int, int]) -> None:
+        first, last = users
+        (known, _), (found, _) = parts = [(edges[first], edges[last]) for edges in offsets]
+        keys = [one.keys(n_items, slice(*part)) for one, part in zip(tables, parts, strict=True)]
+        order, same = by_key(np.concatenate(keys) - first * n_items, (last - first) * n_items)
+        label, result = known + order[:-1][same], found + order[1:][same] - len(keys[0])
+        true[result] = labels.numbers["true"][label]
+        listed[label] = True
+
+    in_threads(join, blocks_of(offsets[0] + offsets[1]))
+    return true, labels.take(np.flatnonzero(~listed))

@@ -13,7 +13,6 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ids import type_names
-from recsys_ndcg.lists.preparation import without_impossible
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -144,7 +143,7 @@ class Facts:
         impossible = lists.n_impossible
         possible = None
         if lists.impossible is not None:
-            possible = cls.of(without_impossible(lists, lists.impossible), distinct=distinct)
+            possible = cls.of(lists.without_impossible(), distinct=distinct)
         return cls(
             users=len(lists),
             ratings=int(lists.n_items.sum()),

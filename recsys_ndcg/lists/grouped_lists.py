@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges, read_only
-from recsys_ndcg.convention.rounding import least_recommended, rounded
-from recsys_ndcg.input.written_ids import text_places
+from recsys_ndcg.convention.gains import least_recommended, rounded
+from recsys_ndcg.input.ids import text_places
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -17,6 +17,31 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
+
+
+def described(lists: GroupedLists) -> str:
+    """Return how many users and items there are, and how many of these are labelled."""
+    sizes, labels = lists.n_items, len(lists.unlisted_true)
+    ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(lists) else [0]
+    rows = "rating" if lists.protocol == "rated" else "recommended item"
+    rows = "candidate" if lists.placed_under is not None else rows
+    first = (
+        f"{type(lists).__name__} of {counted(len(lists), 'user')} with "
+        f"{counted(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
+    )
+    if lists.candidates is not None:
+        first += f", of {counted(int(lists.candidates.sum()), 'candidate')}"
+    told = [first]
+    if lists.n_unlabelled:
+        told.append(f"{lists.n_unlabelled} without a true value")
+    if labels:
+        told.append(f"{counted(labels, 'labelled item')} in no list")
+    return "; ".join(told) + "."
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number and what there is of it: ``1 user``, ``2 users``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -267,6 +292,29 @@ class GroupedLists(Record):
             item_codes=None if codes is None else codes[rows],
             impossible=None if impossible is None else impossible[rows],
         )
+
+    def without_impossible(self) -> GroupedLists:
+        """Return the lists without the impossible predictions, whose labels are then unlisted."""
+        if self.impossible is None:
+            return self
+        extra = np.flatnonzero(self.impossible & ~np.isnan(self.true))
+        user = np.concatenate(
+            [np.repeat(np.arange(len(self)), self.n_unlisted), self.user_of_row[extra]]
+        )
+        order = np.argsort(user, kind="stable")
+        codes = None
+        if self.item_codes is not None:
+            known = self.item_codes[:0] if self.unlisted_codes is None else self.unlisted_codes
+            codes = np.concatenate([known, self.item_codes[extra]])[order]
+        kept = replace(
+            self.only(~self.impossible),
+            unlisted_offsets=edges(np.bincount(user, minlength=len(self))),
+            unlisted_true=np.concatenate([self.unlisted_true, self.true[extra]])[order],
+            unlisted_codes=codes,
+            reachable=None,
+            impossible=None,
+        )
+        return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def between(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""

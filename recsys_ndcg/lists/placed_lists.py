@@ -9,8 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.description import described
-from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists, described
 
 if TYPE_CHECKING:
     from typing import Self

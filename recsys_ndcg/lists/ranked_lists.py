@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import read, read_labels, read_results
+from recsys_ndcg.input.dispatch import read, read_labels, read_results
 from recsys_ndcg.input.pickles import read_pickle
 from recsys_ndcg.input.rows import Rows, floats, ids_of
 from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 from recsys_ndcg.lists.assembly import group, join
 from recsys_ndcg.lists.candidates import chosen_from
-from recsys_ndcg.lists.description import described
-from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists, described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

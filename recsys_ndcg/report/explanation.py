@@ -12,8 +12,7 @@ import pandas as pd
 from recsys_ndcg.convention.gains import discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.lists.objections import refuse
-from recsys_ndcg.lists.preparation import prepared
+from recsys_ndcg.lists.preparation import prepared, refuse
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.metrics.ndcg import NDCG
 from recsys_ndcg.ranking.graded_lists import GradedLists

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import read, read_results
 from recsys_ndcg.input.arrow import text
 from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.dispatch import read, read_results
 from recsys_ndcg.input.ids import Coded
 
 if TYPE_CHECKING:

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.rounding import least_recommended, rounded
+from recsys_ndcg.convention.gains import least_recommended, rounded
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import encode
+from recsys_ndcg.input.ids import encode, text_places
 from recsys_ndcg.input.labels import Labels, in_common
 from recsys_ndcg.input.rows import floats, objects
-from recsys_ndcg.input.written_ids import text_places
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.grouping import offsets_of
-from recsys_ndcg.lists.pairs import Pairs
+from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
 from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
-from recsys_ndcg.lists.repeats import distinct_by_user
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:

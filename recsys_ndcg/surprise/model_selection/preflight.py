@@ -17,9 +17,9 @@ from surprise.dataset import DatasetAutoFolds, DatasetUserFolds
 from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.input.fields import read_ids, read_numbers
 from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.rows import Rows, check_finite
+from recsys_ndcg.input.tuples import read_ids, read_numbers
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
