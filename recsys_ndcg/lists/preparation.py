@@ -200,7 +200,8 @@ def _duplicates(convention: Convention, facts: Facts, _: GroupedLists | None) ->
 def _size(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
     step = convention.tie_tolerance
     most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
-    if not step or facts.order_only or facts.largest_estimate <= most:
+    largest = max(-facts.estimated.lowest, facts.estimated.highest)
+    if not step or facts.order_only or largest <= most:
         return ""
     return f"tie_tolerance={step!r} is too small a step for estimates of this size."
 
