@@ -232,7 +232,8 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     if not isinstance(lists, RankedLists):
         found = read_results(lists, columns)
         unknown = np.full(len(found.estimated), np.nan)
-        rows = Rows(found.user, found.item, found.estimated, unknown)
+        kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
+        rows = Rows({**kept, "true": unknown})
         return group(rows, "raise", RankedLists)
     if lists.items is None:
         msg = "The lists have no item ids, so nothing can be shared."

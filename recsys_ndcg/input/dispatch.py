@@ -14,14 +14,13 @@ from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.files import ORDER, read_file, refuse_options
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
-from recsys_ndcg.input.labels import Labels, Results, labels_from, results_from
+from recsys_ndcg.input.labels import labels_from, results_from
 from recsys_ndcg.input.labels_and_results import labels_of, results_of, without_fillers
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.rows import floats
+from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.tuples import read_tuples
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input.rows import Rows
     from recsys_ndcg.input.text.form import TextFormat
 
 
@@ -40,12 +39,13 @@ def read(
 
 def read_labels(
     data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
-) -> Labels:
+) -> Rows:
     """Read labels from a table, a sparse matrix, rows, lists per user or predictions."""
     data = _unpickled(data, columns, text)
     if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
         matrix = data.tocoo()
-        return Labels(matrix.row, matrix.col, floats(matrix.data, "true"))
+        true = floats(matrix.data, "true")
+        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, "labels")
     if _is_table(data, columns):
         columns = those_of(columns, "estimated", "rank")
         return labels_from(open_table(data, columns, text, ("user", "item", "true")))
@@ -54,7 +54,7 @@ def read_labels(
 
 def read_results(
     data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
-) -> Results:
+) -> Rows:
     """Read results from a table, rows, lists per user or predictions."""
     data = _unpickled(data, columns, text)
     if not _is_table(data, columns):

@@ -160,6 +160,10 @@ class Coded:
         """The id of every row."""
         return self.ids[self.codes]
 
+    def only(self, kept: Flags) -> Ids:
+        """Return the ids of some rows."""
+        return self.ids[self.codes[kept]]
+
     def tolist(self) -> list[Any]:
         """Return the same as a list."""
         return list(self.values.tolist())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import Coded, coded
-from recsys_ndcg.input.labels import Labels, Results
+from recsys_ndcg.input.ids import coded
 from recsys_ndcg.input.row_checks import all_rows, check_rows, in_order, is_row, refuse_unranked
-from recsys_ndcg.input.rows import floats, listed, objects
+from recsys_ndcg.input.rows import Rows, floats, listed, objects
 from recsys_ndcg.input.tuples import read_tuples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.input.rows import Rows
 
 _PAIR, _TRIPLE = 2, 3
 _LABELS = "(user, item) or (user, item, true); lists per user are {user: [item, ...]}"
@@ -38,7 +36,7 @@ _RESULTS_PER_USER = (
 LOWEST = float(np.finfo(np.float32).min)
 
 
-def labels_of(data: Any) -> Labels:
+def labels_of(data: Any) -> Rows:
     """Read rows (user, item) or (user, item, true), lists per user, or predictions.
 
     Examples
@@ -51,15 +49,15 @@ def labels_of(data: Any) -> Labels:
     rows = list(data)
     if _are_predictions(rows):
         found = read_tuples(rows)
-        return Labels(*_ids_of(found), found.true)
+        return Rows(_ids_of(found) | {"true": found.true}, "labels")
     check_rows(rows, {_PAIR, _TRIPLE}, _LABELS)
     width = len(rows[0]) if rows else _TRIPLE
     check_rows(rows, {width}, f"as the first one, {_LABELS}")
     true = np.ones(len(rows)) if width == _PAIR else floats(map(itemgetter(2), rows), "true")
-    return Labels(_column(rows, 0, "user"), _column(rows, 1, "item"), true)
+    return Rows(_ids_in(rows) | {"true": true}, "labels")
 
 
-def results_of(data: Any) -> Results:
+def results_of(data: Any) -> Rows:
     """Read rows (user, item, score), lists per user, or predictions.
 
     Examples
@@ -72,18 +70,14 @@ def results_of(data: Any) -> Results:
     rows = list(data)
     if _are_predictions(rows):
         found = read_tuples(rows)
-        return Results(
-            *_ids_of(found),
-            found.estimated,
-            order_only=found.order_only,
-            impossible=found.impossible,
-        )
+        columns = {name: found.columns.get(name) for name in ("estimated", "impossible")}
+        return Rows(_ids_of(found) | columns, "results", order_only=found.order_only)
     check_rows(rows, {_TRIPLE}, _RESULTS)
     score = floats(map(itemgetter(2), rows), "estimated")
-    return Results(_column(rows, 0, "user"), _column(rows, 1, "item"), score)
+    return Rows(_ids_in(rows) | {"estimated": score}, "results")
 
 
-def without_fillers(results: Results) -> Results:
+def without_fillers(results: Rows) -> Rows:
     """Return results without those that implicit did not recommend, and say so.
 
     It fills up short lists, and lists what it was told to filter, with the lowest float32 of all.
@@ -96,13 +90,8 @@ def without_fillers(results: Results) -> Results:
     fillers = results.estimated == LOWEST
     if results.order_only or not fillers.any():
         return results
-    warn_of_fillers(int(fillers.sum()), len(fillers), results.column)
-    user, item, estimated = (
-        (column.values if isinstance(column, Coded) else column)[~fillers]
-        for column in (results.user, results.item, results.estimated)
-    )
-    flags = None if results.impossible is None else results.impossible[~fillers]
-    return replace(results, user=user, item=item, estimated=estimated, impossible=flags)
+    warn_of_fillers(int(fillers.sum()), len(fillers), results.score)
+    return results.only(~fillers)
 
 
 def warn_of_fillers(count: int, among: int, column: str) -> None:
@@ -133,12 +122,14 @@ def _are_predictions(rows: Sequence[Any]) -> bool:
     return bool(rows) and all_rows(rows[:1], 4, 5)
 
 
-def _column(rows: Sequence[Any], place: int, name: str) -> Coded:
-    return coded(map(itemgetter(place), rows), name, len(rows))
+def _ids_in(rows: Sequence[Any]) -> dict[str, Any]:
+    """Return the first two fields of all rows."""
+    names = enumerate(("user", "item"))
+    return {name: coded(map(itemgetter(place), rows), name, len(rows)) for place, name in names}
 
 
-def _ids_of(rows: Rows) -> tuple[Ids | Coded, Ids | Coded]:
-    return rows.user, np.asarray(None) if rows.item is None else rows.item
+def _ids_of(rows: Rows) -> dict[str, Any]:
+    return {"user": rows.user, "item": rows.item}
 
 
 @dataclass(frozen=True)
@@ -189,7 +180,7 @@ class _Entries:
                 raise InvalidInputError(msg)
 
 
-def labels_per_user(lists: Mapping[Any, Any]) -> Labels:
+def labels_per_user(lists: Mapping[Any, Any]) -> Rows:
     """Read {user: items that are relevant}, in any order, or {user: {item: grade}}.
 
     Examples
@@ -202,10 +193,11 @@ def labels_per_user(lists: Mapping[Any, Any]) -> Labels:
         _LABELS_PER_USER,
     )
     item, true = found.split("true")
-    return Labels(found.user, item, np.ones(len(item)) if true is None else true)
+    true = np.ones(len(item)) if true is None else true
+    return Rows({"user": found.user, "item": item, "true": true}, "labels")
 
 
-def results_per_user(lists: Mapping[Any, Any]) -> Results:
+def results_per_user(lists: Mapping[Any, Any]) -> Rows:
     """Read {user: items, best first}, {user: pairs (item, score)} or {user: {item: score}}.
 
     Examples
@@ -218,9 +210,10 @@ def results_per_user(lists: Mapping[Any, Any]) -> Results:
     found = _entries(lists, _RESULTS_PER_USER)
     item, score = found.split("estimated")
     if score is not None:
-        return Results(found.user, item, score)
+        return Rows({"user": found.user, "item": item, "estimated": score}, "results")
     _refuse_filler(found.user, item)
-    return Results(found.user, item, in_order(found.lengths), order_only=True)
+    columns = {"user": found.user, "item": item, "estimated": in_order(found.lengths)}
+    return Rows(columns, "results", order_only=True)
 
 
 def _entries(lists: Mapping[Any, Any], form: str) -> _Entries:

@@ -242,12 +242,19 @@ def read_tuples(data: Mapping[Any, Iterable[Any]] | Iterable[Any]) -> Rows:
     size = len(rows)
     plain = read_records(rows, size, 2, 2)
     if plain:
-        return Rows(*plain)
+        return Rows(dict(zip(("user", "item", "estimated", "true"), plain, strict=True)))
     user, item = IdReader("user", size), IdReader("item", size)
     estimated, true = NumberReader("estimated", size), NumberReader("true", size)
     form = f"(user, item, estimated, true), or {JOIN}"
     read_fields(rows, (user, item, estimated, true), form)
-    return Rows(user.ids, item.ids, estimated.numbers, true.numbers)
+    return Rows(
+        {
+            "user": user.ids,
+            "item": item.ids,
+            "estimated": estimated.numbers,
+            "true": true.numbers,
+        }
+    )
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:
@@ -260,7 +267,8 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     read_fields(rows, (uid, iid, true, estimated, details), form)
     user, grades, estimates, item = uid.ids, true.numbers, estimated.numbers, iid.ids
     impossible = None if details.usual else _impossible(rows)
-    return Rows(user, item, estimates, grades, impossible=impossible)
+    columns = {"user": user, "item": item, "estimated": estimates, "true": grades}
+    return Rows(columns | {"impossible": impossible})
 
 
 def _impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
@@ -305,17 +313,18 @@ def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     user = Coded(objects(entries, "user"), places)
     plain = read_records(chain.from_iterable(entries.values()), len(places), 0, 2)
     if plain:
-        return Rows(user, None, *plain)
+        return Rows(dict(zip(("user", "estimated", "true"), (user, *plain), strict=True)))
     flat = list(chain.from_iterable(entries.values()))
     if all_rows(flat, 2):
         estimated, true = NumberReader("estimated", len(flat)), NumberReader("true", len(flat))
         read_fields(flat, (estimated, true), _PAIRS)
         if estimated.has_text:
             _refuse_entries(user.values, flat)
-        return Rows(user, None, estimated.numbers, true.numbers)
+        return Rows({"user": user, "estimated": estimated.numbers, "true": true.numbers})
     if any(hasattr(kind, "__len__") for kind in {*map(type, flat)}):
         _refuse_entries(user.values, flat)
-    return Rows(user, None, in_order(lengths), read_numbers(flat, "true"), order_only=True)
+    columns = {"user": user, "estimated": in_order(lengths), "true": read_numbers(flat, "true")}
+    return Rows(columns, order_only=True)
 
 
 def _refuse_entries(user: Ids, entries: Sequence[Any]) -> None:

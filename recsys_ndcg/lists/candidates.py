@@ -67,19 +67,17 @@ class CandidateLists(GroupedLists):
             return lists
         listed = np.flatnonzero(~np.isnan(lists.true))
         owner = np.repeat(np.arange(len(lists)), lists.n_unlisted)
-        within = np.ones(len(owner), dtype=bool) if lists.reachable is None else lists.reachable
+        within = lists.unlisted.get("reachable", np.ones(len(owner), dtype=bool))
         user = np.concatenate([lists.user_of_row[listed], owner[within]])
         true = np.concatenate([lists.true[listed], lists.unlisted_true[within]])
         order = np.argsort(user, kind="stable")
         return cls(
             users=lists.users,
             offsets=edges(np.bincount(user, minlength=len(lists))),
-            estimated=np.zeros(len(order)),
-            true=true[order],
+            columns={"estimated": np.zeros(len(order)), "true": true[order]},
             item_ids=None,
-            item_codes=None,
             unlisted_offsets=edges(np.bincount(owner[~within], minlength=len(lists))),
-            unlisted_true=lists.unlisted_true[~within],
+            unlisted={"true": lists.unlisted_true[~within]},
             missing=lists.missing,
             protocol=lists.protocol,
             lengths=lists.n_items,
@@ -135,12 +133,12 @@ def _from_items(lists: Lists, items: Any) -> Lists:
             f"{named(lists, strange)}. Give all items that could be recommended."
         )
         raise InvalidInputError(msg)
-    reachable = within[np.asarray(lists.unlisted_codes)]
+    reachable = within[lists.unlisted["item"]]
     return replace(
         lists,
         protocol="catalogue",
         candidates=np.full(len(lists), len(catalogue)),
-        reachable=None if reachable.all() else reachable,
+        unlisted={**lists.unlisted, **({} if reachable.all() else {"reachable": reachable})},
     )
 
 

@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.parallel import blocks_of, in_threads, slices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,12 +21,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Rows of (user, item) as codes, with columns of numbers: one table, checked."""
+    """Rows of (user, item) as codes, with further columns: one table, checked.
 
-    user: Codes
-    item: Codes | None
-    numbers: dict[str, Floats]
+    Parameters
+    ----------
+    columns : mapping of arrays
+        Codes under `user` and, if there are items, `item`; numbers or flags under all other names.
+        They are taken, copied and grouped together.
+    table : str
+        What messages call it.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
     table: str = "predictions"
+
+    @property
+    def user(self) -> Codes:
+        """The code of each row's user."""
+        return self.columns["user"]
+
+    @property
+    def item(self) -> Codes | None:
+        """The code of each row's item, None if there are no items."""
+        return self.columns.get("item")
+
+    @property
+    def without_user(self) -> dict[str, NDArray[Any]]:
+        """All columns but that of the users."""
+        return {name: column for name, column in self.columns.items() if name != "user"}
 
     def keys(self, n_items: int, rows: slice | Positions = slice(None)) -> Positions:
         """Return one whole number per (user, item)."""
@@ -35,17 +57,18 @@ class Pairs:
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        codes = [self.user] if self.item is None else [self.user, self.item]
-        columns: list[NDArray[Any]] = [*codes, *self.numbers.values()]
-        taken = in_threads(lambda column: column.take(rows), columns, len(rows))
-        item = None if self.item is None else taken[1]
-        numbers = dict(zip(self.numbers, taken[len(codes) :], strict=True))
-        return replace(self, user=taken[0], item=item, numbers=numbers)
+        taken = in_threads(lambda column: column.take(rows), [*self.columns.values()], len(rows))
+        return replace(self, columns=dict(zip(self.columns, taken, strict=True)))
 
     def copy(self) -> Pairs:
         """Return the same rows, their numbers in memory of their own; the codes are our own."""
-        numbers = {name: column.copy() for name, column in self.numbers.items()}
-        return replace(self, numbers=numbers)
+        return replace(
+            self,
+            columns={
+                name: column if name in ("user", "item") else column.copy()
+                for name, column in self.columns.items()
+            },
+        )
 
 
 def by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
@@ -83,13 +106,11 @@ def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
     """
     if in_order(pairs.user):
         return pairs.copy(), offsets_of(pairs.user, n_users)
-    columns: list[NDArray[Any]] = [*pairs.numbers.values()]
-    if pairs.item is not None:
-        columns.append(pairs.item)
-    taken, offsets = grouped(pairs.user, columns, n_users)
+    others = pairs.without_user
+    taken, offsets = grouped(pairs.user, [*others.values()], n_users)
     user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
-    numbers = dict(zip(pairs.numbers, taken, strict=False))
-    return Pairs(user, None if pairs.item is None else taken[-1], numbers, pairs.table), offsets
+    columns = {"user": user, **dict(zip(others, taken, strict=True))}
+    return replace(pairs, columns=columns), offsets
 
 
 def in_order(codes: Codes) -> bool:
@@ -195,7 +216,7 @@ def distinct_by_user(
     n_users, n_items : int
         How many distinct ones there are.
     rule : {'raise', 'first', 'last', 'max', 'mean'}
-        ``max`` and ``mean`` work on each column of numbers by itself, leaving NaN out, and keep
+        ``max`` and ``mean`` work on each further column by itself, leaving NaN out, and keep
         the place of the first of the rows.
 
     Returns
@@ -226,8 +247,9 @@ def distinct_by_user(
         keys = listed.keys(n_items, several)
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
         places = np.searchsorted(rows, several[starts])
-        for name, values in listed.numbers.items():
-            once.numbers[name][places] = _of_each(values[several], starts, rule)
+        for name, values in listed.columns.items():
+            if name not in ("user", "item"):
+                once.columns[name][places] = _of_each(values[several], starts, rule)
     edges = offsets_of(once.user, n_users)
     return once, edges, np.diff(offsets) - np.diff(edges)
 
@@ -280,13 +302,13 @@ def _repeated(
     return np.concatenate(again), np.concatenate(several)
 
 
-def _of_each(values: Floats, starts: Positions, rule: str) -> Floats:
-    """Return the mean or the maximum of each run of values, NaN left out.
+def _of_each(values: NDArray[Any], starts: Positions, rule: str) -> NDArray[Any]:
+    """Return the mean or the maximum of each run of values, NaN left out; of flags, if any holds.
 
     Those of a run are added up in ascending order, whichever came first.
     """
-    highest: Floats = np.fmax.reduceat(values, starts)
-    if rule == "max":
+    highest: NDArray[Any] = np.fmax.reduceat(values, starts)
+    if rule == "max" or values.dtype == bool:
         return highest
     run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values)))
     ascending = np.argsort(values)

@@ -35,30 +35,21 @@ def prepared(
     """
     if unlabelled_as is not None:
         lists = lists.labelled_as(unlabelled_as)
-    if lists.impossible is not None and convention.impossible != "rank":
-        lists = _impossible_settled(lists, lists.impossible, convention)
+    if lists.impossible is not None and convention.impossible == "drop":
+        lists = lists.without_impossible()
+    elif lists.impossible is not None and convention.impossible == "last":  # and tied
+        lowest = np.where(lists.impossible, -np.inf, lists.estimated)
+        lists = lists.with_columns(estimated=lowest).without_columns("impossible")
     if convention.unlisted == "ignore" and len(lists.unlisted_true):
         nothing = np.zeros_like(lists.unlisted_offsets)
         lists = replace(
             lists,
             unlisted_offsets=nothing,
-            unlisted_true=lists.unlisted_true[:0],
-            unlisted_codes=None,
-            reachable=None,
+            unlisted={name: column[:0] for name, column in lists.unlisted.items()},
         )
     if convention.unlabelled == "filter" and lists.n_unlabelled:
         lists = lists.labelled_only()
     return lists
-
-
-def _impossible_settled(
-    lists: GroupedLists, impossible: Flags, convention: Convention
-) -> GroupedLists:
-    """Return the lists with the impossible predictions below all others, tied, or without them."""
-    if convention.impossible == "drop":
-        return lists.without_impossible()
-    estimated = np.where(impossible, -np.inf, lists.estimated)
-    return replace(lists, estimated=estimated, impossible=None)
 
 
 def refuse(reason: str) -> None:

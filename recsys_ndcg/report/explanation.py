@@ -109,7 +109,7 @@ def ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
     if convention.ideal == "max":
         return items
     true, known = own.true, np.arange(len(own.true)) if own.items is None else own.items
-    ids, codes = own.item_ids, own.unlisted_codes
+    ids, codes = own.item_ids, own.unlisted.get("item")
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
         known = np.concatenate([known, ids[codes]])

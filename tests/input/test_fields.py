@@ -205,7 +205,7 @@ def test_details_are_looked_at_wherever_they_stand(details: Any) -> None:
     """One impossible prediction behind many others."""
     rows = [Prediction(f"u{at}", "i", 4.0, 3.0, {"was_impossible": False}) for at in range(9)]
     rows[7] = rows[7]._replace(details=details)
-    flags = read_tuples(rows).impossible
+    flags = read_tuples(rows).columns.get("impossible")
     assert (flags is None) == (not details)
     if flags is not None:
         assert flags.tolist() == [at == 7 for at in range(9)]

@@ -218,8 +218,8 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
         read_ids(list(map(itemgetter(place), ratings)), column)
         for place, column in enumerate(("user", "item"))
     )
-    columns = Rows(user, item, grades, grades, table="dataset")
-    lists = group(columns, first.duplicates, RankedLists)
+    columns = {"user": user, "item": item, "estimated": grades, "true": grades}
+    lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
 
 
