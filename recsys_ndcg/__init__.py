@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.scoring.one_list import precision_at_k as precision_at_k
     from recsys_ndcg.scoring.one_list import recall_at_k as recall_at_k
     from recsys_ndcg.scoring.one_list import reciprocal_rank as reciprocal_rank
-    from recsys_ndcg.significance.power import power as power
+    from recsys_ndcg.significance.sample_size import power as power
 
 __all__ = [
     "Accumulator",
@@ -106,7 +106,7 @@ _PLACES = {
     "load_runs": "experiments.loading",
     "metric": "metrics.own",
     "ndcg_at_k": "scoring.one_list",
-    "power": "significance.power",
+    "power": "significance.sample_size",
     "precision_at_k": "scoring.one_list",
     "rbo": "comparison.overlap",
     "recall_at_k": "scoring.one_list",

@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.report.segments.user_columns import is_table
-from recsys_ndcg.significance.testing import AGREEING, Testing
+from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ def compare(  # noqa: PLR0913 - the contract
 def _how(test: str, correction: str | None, **choices: Any) -> Testing:
     """Return the test; max-T is the correction of those that have it."""
     how = Testing.of(test, correction, **choices)
-    if test not in AGREEING:
+    if not how.kind.has_intervals:
         msg = (
             f"test={test!r} is disputed. Against Wilcoxon and sign tests: their question is not "
             "about the mean, and on skewed differences they reject too often, the more so the more "

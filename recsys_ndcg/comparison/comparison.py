@@ -20,11 +20,11 @@ from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors.checks import check_choice, check_level, check_whole
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.report import tracking
-from recsys_ndcg.significance.bootstrap import METHODS
-from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
+from recsys_ndcg.significance.intervals import BOOTSTRAPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +144,7 @@ class Comparison:
         InvalidInputError
             An option is none of these.
         """
-        check_choice("method", method, ("t", *METHODS))
+        check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
         contests = list(self.field.contests.values())
         if method == "t":

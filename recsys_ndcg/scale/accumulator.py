@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors.checks import check_choice
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.description import counted
 from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -18,7 +19,6 @@ from recsys_ndcg.scale.seen import MOST, Seen
 from recsys_ndcg.scale.settings import check_alike, contradicting, differences, settled
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.significance.testing import check_choice
 
 if TYPE_CHECKING:
     from typing import Self
