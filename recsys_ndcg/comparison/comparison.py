@@ -19,8 +19,7 @@ from recsys_ndcg.comparison.plotting import check_kind, plotted, traded_off
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.errors.checks import check_choice, check_level, check_whole
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.report import tracking

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.errors.checks import check_whole
+from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown
 from recsys_ndcg.input.ids import index_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.errors.checks import check_choice
+from recsys_ndcg.errors import InvalidInputError, check_choice, shown
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.description import counted
 from recsys_ndcg.lists.grouped_lists import GroupedLists

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.arrays import column_lengths, column_sums
-from recsys_ndcg.errors.checks import check_choice, check_level, check_whole
+from recsys_ndcg.errors import check_choice, check_level, check_whole
 from recsys_ndcg.significance.exact_sums import in_whole_numbers, sums_of_resamples
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.errors.checks import check_level, check_whole
+from recsys_ndcg.errors import InvalidInputError, check_level, check_whole, is_number, shown
 from recsys_ndcg.significance.student import critical, power_at, shift_for
 
 _MOST = 2**53  # users: more are no float64

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.errors.checks import check_choice, check_level, check_whole
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
