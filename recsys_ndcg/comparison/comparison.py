@@ -10,8 +10,8 @@ import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
 from recsys_ndcg.comparison import storage
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.metric_comparison import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.significance.testing import Testing

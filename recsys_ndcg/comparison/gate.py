@@ -13,7 +13,7 @@ from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.significance.sample_size import power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from recsys_ndcg.comparison.tables import best_first, better, means
 from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 _FEW_NAMES = 4
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
