@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 
@@ -57,10 +56,11 @@ def bonferroni(p: Floats) -> Floats:
 
     Examples
     --------
+    >>> import numpy as np
     >>> bonferroni(np.array([0.25, 0.75]))
     array([0.5, 1. ])
     """
-    return np.minimum(p * len(p), 1.0)
+    return (p * len(p)).clip(max=1.0)
 
 
 def holm(p: Floats) -> Floats:
@@ -72,14 +72,14 @@ def holm(p: Floats) -> Floats:
 
     Examples
     --------
+    >>> import numpy as np
     >>> holm(np.array([0.5, 0.125, 0.25]))
     array([0.5  , 0.375, 0.5  ])
     """
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(steps, 1.0)
-    return corrected
+    order = p.argsort(kind="stable")
+    corrected = p.copy()
+    corrected[order] = [*accumulate(p[order] * range(len(p), 0, -1), max)]
+    return corrected.clip(max=1.0)
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
@@ -91,6 +91,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
     Examples
     --------
+    >>> import numpy as np
     >>> benjamini_hochberg(np.array([0.5, 0.125, 0.25]))
     array([0.5  , 0.375, 0.375])
     """
@@ -132,12 +133,14 @@ class Correction:
 
         Examples
         --------
+        >>> import numpy as np
         >>> CORRECTIONS["bonferroni"].correct(np.array([0.25, np.nan, 0.75]))
         array([0.5, nan, 1. ])
         """
+        import numpy as np  # noqa: PLC0415 - the command line names corrections without it
+
         assert self.function is not None  # noqa: S101 - max-T is computed where the draws are
-        tested = ~np.isnan(p)
-        corrected = np.full(len(p), np.nan)
+        tested, corrected = ~np.isnan(p), p.copy()
         if tested.any():
             corrected[tested] = self.function(p[tested])
         return corrected
@@ -155,7 +158,7 @@ CORRECTIONS = {
         divides_detectable=True,
     ),
     "bh": Correction("Benjamini–Hochberg", benjamini_hochberg, divides_detectable=True),
-    "none": Correction("uncorrected", np.copy),
+    "none": Correction("uncorrected", lambda p: p.copy()),
 }
 
 
