@@ -16,7 +16,7 @@ from recsys_ndcg.rendering.table import number, signed
 from recsys_ndcg.report.page import parts
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.comparison.page.view import Contested
     from recsys_ndcg.rendering.page.parts import Part
 

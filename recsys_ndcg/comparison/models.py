@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.metric_comparison import Contest
 from recsys_ndcg.comparison.segments import segmented
 from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError, nearest, shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.contender import Contender
 
+CHANCE = "chance"
 USERS = ("all", "common")
 #: What may differ in the signatures of one metric: how many users have a score.
 _BESIDE = frozenset({"users"})
@@ -168,3 +170,39 @@ def identical(found: Mapping[str, Contender]) -> Sequence[tuple[str, str]]:
         for other in names[place + 1 :]
         if np.array_equal(found[one].scores, found[other].scores, equal_nan=True)
     ]
+
+
+def with_chance(found: Mapping[str, Contender]) -> dict[str, Contender]:
+    """Return the models with random order of the same lists as the first of them.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no chance level, or each model's lists have their own.
+    """
+    (name, first), *rest = found.items()
+    if np.isnan(first.chance).all():
+        msg = (
+            f"{name!r} has no chance level, so that chance cannot be the baseline: its metrics do "
+            "not depend on the order, or it was averaged from what has none."
+        )
+        raise InvalidInputError(msg)
+    for other, one in rest:
+        there = ~np.isnan(first.chance) & ~np.isnan(one.chance)
+        if not np.allclose(first.chance[there], one.chance[there], rtol=1e-9):
+            msg = (
+                f"Chance is not one baseline here: random order of the lists of {name!r} and of "
+                f"{other!r} scores differently, for they hold other items. Give n_items= or items= "
+                "to RankedLists.from_labels, so that chance is that of the catalogue."
+            )
+            raise InvalidInputError(msg)
+    known = ~np.isnan(first.chance)
+    chance = replace(
+        first,
+        scores=first.chance,
+        numerator=np.where(known, first.chance * first.denominator, 0.0),
+        denominator=np.where(known, first.denominator, 0.0),
+        runs=np.full((1, len(first.names)), np.nan),
+        report=None,
+    )
+    return {CHANCE: chance, **found}

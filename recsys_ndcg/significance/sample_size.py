@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from bisect import bisect_left
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, check_level, check_whole, is_number, shown
 from recsys_ndcg.significance.student import critical, power_at, shift_for
-from recsys_ndcg.significance.testing import check_level, check_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MOST = 2**53  # users: more are no float64
 
@@ -138,12 +134,4 @@ def _users(difference: float, deviation: float, power: float, level: float) -> i
                 f"users' differences have a standard deviation of {deviation:g}."
             )
             raise InvalidInputError(msg)
-    return _first(enough, high // 2, high) if high > 2 else 2
-
-
-def _first(enough: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first number above `low` that is enough, as `high` is."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, lo=high // 2 + 1, key=enough)  # noqa: FBT003 - what is sought

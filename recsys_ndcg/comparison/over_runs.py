@@ -1,4 +1,4 @@
-"""Several measurings of one model as one: metrics side by side, folds and seeds averaged."""
+"""One model from several runs: metrics side by side, folds and seeds averaged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.comparison.contender import Contender
-    from recsys_ndcg.comparison.parameters import Parameter
+    from recsys_ndcg.comparison.contender import Contender, Parameter
 
 
 def beside(parts: Sequence[Contender]) -> Contender:

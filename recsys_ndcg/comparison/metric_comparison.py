@@ -15,8 +15,7 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering.progress import progress_bar
 from recsys_ndcg.significance.intervals import ratio_interval
-from recsys_ndcg.significance.paired import Tested, tested
-from recsys_ndcg.significance.testing import DRAWN
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,21 +102,21 @@ class Contest(Record):
         return [*combinations(self.models, 2)]
 
     @lazy
-    def tested(self) -> Tested:
+    def tested(self) -> PairResults:
         """What the test says of the means, as if more were better."""
         return self._tested(self.scores, self.name, self.margin)
 
     @lazy
-    def pooled_tested(self) -> Tested:
+    def pooled_tested(self) -> PairResults:
         """What it says of the pooled scores: of the users' parts in them."""
         among: Flags = (self.denominator != 0).any(axis=1)
         values = np.where(among[:, None], self._linearised(among), np.nan)
         return self._tested(values, f"pooled {self.name}")
 
-    def _tested(self, values: Floats, what: str, margin: float | None = None) -> Tested:
-        with progress_bar(wanted=self.progress and self.how.test in DRAWN) as show:
+    def _tested(self, values: Floats, what: str, margin: float | None = None) -> PairResults:
+        with progress_bar(wanted=self.progress and self.how.kind.is_drawn) as show:
             told = partial(show, f"Testing {what}")
-            return tested(self.sign * values, self.pairs, self.how, margin=margin, show=told)
+            return compare_pairs(self.sign * values, self.pairs, self.how, margin=margin, show=told)
 
     @lazy
     def pooled(self) -> Floats:
