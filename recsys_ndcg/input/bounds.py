@@ -6,16 +6,8 @@ from __future__ import annotations
 MOST_COLUMNS = 1000
 _ROWS_ANYWAY = 500_000
 _ROWS_PER_BYTE = 16  # half a bit each
-#: What a file may unpack to: so many bytes, and so many for each of its own.
-BYTES_ANYWAY = 1 << 26
-BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
 
 
 def most_rows(size: int) -> int:
     """Return how many rows a file of so many bytes may have."""
     return _ROWS_ANYWAY + _ROWS_PER_BYTE * size
-
-
-def most_bytes(size: int) -> int:
-    """Return how many bytes a file of so many may unpack to."""
-    return BYTES_ANYWAY + BYTES_PER_BYTE * size

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import packed_as
+from recsys_ndcg.files.contents import packed_as
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
 
 _TYPED = {r"\t": "\t", "tab": "\t", "space": " "}
 _NO_TEXT = (

@@ -16,7 +16,7 @@ from recsys_ndcg.input.text.tables import most_lines, separator_of, whole_number
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
     from recsys_ndcg.input.ids import Coded
     from recsys_ndcg.input.text.form import TextFormat
 

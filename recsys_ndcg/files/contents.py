@@ -15,7 +15,6 @@ from stat import S_ISCHR
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
-from recsys_ndcg.input import bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 #: Where data is read from: a file by its name, or what is open for reading bytes.
 Place = str | Path | IO[bytes]
 _BLOCK = 1 << 20
+#: What a file may unpack to: so many bytes, and so many for each of its own.
+BYTES_ANYWAY = 1 << 26
+BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
 #: How packed bytes begin, for what has no name.
 _BEGINS = {
     b"\x1f\x8b": ".gz",
@@ -129,6 +131,14 @@ def named(place: Place) -> str:
     return str(name) if name and isinstance(name, str | Path) else "the stream"
 
 
+def most_bytes(size: int) -> int:
+    """Return how many bytes a file of so many may unpack to.
+
+    Few bytes can unpack to as many as one likes.
+    """
+    return BYTES_ANYWAY + BYTES_PER_BYTE * size
+
+
 def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     begin, dot, last = file_name.rpartition(".")
     kind = f"{dot}{last}"
@@ -150,9 +160,9 @@ def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
     while block := stream.read(_BLOCK):
         found.append(block)
         total += len(block)
-        excess = total - bounds.BYTES_PER_BYTE * file.tell()
+        excess = total - BYTES_PER_BYTE * file.tell()
         lowest = min(lowest, excess)
-        if excess - lowest > bounds.BYTES_ANYWAY:
+        if excess - lowest > BYTES_ANYWAY:
             msg = (
                 f"{name}: it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
                 "more than a table does. If that is right, unpack it yourself."
