@@ -18,6 +18,7 @@ ROOMS = [
     "arrays",
     "lazy",
     "parallel",
+    "files",
     "datasets",
     "significance",
     "convention",
@@ -56,7 +57,7 @@ OPTIONAL = {
     "pyspark",
 }
 MAY_USE_OPTIONAL = {
-    "input/contents.py",
+    "files/contents.py",
     "input/arrow/feather.py",
     "input/arrow/text.py",
     "input/arrow/parquet.py",
@@ -76,7 +77,7 @@ ALLOWED = {
     "scale": {"duckdb", "pyarrow", "pyspark"},
 }  # in whole folders
 LONGEST_FUNCTION = 40
-MOST_ENTRIES = 25
+MOST_ENTRIES = 30
 
 
 def _modules() -> list[Path]:
@@ -138,7 +139,7 @@ def test_no_two_modules_need_each_other() -> None:
 
 
 def test_a_folder_can_be_seen_at_a_glance() -> None:
-    """At most 25 entries, caches apart."""
+    """At most 30 entries, caches apart."""
     for folder in {path.parent for path in _modules()}:
         entries = [one.name for one in folder.iterdir() if one.name != "__pycache__"]
         assert len(entries) <= MOST_ENTRIES, folder

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.files.contents import content_of
 from recsys_ndcg.input.arrow.feather import FeatherColumns
 from recsys_ndcg.input.arrow.parquet import ParquetColumns
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.text.tables import TextTable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from recsys_ndcg.input.contents import Content, Place
+    from recsys_ndcg.files.contents import Content, Place
 
 _BINARY: dict[str, Callable[[Path], Mapping[str, Any]]] = {
     ".parquet": ParquetColumns,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.contents import Place, content_of
+from recsys_ndcg.files.contents import Place, content_of
 from recsys_ndcg.input.ids import Coded, column_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.plain import plain_text
@@ -17,7 +17,7 @@ from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, n
 from recsys_ndcg.input.text.typed import typed_columns
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
 
 RATINGS = ("user", "item", "rating", "timestamp")
 

@@ -15,7 +15,7 @@ from recsys_ndcg.input.text import typed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
     from recsys_ndcg.input.text.form import TextFormat
 
 

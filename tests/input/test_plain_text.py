@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import ratings
-from recsys_ndcg.input.contents import Content
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text import typed
 from recsys_ndcg.input.text.form import TextFormat

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files.contents import most_bytes
 from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.contents import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.ids import Coded
 
 Result = TypeVar("Result")
+_ROWS_ANYWAY = 500_000
+_ROWS_PER_BYTE = 16  # half a bit each
 
 
 class ArrowColumns(Mapping[str, Any]):
@@ -81,7 +83,7 @@ class ArrowColumns(Mapping[str, Any]):
             self._refuse(f"has the column {twice!r} twice; keep one.")
 
     def _check_rows(self, count: int) -> None:
-        self._check(count, most_rows(self._size), "rows")
+        self._check(count, _ROWS_ANYWAY + _ROWS_PER_BYTE * self._size, "rows")
 
     def _check_room(self, count: int) -> None:
         self._check(count, most_bytes(self._size), "bytes")

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import packed_as
+from recsys_ndcg.files.contents import packed_as
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
 
+#: Of a table whose columns nobody can have meant: reading them takes minutes.
+MOST_COLUMNS = 1000
 _TYPED = {r"\t": "\t", "tab": "\t", "space": " "}
 _NO_TEXT = (
     "Save it as CSV in UTF-8; the name of a Parquet file ends in .parquet, that of Arrow in "

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.input.contents import MOST_COLUMNS
 from recsys_ndcg.input.spreadsheets import HEADING
+from recsys_ndcg.input.text.form import MOST_COLUMNS
 from recsys_ndcg.input.text.tables import most_lines, separator_of, whole_numbers
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
     from recsys_ndcg.input.ids import Coded
     from recsys_ndcg.input.text.form import TextFormat
 
