@@ -60,10 +60,9 @@ OPTIONAL = {
 }
 MAY_USE_OPTIONAL = {
     "files/contents.py",
-    "input/arrow/feather.py",
     "input/arrow/text.py",
-    "input/arrow/parquet.py",
-    "input/arrow/plain_columns.py",
+    "input/arrow/files.py",
+    "input/text/plain.py",
     "rendering/page/assembling.py",
     "rendering/page/charts.py",
     "rendering/page/runtime.py",
