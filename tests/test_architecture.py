@@ -20,6 +20,7 @@ ROOMS = [
     "errors",
     "arrays",
     "parallel",
+    "files",
     "datasets",
     "significance",
     "convention",
@@ -58,11 +59,10 @@ OPTIONAL = {
     "pyspark",
 }
 MAY_USE_OPTIONAL = {
-    "input/contents.py",
-    "input/arrow/feather.py",
+    "files/contents.py",
     "input/arrow/text.py",
-    "input/arrow/parquet.py",
-    "input/arrow/plain_columns.py",
+    "input/arrow/files.py",
+    "input/text/plain.py",
     "rendering/page/assembling.py",
     "rendering/page/charts.py",
     "rendering/page/runtime.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.input.spreadsheets import guarded
+from recsys_ndcg.input.text.form import guarded
 from recsys_ndcg.rendering.latex import latex_table
 from recsys_ndcg.rendering.markdown import markdown_table
 

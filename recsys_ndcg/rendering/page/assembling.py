@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.rendering.page.parts import Chart, Fold, Panels
 from recsys_ndcg.rendering.page.runtime import runtime
-from recsys_ndcg.rendering.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.rendering.writing import write_whole
+from recsys_ndcg.files.writing import write_whole
 
 #: All that a page takes of it.
 _SNIPPET = "window.recsysDraw = vegaEmbed;"
