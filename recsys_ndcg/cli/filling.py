@@ -14,7 +14,7 @@ from rich.table import Table
 
 from recsys_ndcg.cli.process import err
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering.steps import Steps
+from recsys_ndcg.progress import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring.totals import scored
 from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
 from recsys_ndcg.significance.intervals import mean_interval, ratio_interval

@@ -45,7 +45,7 @@ def demo(
     from recsys_ndcg.cli import demo as experiments
     from recsys_ndcg.comparison.comparing import compare
     from recsys_ndcg.metrics import parse
-    from recsys_ndcg.rendering.progress import followed
+    from recsys_ndcg.progress import followed
 
     with told():
         _check_seed(seed)
