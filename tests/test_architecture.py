@@ -64,7 +64,6 @@ MAY_USE_OPTIONAL = {
     "input/arrow/plain_columns.py",
     "rendering/page/assembling.py",
     "rendering/page/charts.py",
-    "rendering/page/runtime.py",
     "rendering/plots/charts.py",
     "progress.py",
     "report/parquet.py",
@@ -76,7 +75,7 @@ ALLOWED = {
     "cli": {"typer", "rich"},
     "scale": {"duckdb", "pyarrow", "pyspark"},
 }  # in whole folders
-LONGEST_FUNCTION = 40
+LONGEST_FUNCTION = 60
 MOST_ENTRIES = 28
 
 
@@ -130,8 +129,10 @@ def test_imports_point_one_way(path: Path) -> None:
 
 
 def test_no_two_modules_need_each_other() -> None:
-    """Inside a room, too, there is a way from the bottom up."""
-    graph = {name: _imports(path) & NAMES.keys() - {name} for name, path in NAMES.items()}
+    """Inside a room, too, there is a way from the bottom up; a type may name what stands above."""
+    graph = {
+        name: _imports(path, typed=False) & NAMES.keys() - {name} for name, path in NAMES.items()
+    }
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -171,7 +172,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
 
 
 def test_functions_and_files_stay_short() -> None:
-    """At most forty lines of code in a function, and 300 in a file, docstrings apart."""
+    """At most sixty lines of code in a function, and 300 in a file, docstrings apart."""
     for path in _modules():
         source = path.read_text(encoding="utf-8")
         tree = ast.parse(source)
