@@ -35,10 +35,10 @@ from recsys_ndcg.report.page import (
     leading,
     named,
     numbers,
-    options,
     reproduced,
     spread,
 )
+from recsys_ndcg.report.reproducing import options
 from recsys_ndcg.report.segments.user_groups import BUILT_IN
 from recsys_ndcg.significance.testing import Testing
 
