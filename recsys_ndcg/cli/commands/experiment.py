@@ -127,6 +127,7 @@ def show_runs(paths: list[Path], form: str, metric: str | None, style: Style) ->
     )
     cells = text_cells(brief.set_index("run")).map(visible)
     shown = cells.rename(columns=_SHORT) if form == "text" else cells
-    parts = [ShownTable("Models", shown, left=2), Sentences(runs.remarks)]
-    document = Document(facts="", sections=[Section("runs", "Runs", "", parts)])
+    table_of_models = ShownTable("Models", shown, left=2)
+    section = Section("runs", "Runs", "", [table_of_models, Sentences(runs.remarks)])
+    document = Document(facts="", sections=[section])
     show_document(document, table, form, style, tables_only=True)
