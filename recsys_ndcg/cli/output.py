@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recsys_ndcg.cli.data import is_dash, same_file
 from recsys_ndcg.cli.process import emit
-from recsys_ndcg.cli.source import is_dash, same_file
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recsys_ndcg.cli.data import is_dash
 from recsys_ndcg.cli.process import emit
-from recsys_ndcg.cli.source import is_dash
 from recsys_ndcg.errors import needing
 
 if TYPE_CHECKING:

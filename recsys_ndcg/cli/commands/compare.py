@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli import options
-from recsys_ndcg.cli.entries import Entries, read_entry
+from recsys_ndcg.cli.data import Source, Written
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
+from recsys_ndcg.cli.models import Entries, Statistics, read_entry
+from recsys_ndcg.cli.options import Choices, Measured, Style, checked_form
 from recsys_ndcg.cli.output import check_apart
 from recsys_ndcg.cli.page import Html, check_page, write_page
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Cutoffs,
-    Source,
-    Style,
-    Written,
-    checked_form,
-)
 from recsys_ndcg.cli.process import emit, say, show, told
-from recsys_ndcg.cli.testing import Statistics
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -67,29 +58,6 @@ class Models:
         """Return the files, and how they are read."""
         source = Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
         return Entries(tuple(map(read_entry, self.models)), source, written)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What is measured of predictions, and shown of reports."""
-
-    k: Cutoffs = None
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Such as ndcg,precision@5,rr; the first decides.", autocompletion=METRIC_NAMES
-        ),
-    ] = None
-
-    @property
-    def ks(self) -> list[int]:
-        """The cutoffs."""
-        return options.cutoffs(self.k or ["10"])
-
-    @property
-    def names(self) -> list[str] | None:
-        """The metrics, if any is named."""
-        return options.names_of(self.metrics) if self.metrics else None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
+from recsys_ndcg.cli.options import Style, checked_form
 from recsys_ndcg.cli.output import check_apart
 from recsys_ndcg.cli.page import Html, check_page, write_page
-from recsys_ndcg.cli.parameters import Style, checked_form
 from recsys_ndcg.cli.process import emit, err, say, show, told
 from recsys_ndcg.errors.visible import visible
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.parameters import Format, checked_form
+from recsys_ndcg.cli.options import Format, checked_form
 from recsys_ndcg.cli.process import emit, show, told
 
 if TYPE_CHECKING:
