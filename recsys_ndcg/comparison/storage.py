@@ -14,7 +14,7 @@ from recsys_ndcg.comparison.models import Field
 from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.metrics.metric import names_known
+from recsys_ndcg.metrics.registry import names_known
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report import loading
 from recsys_ndcg.report.packing import pack

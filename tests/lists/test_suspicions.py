@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import reduce
-from operator import or_
+from operator import add
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg import RankedLists
-from recsys_ndcg.lists.looks import Looks
-from recsys_ndcg.lists.suspicions import constant, suspicions
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.suspicions import suspicions
 
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
 ESTIMATES = (
@@ -50,12 +50,12 @@ def rows(draw: st.DrawFn) -> dict[int, list[tuple[float, float | None]]]:
 @given(rows())
 def test_parts_look_like_the_whole(lists: dict[int, list[tuple[float, float | None]]]) -> None:
     """Whatever is said of all lists is said of parts of them when they are put together."""
-    whole = Looks.of(RankedLists.of(lists))
-    parts = [Looks.of(RankedLists.of({user: some})) for user, some in lists.items()]
-    merged = reduce(or_, parts)
+    whole = Facts.of(RankedLists.of(lists))
+    parts = [Facts.of(RankedLists.of({user: some})) for user, some in lists.items()]
+    merged = reduce(add, parts)
     assert list(suspicions(merged)) == list(suspicions(whole))
-    assert constant(merged) == constant(whole)
-    assert reduce(or_, parts[::-1]).estimated == whole.estimated
+    assert merged.constant == whole.constant
+    assert reduce(add, parts[::-1]).estimated == whole.estimated
 
 
 def test_the_order_of_rows_is_not_seen() -> None:
@@ -64,9 +64,9 @@ def test_the_order_of_rows_is_not_seen() -> None:
     users, estimated, true = np.zeros(90, int), np.arange(90) % 5 + 1.0, generator.random(90)
     forth = RankedLists.from_arrays(users, None, estimated, true)
     back = RankedLists.from_arrays(users, None, estimated[::-1], true[::-1])
-    told = [*suspicions(Looks.of(forth))]
+    told = [*suspicions(Facts.of(forth))]
     assert any("look exchanged" in one for one in told)
-    assert [*suspicions(Looks.of(back))] == told
+    assert [*suspicions(Facts.of(back))] == told
 
 
 def test_a_part_off_the_scale_takes_the_whole_off() -> None:
@@ -75,5 +75,5 @@ def test_a_part_off_the_scale_takes_the_whole_off() -> None:
     true = generator.random(100)
     on = RankedLists.from_arrays(np.zeros(100, int), None, np.arange(100) % 5 + 1, true)
     off = RankedLists.from_arrays(np.ones(100, int), None, generator.random(100), true)
-    assert any("look exchanged" in told for told in suspicions(Looks.of(on)))
-    assert not any("look exchanged" in told for told in suspicions(Looks.of(on) | Looks.of(off)))
+    assert any("look exchanged" in told for told in suspicions(Facts.of(on)))
+    assert not any("look exchanged" in told for told in suspicions(Facts.of(on) + Facts.of(off)))

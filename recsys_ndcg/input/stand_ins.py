@@ -41,14 +41,22 @@ class Prediction(_Fields):
     __slots__ = ()
 
 
-class Inert:
-    """In place of any other object: it holds nothing, and is no id."""
+class InertObject:
+    """In place of any other object: it takes what it is given, keeps nothing, and is no id."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
+    def append(self, _entry: object) -> None:
+        """Ignore an entry of a list."""
 
-class Kind:
+    def extend(self, _entries: object) -> None:
+        """Ignore entries of a list."""
+
+    add = append
+
+
+class NumpyDtype:
     """In place of ``numpy.dtype``, whose own state can be forged into wild memory access."""
 
     __slots__ = ("code", "order")
@@ -59,7 +67,7 @@ class Kind:
         self.order = "="
 
     def set_state(self, state: object) -> None:
-        """Take the order of bytes from what NumPy keeps of a dtype."""
+        """Take the byte order from what NumPy keeps of a dtype."""
         order = state[1] if type(state) is tuple and len(state) > 1 else None
         self.order = order if order in ("<", ">") else "="
 
@@ -70,19 +78,19 @@ class Kind:
         return INERT if self.code is None else struct.unpack(self.order + self.code, data)[0]
 
 
-class Name(NamedTuple):
-    """A class or function that a pickle names: what is made of the arguments it is given."""
+class StandIn(NamedTuple):
+    """In place of a class or function that a pickle names: what it makes of its arguments."""
 
     make: Callable[[tuple[Any, ...]], Any]
     is_class: bool
 
 
-INERT = Inert()
+INERT = InertObject()
 #: In place of text, bytes and numbers beyond what an id is.
-TOO_LONG = Inert()
+TOO_LONG = InertObject()
 
 
-def _inert(_arguments: tuple[Any, ...]) -> Inert:
+def _inert(_arguments: tuple[Any, ...]) -> InertObject:
     return INERT
 
 
@@ -92,14 +100,14 @@ def _prediction(arguments: tuple[Any, ...]) -> Prediction:
     return Prediction._make(arguments)
 
 
-def _kind(arguments: tuple[Any, ...]) -> Kind:
-    return Kind(arguments[0] if arguments else "")
+def _dtype(arguments: tuple[Any, ...]) -> NumpyDtype:
+    return NumpyDtype(arguments[0] if arguments else "")
 
 
 def _scalar(arguments: tuple[Any, ...]) -> Any:
     """Do as NumPy's function that makes a scalar from its bytes."""
     kind, data = arguments if len(arguments) == 2 else (None, None)
-    return kind.value(data) if type(kind) is Kind and type(data) is bytes else INERT
+    return kind.value(data) if type(kind) is NumpyDtype and type(data) is bytes else INERT
 
 
 def _bytes(arguments: tuple[Any, ...]) -> Any:
@@ -116,21 +124,21 @@ def _rebuilt(arguments: tuple[Any, ...]) -> Any:
 
 
 _INSIDE_PACKAGES = tuple(f"{package}." for package in _INERT_PACKAGES)
-_PREDICTION = Name(_prediction, is_class=True)
-_INERT_NAME = Name(_inert, is_class=True)
+_PREDICTION = StandIn(_prediction, is_class=True)
+_INERT_NAME = StandIn(_inert, is_class=True)
 _KNOWN = {
     ("surprise.prediction_algorithms.predictions", "Prediction"): _PREDICTION,
-    ("numpy", "dtype"): Name(_kind, is_class=False),
-    ("numpy._core.multiarray", "scalar"): Name(_scalar, is_class=False),
-    ("numpy.core.multiarray", "scalar"): Name(_scalar, is_class=False),
-    ("_codecs", "encode"): Name(_bytes, is_class=False),
-    ("copyreg", "_reconstructor"): Name(_rebuilt, is_class=False),
-    ("builtins", "bytes"): Name(_bytes, is_class=False),
+    ("numpy", "dtype"): StandIn(_dtype, is_class=False),
+    ("numpy._core.multiarray", "scalar"): StandIn(_scalar, is_class=False),
+    ("numpy.core.multiarray", "scalar"): StandIn(_scalar, is_class=False),
+    ("_codecs", "encode"): StandIn(_bytes, is_class=False),
+    ("copyreg", "_reconstructor"): StandIn(_rebuilt, is_class=False),
+    ("builtins", "bytes"): StandIn(_bytes, is_class=False),
     **{("builtins", name): _INERT_NAME for name in _BUILTINS},
 }
 
 
-def named(module: str, name: str) -> Name:
+def stand_in_of(module: str, name: str) -> StandIn:
     """Return what stands for a name; nothing is imported or looked up elsewhere.
 
     Raises
