@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from rich.console import RenderableType
 
 #: How the parameters of a command are typed.
 OPTIONS: ContextVar[dict[str, str]] = ContextVar("OPTIONS")
@@ -51,11 +50,6 @@ out, err = _console(stderr=False), _console(stderr=True)
 def say(text: str = "", style: str | None = None, *, wrap: bool = False, to: Console = out) -> None:
     """Print a line, whatever stands in it."""
     to.print(printable(text), style=style, soft_wrap=not wrap)
-
-
-def show(table: RenderableType, to: Console = out) -> None:
-    """Print a table, whose cells are fit for it."""
-    to.print(table)
 
 
 def emit(text: str) -> None:

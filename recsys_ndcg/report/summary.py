@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import check_choice, check_level
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring.totals import scored
 from recsys_ndcg.significance.intervals import (
     BOOTSTRAPS,

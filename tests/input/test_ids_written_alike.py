@@ -21,7 +21,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.input.ids import factorized, text_places, written
 from recsys_ndcg.input.text import typed
-from recsys_ndcg.rendering.per_user import per_user_csv
+from recsys_ndcg.rendering.exports import per_user_csv
 from tests.refusal import refused
 
 if TYPE_CHECKING:

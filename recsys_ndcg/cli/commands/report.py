@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.data import Scale, Source, Written, check_there, files_of
-from recsys_ndcg.cli.options import Choices, Measured, Style, checked_form, plan_of
-from recsys_ndcg.cli.output import check_apart
-from recsys_ndcg.cli.page import Html, check_page, write_page
+from recsys_ndcg.cli.options import (
+    Choices,
+    Measured,
+    Style,
+    checked_form,
+    plan_of,
+)
+from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
 from recsys_ndcg.cli.process import told
 from recsys_ndcg.errors import InvalidInputError
 
@@ -46,14 +51,14 @@ def report(  # noqa: PLR0913 - one parameter per option
 
 
 def _show(found: Report | Comparison, form: str, style: Style) -> None:
-    from recsys_ndcg.rendering import compared
+    from recsys_ndcg.comparison.document import LEADERBOARD, SEGMENTS
     from recsys_ndcg.report.report import Report
 
     if isinstance(found, Report):
         show_report(found, form, style)
         return
-    segments = [compared.SEGMENTS] * (found.field.groups is not None)
-    kinds = [compared.LEADERBOARD, *(() if form == "csv" else segments)]
+    segments = [SEGMENTS] * (found.field.groups is not None)
+    kinds = [LEADERBOARD, *(() if form == "csv" else segments)]
     show_comparison(found, form, style, kinds)
 
 

@@ -1,62 +1,111 @@
-"""The tables of a comparison as text, and what is said beside them."""
+"""What people read of a comparison: the leaderboard, the pairs, the segments, and the verdict."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.table import number, probability, signed
+from recsys_ndcg.rendering.document import Document, Section, ShownTable
+from recsys_ndcg.rendering.wording import interval, number, probability
+from recsys_ndcg.report.document import remarks_section, signatures_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recsys_ndcg.rendering.compared.view import Compared
+    from recsys_ndcg.comparison.comparison import Comparison
 
 LEADERBOARD, PAIRS, SEGMENTS = "leaderboard", "pairs", "segments"
+_LEADERBOARD = (
+    "Models of one tier cannot be told apart by these users. The dot is the mean over users, the "
+    "line its interval; the dashed lines are what needs no model."
+)
+_PAIRS = "Each model against each other one."
+_SEGMENTS = "The same comparison among groups of users: a model may be better for some only."
 
 
-def head(comparison: Compared) -> str:
-    """Return how many models and users there are, and how they were tested."""
-    models, users = len(comparison.models), len(comparison.users)
-    people = "user" if users == 1 else "users"
-    return f"{models} models, {users} {people}, {comparison.tested_by}"
-
-
-class Table(NamedTuple):
-    """One table of a comparison.
+def comparison_document(
+    comparison: Comparison, metric: str, kinds: Sequence[str] = (LEADERBOARD,)
+) -> Document:
+    """Return what a comparison says in one metric.
 
     Parameters
     ----------
-    kind : str
-        Leaderboard, pairs or segments.
-    cells : pandas.DataFrame
-        Of text; the first two columns are names.
-    note : str
-        What it is about, and what is counted in it.
-    bold : sequence of int
-        The rows that stand out.
+    comparison : Comparison
+        Any.
+    metric : str
+        The name of one of its metrics.
+    kinds : sequence of {'leaderboard', 'pairs', 'segments'}
+        Its tables, in their order.
     """
+    tables = [_SECTIONS[kind](comparison, metric) for kind in kinds]
+    users = len(comparison.users)
+    people = "user" if users == 1 else "users"
+    return Document(
+        title=f"{len(comparison.models)} models compared",
+        verdict=comparison.verdict_in(metric),
+        facts=f"{len(comparison.models)} models, {users} {people}, {comparison.tested_by}",
+        sections=[
+            tables[0],
+            remarks_section(comparison.remarks),
+            *tables[1:],
+            signatures_section(comparison.signatures.values()),
+        ],
+        names=[*comparison.models, *comparison.metrics],
+    )
 
-    kind: str
-    cells: pd.DataFrame
-    note: str
-    bold: Sequence[int] = ()
+
+def _board_section(comparison: Comparison, metric: str) -> Section:
+    table = leaderboard_table(comparison, metric)
+    return Section("leaderboard", "Leaderboard", _LEADERBOARD, [table])
 
 
-def table(comparison: Compared, metric: str, kind: str = LEADERBOARD) -> Table:
-    """Return a table of a comparison in one metric."""
-    if kind == PAIRS:
-        return Table(kind, _pairs(comparison, metric), _pairs_note(comparison, metric))
-    if kind == SEGMENTS:
-        return Table(kind, _segments(comparison, metric), _segments_note(comparison, metric))
-    note = visible(f"{metric}; won, tied, lost: users, against {comparison.baseline}")
-    return Table(kind, _board(comparison, metric), note, _top_tier(comparison, metric))
+def _pairs_section(comparison: Comparison, metric: str) -> Section:
+    return Section("pairs", "The pairs", _PAIRS, [pairs_table(comparison, metric)])
 
 
-def _board(comparison: Compared, metric: str) -> pd.DataFrame:
+def _segments_section(comparison: Comparison, metric: str) -> Section:
+    table = ShownTable(
+        f"Segments of users by {visible(metric)}",
+        _segments(comparison, metric),
+        left=2,
+        note=_segments_note(comparison, metric),
+        signature=visible(comparison.signature(metric).short),
+    )
+    return Section("segments", "For whom", _SEGMENTS, [table])
+
+
+_SECTIONS = {LEADERBOARD: _board_section, PAIRS: _pairs_section, SEGMENTS: _segments_section}
+
+
+def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
+    """Return the models in one metric, the top tier bold."""
+    board = comparison.leaderboards[metric]
+    return ShownTable(
+        f"Models by {visible(metric)}",
+        _board(comparison, metric),
+        left=2,
+        bold=np.flatnonzero(board["tier"] == 1).tolist(),
+        note=visible(f"{metric}; won, tied, lost: users, against {comparison.baseline}"),
+        letters=board["letters"].tolist(),
+        signature=visible(comparison.signature(metric).short),
+    )
+
+
+def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
+    """Return the pairs of models in one metric."""
+    return ShownTable(
+        f"Pairs of models by {visible(metric)}",
+        _pairs(comparison, metric),
+        left=2,
+        note=_pairs_note(comparison, metric),
+        signature=visible(comparison.signature(metric).short),
+    )
+
+
+def _board(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a leaderboard, the means of the other metrics behind it."""
     tables = comparison.leaderboards
     table = tables[metric]
@@ -64,7 +113,7 @@ def _board(comparison: Compared, metric: str) -> pd.DataFrame:
         "tier": [str(one) for one in table["tier"]],
         "model": [visible(one) for one in table.index],
         "mean": _numbers(table["mean"]),
-        f"±{level(comparison)}": _numbers((table["ci_high"] - table["ci_low"]) / 2),
+        f"±{_level(comparison)}": _numbers((table["ci_high"] - table["ci_low"]) / 2),
         "pooled": _numbers(table["pooled"]),
         "chance": _numbers(table["chance"]),
         "adjusted": _numbers(table["adjusted"]),
@@ -89,18 +138,13 @@ def _board(comparison: Compared, metric: str) -> pd.DataFrame:
     return pd.DataFrame(told)
 
 
-def _top_tier(comparison: Compared, metric: str) -> list[int]:
-    """Return the rows of the models that none is significantly better than."""
-    return np.flatnonzero(comparison.leaderboards[metric]["tier"] == 1).tolist()
-
-
-def _pairs(comparison: Compared, metric: str) -> pd.DataFrame:
+def _pairs(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a row for each pair of models."""
     table = _of(comparison.pairwise, metric)
     told = {
         "a": [visible(one) for one in table["a"]],
         "b": [visible(one) for one in table["b"]],
-        f"difference [{level(comparison)}]": [
+        f"difference [{_level(comparison)}]": [
             interval(*ends)
             for ends in zip(table["difference"], table["ci_low"], table["ci_high"], strict=True)
         ],
@@ -124,7 +168,7 @@ def _pairs(comparison: Compared, metric: str) -> pd.DataFrame:
     return pd.DataFrame(told)
 
 
-def _pairs_note(comparison: Compared, metric: str) -> str:
+def _pairs_note(comparison: Comparison, metric: str) -> str:
     """Return which difference is meant, and whether the intervals hold together."""
     table = _of(comparison.pairwise, metric)
     told = f"{metric} of a less that of b; wins: users for whom a is better"
@@ -137,7 +181,7 @@ def _pairs_note(comparison: Compared, metric: str) -> str:
     return visible(f"{told}; {kind}")
 
 
-def _segments(comparison: Compared, metric: str) -> pd.DataFrame:
+def _segments(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a row for each segment and model."""
     table = comparison.segments.loc[[metric]]
     marks = _against(comparison, table).map({True: "*", False: ""})
@@ -150,10 +194,10 @@ def _segments(comparison: Compared, metric: str) -> pd.DataFrame:
             "model": [visible(one) for one in table.index.get_level_values("model")],
             "users": _counts(table["users"]),
             "mean": _numbers(table["mean"]),
-            f"±{level(comparison)}": _numbers((table["ci_high"] - table["ci_low"]) / 2),
+            f"±{_level(comparison)}": _numbers((table["ci_high"] - table["ci_low"]) / 2),
             "pooled": _numbers(table["pooled"]),
             "chance": _numbers(table["chance"]),
-            f"difference [{level(comparison)}]": [
+            f"difference [{_level(comparison)}]": [
                 interval(*ends) + mark for *ends, mark in differences
             ],
             "corrected p": [probability(one) for one in table["p_corrected"]],
@@ -161,28 +205,21 @@ def _segments(comparison: Compared, metric: str) -> pd.DataFrame:
     )
 
 
-def _segments_note(comparison: Compared, metric: str) -> str:
+def _segments_note(comparison: Comparison, metric: str) -> str:
     """Return which difference is meant, and whose interval stands beside it."""
     against = _against(comparison, comparison.segments.loc[[metric]]).any()
     star = "; *: against the whole" if against else ""
     return visible(f"difference in {metric} to {comparison.baseline}, each interval its own{star}")
 
 
-def _against(comparison: Compared, table: pd.DataFrame) -> pd.Series[bool]:
+def _against(comparison: Comparison, table: pd.DataFrame) -> pd.Series[bool]:
     """Return which differences surely have the other sign than over all segments."""
     return table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
 
 
-def level(comparison: Compared) -> str:
+def _level(comparison: Comparison) -> str:
     """Return at which level intervals are."""
     return f"{100 * (1 - comparison.how.alpha):.10g}%"
-
-
-def interval(middle: float, low: float, high: float) -> str:
-    """Return a difference with its ends."""
-    if np.isnan(middle):
-        return "-"
-    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"
 
 
 def _numbers(values: pd.Series[float]) -> list[str]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recsys_ndcg.rendering import bars, progress
-from recsys_ndcg.rendering.progress import followed, progress_bar
-from recsys_ndcg.rendering.steps import Line, Steps, clock
+from recsys_ndcg import progress
+from recsys_ndcg.progress import Line, Steps, clock, followed, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 JOB = """
 import sys, time
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 with progress_bar(wanted=True, after=0) as show:
     show("[b]Fitting[/b]", 0.25)
     time.sleep(0.5)
@@ -132,7 +131,7 @@ def test_what_is_followed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_steps_tell_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the pace of what is done; what is left counts down, and does not fall below nothing."""
     now = 100.0
-    monkeypatch.setattr("recsys_ndcg.rendering.steps.monotonic", lambda: now)
+    monkeypatch.setattr("recsys_ndcg.progress.monotonic", lambda: now)
     steps = Steps()
     assert steps.lines(now) == []
     steps.set("Fitting", 0)
@@ -216,7 +215,7 @@ def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyP
     vars(inner)["display"] = display
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", inner)
-    bar = bars.bar_here()
+    bar = progress.bar_here()
     assert bar is not None
     with bar:
         bar.show([Line("<b>", 0.25, "0:01, 0:03 left"), Line("Looking", None, "0:01")])
@@ -229,4 +228,4 @@ def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyP
     assert "100%" in second
     assert last == ""
     vars(ipython)["get_ipython"] = SimpleNamespace  # IPython in a terminal
-    assert not isinstance(bars.bar_here(), type(bar))
+    assert not isinstance(progress.bar_here(), type(bar))
