@@ -21,6 +21,7 @@ ROOMS = [
     "arrays",
     "parallel",
     "progress",
+    "files",
     "datasets",
     "significance",
     "convention",
@@ -59,11 +60,10 @@ OPTIONAL = {
     "pyspark",
 }
 MAY_USE_OPTIONAL = {
-    "input/contents.py",
-    "input/arrow/feather.py",
+    "files/contents.py",
     "input/arrow/text.py",
-    "input/arrow/parquet.py",
-    "input/arrow/plain_columns.py",
+    "input/arrow/files.py",
+    "input/text/plain.py",
     "rendering/page/assembling.py",
     "rendering/page/charts.py",
     "rendering/plots/charts.py",

@@ -190,8 +190,8 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
 
 def _form_for(path: Path) -> str:
     """Return the form in which scores of users go to a file; a stream gets CSV."""
+    from recsys_ndcg.files.writing import is_stream
     from recsys_ndcg.rendering.exports import form_of
-    from recsys_ndcg.rendering.writing import is_stream
 
     if is_dash(path) or is_stream(path):
         return ".csv"
@@ -203,7 +203,7 @@ def _form_for(path: Path) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from recsys_ndcg.rendering.writing import write_whole
+    from recsys_ndcg.files.writing import write_whole
 
     if is_dash(path):
         emit(content.decode())

@@ -1,7 +1,11 @@
-"""Columns of a binary file that pyarrow reads, one by one as they are asked for."""
+"""Parquet and Feather: columns that pyarrow reads one by one, as they are asked for.
+
+No more is read, or believed, than what is asked for and what a file of this size can hold.
+"""
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.files.contents import most_bytes
 from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.contents import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +24,10 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.ids import Coded
 
 Result = TypeVar("Result")
+_ROWS_ANYWAY = 500_000
+_ROWS_PER_BYTE = 16  # half a bit each
+_FILE = b"ARROW1"  # how a Feather file begins that is no stream
+_PACKED = b"\x28\xb5\x2f\xfd"  # how what zstd packed begins
 
 
 class ArrowColumns(Mapping[str, Any]):
@@ -81,7 +89,7 @@ class ArrowColumns(Mapping[str, Any]):
             self._refuse(f"has the column {twice!r} twice; keep one.")
 
     def _check_rows(self, count: int) -> None:
-        self._check(count, most_rows(self._size), "rows")
+        self._check(count, _ROWS_ANYWAY + _ROWS_PER_BYTE * self._size, "rows")
 
     def _check_room(self, count: int) -> None:
         self._check(count, most_bytes(self._size), "bytes")
@@ -112,7 +120,108 @@ class ArrowColumns(Mapping[str, Any]):
             raise InvalidInputError(msg) from None
 
 
-def is_text(kind: Any) -> bool:
+class ParquetColumns(ArrowColumns):
+    """The columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that exists.
+
+    Raises
+    ------
+    InvalidInputError
+        The file is no Parquet, is damaged, or stands for far more rows than it has room for.
+    MissingExtraError
+        pyarrow is not installed, or fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with needing("pyarrow", job="Reading Parquet", extra="scale"):
+            from pyarrow import OSFile, parquet  # type: ignore[import-untyped] # noqa: PLC0415
+        super().__init__(path, "Parquet")
+        name = os.fsencode(path)  # which need not be text in UTF-8
+        self._take_types(self._read(lambda: parquet.read_schema(OSFile(name))))
+        text = [name for name, kind in self._types.items() if _is_text(kind)]
+        # text is read as distinct values and codes, or a long one would be copied for every row
+        self._file = self._read(lambda: parquet.ParquetFile(OSFile(name), read_dictionary=text))
+        self._check_size()
+
+    def _column(self, name: str) -> Any:
+        return self._file.read(columns=[name]).column(name)
+
+    def _check_size(self) -> None:
+        told = self._file.metadata
+        groups = [told.row_group(place).num_rows for place in range(told.num_row_groups)]
+        if min([told.num_rows, *groups]) < 0 or sum(groups) != told.num_rows:
+            self._refuse("cannot be read as Parquet (it is damaged: its numbers of rows disagree).")
+        self._check_rows(told.num_rows)
+        # of all columns: asked about one alone, pyarrow ends the process where a file is damaged
+        self._check_room(
+            sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
+        )
+
+
+class FeatherColumns(ArrowColumns):
+    """The columns of a Feather file, or of another in the format of Arrow, file or stream.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that exists.
+
+    Raises
+    ------
+    InvalidInputError
+        The file is none, is damaged, or stands for far more than it has room for.
+    MissingExtraError
+        pyarrow is not installed, or fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with needing("pyarrow", job="Reading Feather", extra="scale"):
+            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+            from pyarrow import ipc  # noqa: PLC0415
+        super().__init__(path, "Feather")
+        self._arrow, self._ipc = pa, ipc
+        self._content = self._read(path.read_bytes)
+        self._check_room(self._told_room())
+        self._take_types(self._read(lambda: self._opened([]).schema))
+        places = [0] if self._types else []
+        self._check_rows(sum(self._read(lambda: [len(one) for one in self._batches(places)])))
+
+    def _column(self, name: str) -> Any:
+        chunks = [batch.column(name) for batch in self._batches([[*self._types].index(name)])]
+        for chunk in chunks:
+            chunk.validate(full=True)  # what is damaged may point anywhere
+        return self._arrow.chunked_array(chunks, self._types[name])
+
+    def _batches(self, places: list[int]) -> list[Any]:
+        opened = self._opened(places)
+        if hasattr(opened, "get_batch"):
+            return [opened.get_batch(place) for place in range(opened.num_record_batches)]
+        return list(opened)
+
+    def _opened(self, places: list[int]) -> Any:
+        options = self._ipc.IpcReadOptions(included_fields=places)
+        opened = self._ipc.open_file if self._content[:6] == _FILE else self._ipc.open_stream
+        return opened(self._arrow.py_buffer(self._content), options=options)
+
+    def _told_room(self) -> int:
+        """Return to how much it unpacks, which stands before what zstd packed.
+
+        lz4 packs no tighter than a file may be.
+        """
+        content = np.frombuffer(self._content, dtype=np.uint8)
+        # looked for by its rarest sign first: bytes have no fast search of several
+        rare = np.flatnonzero(content[1:-2] == _PACKED[1])
+        for place in (0, 2, 3):
+            rare = rare[content[rare + place] == _PACKED[place]]
+        starts = rare.tolist()
+        return sum(int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)
+
+
+def _is_text(kind: Any) -> bool:
     """Tell a type of pyarrow whose values are text."""
     return str(kind) in {"string", "large_string", "binary", "large_binary"}
 
@@ -134,7 +243,7 @@ def _values(chunk: Any) -> Ids:
         found: Ids = series.to_numpy()
         return found
     values = _values(chunk.dictionary)
-    if is_text(chunk.dictionary.type):
+    if _is_text(chunk.dictionary.type):
         values = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)[:-1]
     if chunk.null_count:
         values = np.array([*values.tolist(), None], dtype=object)  # the last is that of code -1

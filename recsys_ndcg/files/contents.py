@@ -1,4 +1,4 @@
-"""The bytes of a file or a stream, unpacked if its name says that it is packed, within bounds."""
+"""The bytes of a file or a stream, unpacked where its name says that it is packed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
 
 #: Where data is read from: a file by its name, or what is open for reading bytes.
 Place = str | Path | IO[bytes]
-#: Of a text whose columns nobody can have meant: reading them takes minutes.
-MOST_COLUMNS = 1000
-_ROWS_ANYWAY = 500_000
-_ROWS_PER_BYTE = 16  # half a bit each
+_BLOCK = 1 << 20
 #: What a file may unpack to: so many bytes, and so many for each of its own.
 BYTES_ANYWAY = 1 << 26
 BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
-_BLOCK = 1 << 20
 #: How packed bytes begin, for what has no name.
 _BEGINS = {
     b"\x1f\x8b": ".gz",
@@ -37,16 +33,6 @@ _BEGINS = {
     b"\xfd7zXZ\0": ".xz",
     b"PK\x03\x04": ".zip",
 }
-
-
-def most_rows(size: int) -> int:
-    """Return how many rows a file of so many bytes may have."""
-    return _ROWS_ANYWAY + _ROWS_PER_BYTE * size
-
-
-def most_bytes(size: int) -> int:
-    """Return how many bytes a file of so many may unpack to."""
-    return BYTES_ANYWAY + BYTES_PER_BYTE * size
 
 
 @dataclass(frozen=True)
@@ -143,6 +129,14 @@ def named(place: Place) -> str:
     if name == "<stdin>":
         return "standard input"
     return str(name) if name and isinstance(name, str | Path) else "the stream"
+
+
+def most_bytes(size: int) -> int:
+    """Return how many bytes a file of so many may unpack to.
+
+    Few bytes can unpack to as many as one likes.
+    """
+    return BYTES_ANYWAY + BYTES_PER_BYTE * size
 
 
 def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
