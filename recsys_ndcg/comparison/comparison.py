@@ -462,8 +462,8 @@ class Comparison:
             The file cannot be written.
         """
         from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - with all plots
-        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
         from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
 
         page = render(comparison_page(self), "page")
         if path is not None:
