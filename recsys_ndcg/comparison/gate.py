@@ -14,7 +14,7 @@ from recsys_ndcg.rendering.wording import p_value, size
 from recsys_ndcg.significance.sample_size import power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,19 @@ def check_margin(margin: Any) -> float:
     return float(margin)
 
 
-def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gate:
+def not_worse(result: MetricComparison, model: str, baseline: str, margin: float) -> Gate:
     """Tell whether it is shown that a model is not worse than another by a margin or more.
 
     Two things let it fail: the model is worse, or the users are too few to show that it is not;
     the reason says which, and in that case how many users would do.
     """
-    found, alpha = contest.tested, contest.how.alpha
-    pair = contest.named_pairs.index((model, baseline))
+    found, alpha = result.tested, result.how.alpha
+    pair = result.named_pairs.index((model, baseline))
     difference, p = float(found.difference[pair]), float(found.p_not_worse[pair])
     users, deviation = int(found.users[pair]), float(found.deviation[pair])
-    apart = contest.sign * difference
+    apart = result.sign * difference
     plus = "+" if apart > 0 else ""
-    where = f"{model} against {baseline} in {contest.name}"
+    where = f"{model} against {baseline} in {result.name}"
     what = f"{where}: {plus}{size(apart)} over {people(users)}"
     if np.isnan(p):
         return Gate(passed=False, reason=visible(f"{what}. Too few users have a score in both."))

@@ -12,7 +12,7 @@ from recsys_ndcg.comparison.common_users import CHANCE, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.comparison.gate import check_margin
-from recsys_ndcg.comparison.models import Field
+from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.comparison.over_runs import averaged
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
 from recsys_ndcg.errors.visible import is_encodable
@@ -143,7 +143,7 @@ def compare(  # noqa: PLR0913 - the contract
     entered = _with_baseline(together.contenders, baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     first = next(iter(entered))
-    field = Field(
+    compared = ComparedModels(
         entered,
         how,
         first if baseline is None else baseline,
@@ -153,7 +153,7 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(together.other_metrics),
         progress=progress,
     )
-    return Comparison(field)
+    return Comparison(compared)
 
 
 def _how(test: str, correction: str | None, **choices: Any) -> Testing:

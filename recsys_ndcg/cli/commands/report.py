@@ -57,7 +57,7 @@ def _show(found: Report | Comparison, form: str, style: Style) -> None:
     if isinstance(found, Report):
         show_report(found, form, style)
         return
-    segments = [SEGMENTS] * (found.field.groups is not None)
+    segments = [SEGMENTS] * (found.compared.groups is not None)
     kinds = [LEADERBOARD, *(() if form == "csv" else segments)]
     show_comparison(found, form, style, kinds)
 
