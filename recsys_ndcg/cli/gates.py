@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.cli.data import Source, Written
     from recsys_ndcg.cli.options import Choices
-    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.comparison.verdict import Gate
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
@@ -87,7 +87,7 @@ class Limit(NamedTuple):
 
     def gate(self, mean: float, users: int, of: str = "") -> Gate:
         """Tell whether a mean passes."""
-        from recsys_ndcg.comparison.gate import Gate
+        from recsys_ndcg.comparison.verdict import Gate
 
         name = str(self.metric)
         if math.isnan(mean):
@@ -180,7 +180,7 @@ def need_margin(margin: float | None) -> None:
     InvalidInputError
         It is missing, or no number above 0.
     """
-    from recsys_ndcg.comparison.gate import check_margin
+    from recsys_ndcg.comparison.verdict import check_margin
 
     if margin is None:
         msg = (

@@ -117,8 +117,8 @@ class Statistics:
             An option cannot be used.
         """
         from recsys_ndcg.comparison.common_users import CHANCE, USERS
-        from recsys_ndcg.comparison.gate import check_margin
         from recsys_ndcg.comparison.reading_models import check_baseline
+        from recsys_ndcg.comparison.verdict import check_margin
 
         choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
         how = Testing.of(self.test, self.correction or None, **choices)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison import gate as gates
 from recsys_ndcg.comparison import storage
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
@@ -17,7 +16,7 @@ from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
-from recsys_ndcg.comparison.verdict import how_tested, verdict
+from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.report import tracking
@@ -309,7 +308,7 @@ class Comparison:
         margin: float | None = None,
         metric: str | Metric | None = None,
         alpha: float | None = None,
-    ) -> gates.Gate:
+    ) -> Gate:
         """Tell whether it is shown that a model is not worse than another by a margin or more.
 
         Parameters
@@ -343,7 +342,7 @@ class Comparison:
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = gates.check_margin(self.compared.margin if margin is None else margin)
+        margin = check_margin(self.compared.margin if margin is None else margin)
         other = self.compared.model(self.compared.baseline if than is None else than)
         model = self.compared.model(model)
         if model == other:
@@ -353,7 +352,7 @@ class Comparison:
         level = self.compared.how.alpha if alpha is None else alpha
         how = replace(self.compared.how, test="t", correction="none", alpha=level)
         result = MetricComparison.of(self.compared.metric(metric), pair, how, margin)
-        return gates.not_worse(result, model, other, margin)
+        return not_worse(result, model, other, margin)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from recsys_ndcg.comparison.common_users import CHANCE, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.contender import Contender
-from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.comparison.over_runs import averaged
+from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
 from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured

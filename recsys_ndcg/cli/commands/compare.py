@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.cli.gates import Limit
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.comparison.verdict import Gate
     from recsys_ndcg.metrics import Metric
 
 
