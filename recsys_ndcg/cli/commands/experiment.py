@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
+from recsys_ndcg.cli.options import Style, checked_form
 from recsys_ndcg.cli.output import Html, check_apart, check_page, show_document, write_page
-from recsys_ndcg.cli.parameters import Style, checked_form
 from recsys_ndcg.cli.process import err, say, told
 from recsys_ndcg.errors.visible import visible
 
