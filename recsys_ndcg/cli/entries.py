@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.cli.source import is_dash, lists_of, same_file
 from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
 from recsys_ndcg.errors.visible import escape_surrogates
+from recsys_ndcg.input.file_kinds import stem_of
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
-
-_ENDS = re.compile(
-    r"(\.(csv|tsv|txt|jsonl|ndjson|json|parquet|pq|feather|arrow|pickle|pkl|run))?"
-    r"(\.(gz|zst|bz2|xz|zip))?$",
-    re.IGNORECASE,
-)
 
 
 def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
@@ -97,7 +91,7 @@ def _with_folders(paths: Sequence[Path]) -> list[str]:
 def _stem(path: Path) -> str:
     if is_dash(path):
         return "standard input"
-    return _ENDS.sub("", path.name, count=1) or path.name or str(path)
+    return stem_of(path.name, ".run") or path.name or str(path)
 
 
 def check_there(path: Path) -> None:

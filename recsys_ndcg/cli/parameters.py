@@ -11,6 +11,7 @@ import typer
 
 from recsys_ndcg.cli import options
 from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.input.file_kinds import describe_kinds
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring.plan import Plan
@@ -51,8 +52,7 @@ class Source:
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Predictions: CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz "
-            ".zip); .parquet, .feather, .arrow; pickled Surprise predictions. '-' reads text from "
+            help=f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from "
             "standard input.",
             show_default=False,
         ),

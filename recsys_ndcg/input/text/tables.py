@@ -120,7 +120,7 @@ class TextTable:
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
             self._refuse(name, absent, "is missing")
-        return values.to_numpy()
+        return np.asarray(values, dtype=np.float64)
 
     def _parsed(self, text: str, separator: str, *, heading: bool) -> pd.DataFrame:
         try:
