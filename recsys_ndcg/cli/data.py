@@ -13,6 +13,7 @@ import typer
 
 from recsys_ndcg.cli.options import pairs_from
 from recsys_ndcg.errors import InvalidInputError, reading
+from recsys_ndcg.input.file_kinds import describe_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +35,7 @@ class Source:
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Predictions: CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz "
-            ".zip); .parquet, .feather, .arrow; pickled Surprise predictions. '-' reads text from "
+            help=f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from "
             "standard input.",
             show_default=False,
         ),

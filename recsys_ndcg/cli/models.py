@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +14,7 @@ from recsys_ndcg.cli.data import Source, Written, check_there, is_dash, lists_of
 from recsys_ndcg.cli.options import beginning
 from recsys_ndcg.errors import InvalidInputError, check_choice
 from recsys_ndcg.errors.visible import escape_surrogates
+from recsys_ndcg.input.file_kinds import stem_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
-
-_ENDS = re.compile(
-    r"(\.(csv|tsv|txt|jsonl|ndjson|json|parquet|pq|feather|arrow|pickle|pkl|run))?"
-    r"(\.(gz|zst|bz2|xz|zip))?$",
-    re.IGNORECASE,
-)
 
 
 def _users() -> Iterable[str]:
@@ -207,7 +201,7 @@ def _with_folders(paths: Sequence[Path]) -> list[str]:
 def _stem(path: Path) -> str:
     if is_dash(path):
         return "standard input"
-    return _ENDS.sub("", path.name, count=1) or path.name or str(path)
+    return stem_of(path.name, ".run") or path.name or str(path)
 
 
 @dataclass(frozen=True)
