@@ -3,6 +3,7 @@ from recsys_ndcg.errors.checks import check_path as check_path
 from recsys_ndcg.errors.checks import is_number as is_number
 from recsys_ndcg.errors.checks import needing as needing
 from recsys_ndcg.errors.checks import reading as reading
+from recsys_ndcg.errors.checks import refuse as refuse
 from recsys_ndcg.errors.classes import DataWarning as DataWarning
 from recsys_ndcg.errors.classes import DivergedModelError as DivergedModelError
 from recsys_ndcg.errors.classes import InvalidInputError as InvalidInputError

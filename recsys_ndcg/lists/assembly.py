@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,13 +11,17 @@ from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, encode, encode_together
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.input.rows import check_rows_there
+from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
 from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from recsys_ndcg.arrays import Codes, Floats, Ids
     from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.lists.candidates import Sizes
 
 Lists = TypeVar("Lists", bound=GroupedLists)
 #: The columns that labels never have.
@@ -48,8 +52,15 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     )
 
 
-def join(
-    labels: Rows, results: Rows, duplicates: str, kind: type[Lists], *, part: bool = False
+def join(  # noqa: PLR0913 - two tables, how they are joined, and what results were chosen from
+    labels: Rows,
+    results: Rows,
+    duplicates: str,
+    kind: type[Lists],
+    *,
+    part: bool = False,
+    n_items: Sizes | None = None,
+    items: Iterable[Any] | None = None,
 ) -> Lists:
     """Return the lists, of some kind, made from labels and results.
 
@@ -63,11 +74,14 @@ def join(
         Of the lists.
     part : bool
         Whether they are a part of all that there is, one of them perhaps without rows.
+    n_items, items
+        From how many, or which, candidates the results were chosen, as for `chosen_from`.
 
     Raises
     ------
     InvalidInputError
-        A table is empty, their ids can never meet, or a pair occurs twice that must not.
+        A table is empty, their ids can never meet, a pair occurs twice that must not, or there are
+        fewer candidates than items that are known.
     """
     if not part:
         check_rows_there(labels.user, "the labels")
@@ -80,19 +94,19 @@ def join(
     if len(labels.user) and len(results.user):
         check_same_ids(ids, ("the labels", "the results"))
     pairs = [(*pair, name) for name, pair in ids.items()]
-    (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
-    split, sizes = len(labels.user), (len(users), len(items))
+    (users, user), (item_ids, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
+    split, sizes = len(labels.user), (len(users), len(item_ids))
     known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
     found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
     known, _, extra_labels = distinct_by_user(known, *sizes, rule)
     listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
     joined, unlisted = _join_labels(listed, known, *sizes)
     unlisted_offsets = offsets_of(unlisted.user, len(users))
-    return kind(
+    joined_lists = kind(
         users=users,
         offsets=offsets,
         columns=joined | listed.without_user,
-        item_ids=items,
+        item_ids=item_ids,
         unlisted_offsets=unlisted_offsets,
         unlisted=unlisted.without_user,
         missing=(np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
@@ -101,6 +115,7 @@ def join(
         duplicates=rule,
         repeats=extra_labels + extra_results,
     )
+    return chosen_from(joined_lists, n_items, items)
 
 
 def _codes(user: Codes, item: Codes | None) -> dict[str, Codes]:

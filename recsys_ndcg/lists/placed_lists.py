@@ -18,32 +18,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
 
 
-#: Rules for ties that need not know which of the tied items is which.
-ANY_ORDER = ("expected", "best", "worst")
-
-
-def other_places(
-    placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
-) -> tuple[str, Any, Any] | None:
-    """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
-
-    Parameters
-    ----------
-    placed, wanted : pairs of Convention and float
-        With the threshold, which may say what counts as recommended.
-    """
-    (was, limit), (now, threshold) = placed, wanted
-    names = ["tie_tolerance", "impossible", "recommend_from"]
-    if now.ties not in ANY_ORDER:
-        names.append("ties")
-    for name in names:
-        if getattr(was, name) != getattr(now, name):
-            return name, getattr(was, name), getattr(now, name)
-    if now.recommend_from == "threshold" and limit != threshold:
-        return "threshold", limit, threshold
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class Unlabelled(Columns):
     """The first unlabelled items of every list, for showing a list.
@@ -256,6 +230,28 @@ class PlacedLists(GroupedLists):
             duplicates=self.duplicates,
             repeats=self.repeats,
         )
+
+    @staticmethod
+    def other_choice(
+        placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
+    ) -> tuple[str, Any, Any] | None:
+        """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
+
+        Parameters
+        ----------
+        placed, wanted : pairs of Convention and float
+            With the threshold, which may say what counts as recommended.
+        """
+        (was, limit), (now, threshold) = placed, wanted
+        names = ["tie_tolerance", "impossible", "recommend_from"]
+        if not now.any_order:
+            names.append("ties")
+        for name in names:
+            if getattr(was, name) != getattr(now, name):
+                return name, getattr(was, name), getattr(now, name)
+        if now.recommend_from == "threshold" and limit != threshold:
+            return "threshold", limit, threshold
+        return None
 
     def cut(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some of the users, with their places."""

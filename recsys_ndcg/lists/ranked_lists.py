@@ -12,7 +12,6 @@ from recsys_ndcg.input.rows import Rows, floats, ids_of
 from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 from recsys_ndcg.lists.assembly import group, join
-from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
@@ -266,7 +265,7 @@ class RankedLists(GroupedLists):
         [1.0, nan]
         """
         tables = read_labels(labels, columns, text), read_results(results, columns, text)
-        return chosen_from(join(*tables, duplicates, cls), n_items, items)
+        return join(*tables, duplicates, cls, n_items=n_items, items=items)
 
     @classmethod
     def from_trec(
@@ -295,5 +294,5 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([2.0], [1.0])
         """
-        lists = join(read_qrels(qrels), read_run(run), duplicates, cls)
-        return chosen_from(lists, n_items, items)
+        tables = read_qrels(qrels), read_run(run)
+        return join(*tables, duplicates, cls, n_items=n_items, items=items)

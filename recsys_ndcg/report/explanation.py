@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.gains import discounts, gains
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, refuse, shown
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.lists.preparation import prepared, refuse
+from recsys_ndcg.lists.preparation import prepare
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.metrics.ndcg import NDCG
 from recsys_ndcg.ranking.graded_lists import GradedLists
@@ -34,13 +33,13 @@ def explained(
     (place,) = places_of(lists.users, [user]).tolist()
     own = lists.between(place, place + 1)
     refuse_what_evaluation_refuses(own, measurement, k)
-    own = prepared(own, measurement.convention)
+    own = prepare(own, measurement.convention)
     ranking = ranked_to(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
     ideal = ideal_gains(ranking, 0, listed, k)
     depth = len(ideal)
-    weights = discounts(depth, measurement.convention)
+    weights = measurement.convention.discounts(depth)
     gain = np.zeros(depth)
     gain[:listed] = ranking.gain[0, :listed]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(ideal * weights)
@@ -113,7 +112,7 @@ def ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
         known = np.concatenate([known, ids[codes]])
-    best = np.argsort(-gains(true, convention, measurement.threshold), kind="stable")[:depth]
+    best = np.argsort(-convention.gains(true, measurement.threshold), kind="stable")[:depth]
     items[: len(best)] = known[best].tolist()
     return items
 

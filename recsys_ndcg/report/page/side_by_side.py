@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import discounts
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.preparation import prepared
+from recsys_ndcg.lists.preparation import prepare
 from recsys_ndcg.report.explanation import (
     ideal_gains,
     ideal_items,
@@ -65,7 +64,7 @@ def side_by_side(audit: Audit, users: Positions, k: int = DEPTH) -> Sides | None
     except InvalidInputError:  # a list has no gains, or a catalogue keeps fewer ranks
         return None
     back = np.argsort(order, kind="stable").tolist()
-    weights = discounts(k, measurement.convention)
+    weights = measurement.convention.discounts(k)
     return Sides([own[place] for place in back], [ideal[place] for place in back], weights)
 
 
@@ -75,7 +74,7 @@ def _found(
     """Return both lists of every user; all are sorted at once."""
     refuse_what_evaluation_refuses(lists, measurement, k)
     estimated = not lists.order_only
-    lists = prepared(lists, measurement.convention)
+    lists = prepare(lists, measurement.convention)
     ranking = ranked_to(lists, measurement, k)
     rows, ranks = ranking.ranks_of_rows
     owner = lists.user_of_row[rows]

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import least_recommended, rounded
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import encode, text_places
 from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
-from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
+from recsys_ndcg.lists.placed_lists import PlacedLists, Unlabelled
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
@@ -59,11 +58,11 @@ def placing(plan: Plan) -> Convention:
     InvalidInputError
         They do not: under a library's name, which measures them otherwise.
     """
-    by_items = [one for one in plan.measurements if one.convention.ties not in ANY_ORDER]
+    by_items = [one for one in plan.measurements if not one.convention.any_order]
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
-        if other := other_places(placed, wanted):
+        if other := PlacedLists.other_choice(placed, wanted):
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
@@ -106,7 +105,7 @@ class Placement:
         # without a threshold nothing is measured that asks what is recommended by it
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         if given is not None:
-            self._limit = least_recommended(convention, threshold)
+            self._limit = convention.least_recommended(threshold)
         self._users, user = encode(labels.user, "user")
         self._items, item = encode(labels.columns["item"], "item")
         in_common(candidates.items, self._items, "item", _TABLES)
@@ -192,7 +191,7 @@ class Placement:
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
         row, column = self._user[own] - block.first, self._inner_item[self._item[own]]
-        values = rounded(block.table, self._convention)
+        values = self._convention.rounded(block.table)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
         above = n_items - _count(ascending, row, value, equal=True)
