@@ -12,6 +12,7 @@ from recsys_ndcg.errors.classes import RecsysNdcgError as RecsysNdcgError
 from recsys_ndcg.errors.classes import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.errors.visible import PLAINLY as PLAINLY
+from recsys_ndcg.errors.visible import counted as counted
 from recsys_ndcg.errors.visible import escape_surrogates as escape_surrogates
 from recsys_ndcg.errors.visible import is_encodable as is_encodable
 from recsys_ndcg.errors.visible import nearest as nearest

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges, read_only
+from recsys_ndcg.errors import counted
 from recsys_ndcg.input.ids import text_places
 from recsys_ndcg.lazy import lazy
 
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number and what there is of it: ``1 user``, ``2 users``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
