@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.ids import Coded, encode, encode_together
-from recsys_ndcg.input.labels import check_same_ids
-from recsys_ndcg.input.rows import check_rows_there
+from recsys_ndcg.input.ids import encode
+from recsys_ndcg.input.labels_and_results import encode_both
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
@@ -19,7 +17,7 @@ from recsys_ndcg.parallel import blocks_of, in_threads
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from recsys_ndcg.arrays import Codes, Floats, Ids
+    from recsys_ndcg.arrays import Codes, Floats
     from recsys_ndcg.input.rows import Rows
     from recsys_ndcg.lists.candidates import Sizes
 
@@ -84,17 +82,10 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
         fewer candidates than items that are known.
     """
     if not part:
-        check_rows_there(labels.user, "the labels")
-        check_rows_there(results.user, "the results")
+        labels.check_there()
+        results.check_there()
     rule = Convention(duplicates=duplicates).duplicates
-    ids_of_both = [one.columns[name] for name in ("user", "item") for one in (labels, results)]
-    n_rows = len(labels.user) + len(results.user)
-    known_user, found_user, known_item, found_item = in_threads(_by_distinct, ids_of_both, n_rows)
-    ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
-    if len(labels.user) and len(results.user):
-        check_same_ids(ids, ("the labels", "the results"))
-    pairs = [(*pair, name) for name, pair in ids.items()]
-    (users, user), (item_ids, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
+    (users, user), (item_ids, item) = encode_both(labels, results)
     split, sizes = len(labels.user), (len(users), len(item_ids))
     known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
     found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
@@ -120,11 +111,6 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
 
 def _codes(user: Codes, item: Codes | None) -> dict[str, Codes]:
     return {"user": user} if item is None else {"user": user, "item": item}
-
-
-def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
-    """Return a column of text by its distinct values, and any other as it is."""
-    return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
 def _join_labels(

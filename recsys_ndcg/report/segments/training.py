@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.ids import Coded, encode, in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.report.segments.user_columns import is_table, users_in
 

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import about, warn
 from recsys_ndcg.input.dispatch import those_of
 from recsys_ndcg.input.frames import Table
-from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
-from recsys_ndcg.input.labels_and_results import LOWEST
+from recsys_ndcg.input.labels_and_results import (
+    LOWEST,
+    labels_from,
+    results_from,
+    score_column,
+    warn_ungraded,
+)
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.scale.doors import is_pair

@@ -9,8 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import edges
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import encode, text_places
-from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.ids import encode, in_common, text_places
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.assembly import group
