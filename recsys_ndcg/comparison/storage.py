@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.contender import TABLES, Contender
-from recsys_ndcg.comparison.field import Field
+from recsys_ndcg.comparison.models import Field
 from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.input.ids import column_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.parameters import Parameter
+    from recsys_ndcg.comparison.contender import Parameter
     from recsys_ndcg.report.parts import Part
     from recsys_ndcg.report.possible import Doubt
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, counted, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.truth import hashed
@@ -17,7 +17,6 @@ from recsys_ndcg.scale.seen import MOST, Seen
 from recsys_ndcg.scale.settings import check_alike, contradicting, differences, settled
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.significance.testing import check_choice
 
 if TYPE_CHECKING:
     from typing import Self
