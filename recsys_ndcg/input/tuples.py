@@ -159,24 +159,6 @@ def read_numbers(values: list[Any], column: str) -> Floats:
     return reader.numbers
 
 
-def read_ids(values: list[Any], column: str) -> Ids | Coded:
-    """Return a column of ids.
-
-    Raises
-    ------
-    InvalidInputError
-        An id cannot be hashed.
-
-    Examples
-    --------
-    >>> read_ids(["b", "a", "b"], "user").codes
-    array([0, 1, 0], dtype=int32)
-    """
-    reader = IdReader(column, len(values))
-    _read(values, reader)
-    return reader.ids
-
-
 def _read(values: list[Any], reader: Reader) -> None:
     for start in range(0, len(values), marshalled.CHUNK):
         reader.take(values[start : start + marshalled.CHUNK], start)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, check_choice, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.grouped_lists import GroupedLists, counted
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.truth import hashed
 from recsys_ndcg.scale.batches import Table, column, dense, flat_rows
 from recsys_ndcg.scale.parts import Parts
