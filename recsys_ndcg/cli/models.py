@@ -40,7 +40,7 @@ def _users() -> Iterable[str]:
 
 
 def _segments() -> Iterable[str]:
-    from recsys_ndcg.report.segments.built_in import BUILT_IN
+    from recsys_ndcg.report.segments.user_groups import BUILT_IN
 
     return BUILT_IN
 

@@ -35,11 +35,11 @@ from recsys_ndcg.report.page import (
     leading,
     named,
     numbers,
-    options,
     reproduced,
     spread,
 )
-from recsys_ndcg.report.segments.built_in import BUILT_IN
+from recsys_ndcg.report.reproducing import options
+from recsys_ndcg.report.segments.user_groups import BUILT_IN
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _audited(comparison: Comparison) -> Section:
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
     for model, one in [*comparison.compared.contenders.items()][:most]:
         if one.report is not None:
-            parts = [Sentences(one.report.remarks), audit_table(one.report)]
+            parts: list[Part] = [Sentences(one.report.remarks), audit_table(one.report)]
             details.append(Details(f"The audit of {model}", parts))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 

@@ -21,8 +21,8 @@ from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.saved_files import is_saved
-from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.report.segments.user_columns import is_table
+from recsys_ndcg.report.segments.user_groups import segments_of
 from recsys_ndcg.scoring.plan import Plan, chosen_metrics
 from recsys_ndcg.significance.testing import Testing
 
