@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,19 +16,21 @@ from recsys_ndcg.errors import InvalidInputError, reading
 from recsys_ndcg.input.file_kinds import describe_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.ranked_lists import RankedLists
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
 
+Saved = TypeVar("Saved")
+
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 _ASKED = "Give FILE, or --labels and --results, or --qrels and --run."
 
 
 @dataclass(frozen=True)
-class Source:
+class DataOptions:
     """Where the predictions are."""
 
     file: Annotated[
@@ -109,7 +111,7 @@ class Scale:
 
     def measured(
         self,
-        source: Source,
+        source: DataOptions,
         written: Written,
         plan: Plan,
         per_user: Path | None = None,
@@ -148,7 +150,7 @@ class Scale:
         """The files beyond the first one, by what messages call them."""
         return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
 
-    def _data(self, source: Source) -> Any:
+    def _data(self, source: DataOptions) -> Any:
         """Return what is read, as `recsys_ndcg.evaluate` takes it; None of a stream, or TREC."""
         given = files_of(source)
         check_way(given, source.n_items)
@@ -169,7 +171,7 @@ class Scale:
         return [given["FILE"], *self.more] if self.more else given["FILE"]
 
 
-def lists_of(source: Source, written: Written, duplicates: str) -> RankedLists:
+def lists_of(source: DataOptions, written: Written, duplicates: str) -> RankedLists:
     """Read the lists from the files that are named.
 
     Raises
@@ -206,7 +208,7 @@ def how_written(written: Written) -> tuple[dict[str, str] | None, TextFormat]:
     return pairs_from(written.columns, "--columns"), text
 
 
-def files_of(source: Source) -> dict[str, Path]:
+def files_of(source: DataOptions) -> dict[str, Path]:
     """Return what is read, by the options that name it."""
     named = {
         "FILE": source.file,
@@ -270,3 +272,41 @@ def check_there(path: Path) -> None:
     with reading(path):
         if not is_dash(path) and path.stat() and path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+def saved_in(
+    source: DataOptions, kinds: Mapping[str, Callable[[Path], Saved]], *, usual: bool, beside: str
+) -> Saved | None:
+    """Return what was saved in FILE, if it is of one of the kinds.
+
+    Parameters
+    ----------
+    source : DataOptions
+        What is read.
+    kinds : mapping of str to callable
+        What loads it, by the name of what may be saved there.
+    usual : bool
+        Whether no option is given that comes too late to change what is saved.
+    beside : str
+        Which options may stand beside FILE, for the message.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such file, or options come too late.
+    """
+    from recsys_ndcg.report.saved_files import is_saved
+
+    given = files_of(source)
+    for path in given.values():
+        check_there(path)
+    for kind, load in kinds.items() if source.file is not None else ():
+        if is_saved(given["FILE"], kind):
+            if not usual or len(given) > 1:
+                msg = (
+                    f"{source.file} is a saved {kind}, in which all is measured: give it{beside} "
+                    "alone."
+                )
+                raise InvalidInputError(msg)
+            return load(given["FILE"])
+    return None

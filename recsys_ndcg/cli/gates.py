@@ -12,14 +12,14 @@ from recsys_ndcg.cli.data import check_there, check_way, files_of
 from recsys_ndcg.cli.models import Entries, Margin, Users, read_entry
 from recsys_ndcg.cli.options import METRIC_NAMES, names_of, plan_of
 from recsys_ndcg.cli.process import complain
-from recsys_ndcg.errors import InvalidInputError, about, check_choice, is_number, warn_of_some
+from recsys_ndcg.errors import InvalidInputError, about, is_number, warn_of_some
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.cli.data import Source, Written
+    from recsys_ndcg.cli.data import DataOptions, Written
     from recsys_ndcg.cli.options import Choices
     from recsys_ndcg.comparison.verdict import Gate
     from recsys_ndcg.metrics import Metric
@@ -178,17 +178,14 @@ def need_margin(margin: float | None) -> None:
     Raises
     ------
     InvalidInputError
-        It is missing, or no number above 0.
+        It is missing.
     """
-    from recsys_ndcg.comparison.verdict import check_margin
-
     if margin is None:
         msg = (
             "--fail-if-worse needs --margin: from which difference on a model is worse, such as "
             "--margin 0.005."
         )
         raise InvalidInputError(msg)
-    check_margin(margin)
 
 
 def gated_plan(
@@ -224,7 +221,7 @@ class Replacing:
     ] = 0.05
     users: Users = "all"
 
-    def read(self, source: Source, written: Written, k: Sequence[int]) -> Older:
+    def read(self, source: DataOptions, written: Written, k: Sequence[int]) -> Older:
         """Return what was measured before, or nothing.
 
         Raises
@@ -239,11 +236,11 @@ class Replacing:
                 msg = f"--{given[0]} is about --fail-if-worse, which is not given."
                 raise InvalidInputError(msg)
         else:
-            from recsys_ndcg.comparison.common_users import USERS
+            from recsys_ndcg.comparison.reading_models import check_options
 
             need_margin(self.margin)
             Testing(alpha=self.alpha)
-            check_choice("users", self.users, USERS)
+            check_options(users=self.users, margin=self.margin)
             metric = None if self.metric is None else metric_of(self.metric, "--metric", k)
         return Older(self, metric, _entries(source, written, self.fail_if_worse))
 
@@ -313,7 +310,7 @@ class Older:
             yield found.not_worse(name, other, margin=options.margin)
 
 
-def _entries(source: Source, written: Written, other: str | None) -> Entries:
+def _entries(source: DataOptions, written: Written, other: str | None) -> Entries:
     """Return the file that is measured, and the older one if there is one."""
     read = files_of(source)
     check_way(read)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recsys_ndcg.cli.data import Source, Written, check_there, is_dash, lists_of, same_file
+from recsys_ndcg.cli.data import DataOptions, Written, check_there, is_dash, lists_of, same_file
 from recsys_ndcg.cli.options import beginning
-from recsys_ndcg.errors import InvalidInputError, check_choice
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.errors.visible import escape_surrogates
 from recsys_ndcg.input.file_kinds import stem_of
 from recsys_ndcg.lazy import lazy
@@ -110,17 +110,11 @@ class Statistics:
         InvalidInputError
             An option cannot be used.
         """
-        from recsys_ndcg.comparison.common_users import CHANCE, USERS
-        from recsys_ndcg.comparison.reading_models import check_baseline
-        from recsys_ndcg.comparison.verdict import check_margin
+        from recsys_ndcg.comparison.reading_models import check_options
 
         choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
         how = Testing.of(self.test, self.correction or None, **choices)
-        check_choice("users", self.users, USERS)
-        if self.baseline != CHANCE:
-            check_baseline(self.baseline, models)
-        if self.margin is not None:
-            check_margin(self.margin)
+        check_options(models, users=self.users, margin=self.margin, baseline=self.baseline)
         if self.by is not None and self.by not in _segments():
             check_there(Path(self.by))
         if self.train is not None:
@@ -212,14 +206,14 @@ class Entries:
     ----------
     given : tuple of pairs
         A name, "" for none, and a file for each model.
-    source : Source
+    source : DataOptions
         What is known, where the files hold results: labels, or judgements.
     written : Written
         How the files are written.
     """
 
     given: tuple[tuple[str, Path], ...]
-    source: Source
+    source: DataOptions
     written: Written
 
     @lazy
@@ -313,7 +307,7 @@ class Entries:
         found |= of_each_model(others, work, progress=progress)
         return {name: found[name] for name in self.files}
 
-    def _source_of(self, path: Path) -> Source:
+    def _source_of(self, path: Path) -> DataOptions:
         """Return where one model's lists are, in the way that the options say."""
         if self.source.labels is not None:
             return replace(self.source, file=None, results=path)
@@ -322,7 +316,7 @@ class Entries:
         return replace(self.source, file=path)
 
 
-def _given(*groups: Choices | Source | Written) -> list[str]:
+def _given(*groups: Choices | DataOptions | Written) -> list[str]:
     """Return the options that are not at their defaults."""
     return [
         f"--{one.name.replace('_', '-')}"

@@ -104,7 +104,7 @@ Cutoffs = Annotated[
 
 
 @dataclass(frozen=True)
-class Measured:
+class MetricOptions:
     """What is measured."""
 
     k: Cutoffs = None

@@ -49,9 +49,6 @@ def aligned(found: Mapping[str, Contender], users: str) -> Aligned:
     InvalidInputError
         They were measured on other ratings, other users, or in another way; or share no metric.
     """
-    if users not in USERS:
-        msg = f"users must be 'all' or 'common', not {shown(users)}."
-        raise InvalidInputError(msg)
     shared, others = _shared_metrics(found)
     found = {name: one.columns(shared) for name, one in found.items()}
     _check_signatures(found)

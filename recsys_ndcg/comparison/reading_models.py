@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from recsys_ndcg.comparison.common_users import CHANCE, aligned, with_chance
+from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.comparison.models import ComparedModels
@@ -135,8 +135,7 @@ def compare(  # noqa: PLR0913 - the contract
     bad    0.765         2          2     2
     """
     how = _how(test, correction, alpha=alpha, draws=draws, seed=seed)
-    if margin is not None:
-        check_margin(margin)
+    check_options(users=users, margin=margin)
     asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
     together = aligned(contenders_of(models, asked, least), users)
@@ -154,6 +153,42 @@ def compare(  # noqa: PLR0913 - the contract
         progress=progress,
     )
     return Comparison(compared)
+
+
+def check_options(
+    models: Collection[str] | None = None,
+    *,
+    users: str = "all",
+    margin: float | None = None,
+    baseline: str | None = None,
+) -> None:
+    """Refuse options of `compare` that cannot be used, before anything is measured.
+
+    Parameters
+    ----------
+    models : collection of str, optional
+        Their names, if they are known: the baseline is one of these, or chance.
+    users, margin, baseline
+        As in `compare`.
+
+    Raises
+    ------
+    InvalidInputError
+        One cannot be used.
+    """
+    if users not in USERS:
+        msg = f"users must be 'all' or 'common', not {shown(users)}."
+        raise InvalidInputError(msg)
+    if margin is not None:
+        check_margin(margin)
+    if models is not None and baseline != CHANCE:
+        _check_baseline(baseline, models)
+
+
+def _check_baseline(baseline: str | None, models: Collection[str]) -> None:
+    if baseline is not None and (not isinstance(baseline, str) or baseline not in models):
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
+        raise InvalidInputError(msg)
 
 
 def _how(test: str, correction: str | None, **choices: Any) -> Testing:
@@ -176,21 +211,8 @@ def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapp
     """Return the models with random order among them, if that is the baseline."""
     if baseline == CHANCE and CHANCE not in found:
         return with_chance(found)
-    check_baseline(baseline, found)
+    _check_baseline(baseline, found)
     return found
-
-
-def check_baseline(baseline: str | None, models: Collection[str]) -> None:
-    """Refuse a baseline that is none of the models.
-
-    Raises
-    ------
-    InvalidInputError
-        It is none.
-    """
-    if baseline is not None and (not isinstance(baseline, str) or baseline not in models):
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
-        raise InvalidInputError(msg)
 
 
 def _groups(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli.data import Source, Written
+from recsys_ndcg.cli.data import DataOptions, Written
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
 from recsys_ndcg.cli.models import Entries, Statistics, read_entry
-from recsys_ndcg.cli.options import Choices, Measured, Style, checked_form
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
 from recsys_ndcg.cli.output import (
     Html,
     check_apart,
@@ -61,12 +61,12 @@ class Models:
 
     def entries(self, written: Written) -> Entries:
         """Return the files, and how they are read."""
-        source = Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+        source = DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
         return Entries(tuple(map(read_entry, self.models)), source, written)
 
 
 @dataclass(frozen=True)
-class Tables:
+class TableOptions:
     """What else is shown, and written."""
 
     pairs: Annotated[bool, typer.Option("--pairs", help="The pairs of models, too.")] = False
@@ -96,12 +96,12 @@ def compare(  # noqa: PLR0913 - one parameter per option
     *,
     models: Models,
     written: Written,
-    measured: Measured,
+    measured: MetricOptions,
     choices: Choices,
     statistics: Statistics,
     limits: Limits,
     gate: Gates,
-    tables: Tables,
+    tables: TableOptions,
     style: Style,
 ) -> None:
     """Compare models user by user.

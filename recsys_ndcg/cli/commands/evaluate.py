@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.cli.data import Scale, Source, Written, files_of
+from recsys_ndcg.cli.data import DataOptions, Scale, Written, files_of
 from recsys_ndcg.cli.gates import Limits, Replacing, close, gated_plan
-from recsys_ndcg.cli.options import Choices, Measured, Style, checked_form
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
 from recsys_ndcg.cli.output import Files, show_document, signatures_by_metric
 from recsys_ndcg.cli.process import err, out, told
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
-    source: Source,
+    source: DataOptions,
     scale: Scale,
     written: Written,
-    measured: Measured,
+    measured: MetricOptions,
     choices: Choices,
     files: Files,
     limits: Limits,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from recsys_ndcg.cli.data import Source, Written, lists_of
+from recsys_ndcg.cli.data import DataOptions, Written, lists_of
 from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, checked_form, names_of, plan_of
 from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.cli.process import err, told
@@ -14,7 +14,7 @@ from recsys_ndcg.cli.process import err, told
 
 def reconcile(  # noqa: PLR0913 - one parameter per option
     *,
-    source: Source,
+    source: DataOptions,
     written: Written,
     metric: Annotated[
         list[str],
