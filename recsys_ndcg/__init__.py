@@ -44,7 +44,6 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.metrics.rr import RR as RR
     from recsys_ndcg.reconciliation import reconcile as reconcile
     from recsys_ndcg.report.report import Report as Report
-    from recsys_ndcg.report.signatures import Signature as Signature
     from recsys_ndcg.scale.accumulator import Accumulator as Accumulator
     from recsys_ndcg.scoring.one_list import average_precision_at_k as average_precision_at_k
     from recsys_ndcg.scoring.one_list import dcg_at_k as dcg_at_k
@@ -52,6 +51,7 @@ if TYPE_CHECKING:  # found by `__getattr__` when the program runs
     from recsys_ndcg.scoring.one_list import precision_at_k as precision_at_k
     from recsys_ndcg.scoring.one_list import recall_at_k as recall_at_k
     from recsys_ndcg.scoring.one_list import reciprocal_rank as reciprocal_rank
+    from recsys_ndcg.scoring.signatures import Signature as Signature
     from recsys_ndcg.significance.power import power as power
 
 __all__ = [
@@ -94,7 +94,7 @@ _PLACES = {
     "RankedLists": "lists.ranked_lists",
     "RecsysNdcgError": "errors",
     "Report": "report.report",
-    "Signature": "report.signatures",
+    "Signature": "scoring.signatures",
     "TextFormat": "input.text.form",
     "UnknownMetricError": "errors",
     "average_precision_at_k": "scoring.one_list",

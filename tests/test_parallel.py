@@ -15,7 +15,6 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.parallel import at_most, blocks_of, heed, in_threads, n_threads, slices_of
-from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.scoring import Plan
 from tests.refusal import refused
 
@@ -83,11 +82,10 @@ def test_one_thread_is_one_also_for_what_is_asked_later(
     """Of the report, of a part of it, of other cutoffs, and of a file of it."""
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
     audited = report.audited
-    assert isinstance(audited, MeasuredAudit)
     later: list[Callable[[], Any]] = [
         lambda: report.audit,
         lambda: report.by("activity").summary,
-        lambda: audited.measured_by(Plan.of(["ndcg@5"]).measurements).levels,
+        lambda: audited.measured_by(Plan.of(["ndcg@5"]).measurements).full_scores,
         lambda: report.save(tmp_path / "report.json"),
     ]
     for ask in later:

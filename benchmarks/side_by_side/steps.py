@@ -15,8 +15,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.lists import assembly, ranked_lists, repeats
 from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.report import reporting
-from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import measure
 from side_by_side.tables import table
 
@@ -32,7 +32,7 @@ PLACES: list[tuple[Any, str, str]] = [
     (repeats, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
     (reporting, "facts_for", "facts"),
-    (MeasuredAudit, "of", "measuring"),
+    (Audit, "of", "measuring"),
     (Looks, "of", "doubts"),
     (Report, "__init__", "report"),
 ]

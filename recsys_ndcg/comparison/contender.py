@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.parameters import Parameter
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.scores import ListCounts
+    from recsys_ndcg.scoring.signatures import Signature
 
 #: The tables of a contender, users × metrics.
 TABLES = ("scores", "numerator", "denominator", "chance", "best")
@@ -86,7 +86,7 @@ class Contender(Record):
         cls, audit: Audit, names: Sequence[str] | None = None, report: Report | None = None
     ) -> Contender:
         """Return what one evaluation found."""
-        scores, orders = audit.scores, audit.levels.orders
+        scores = audit.full_scores
         known = ~np.isnan(scores.per_user)
         own = scores.defined
         return cls(
@@ -97,8 +97,8 @@ class Contender(Record):
             scores=scores.per_user,
             numerator=np.where(own, scores.numerator, 0.0),
             denominator=np.where(own, scores.denominator, 0.0),
-            chance=np.where(known, orders.chance, np.nan),
-            best=np.where(known, orders.best, np.nan),
+            chance=np.where(known, scores.roles["chance"], np.nan),
+            best=np.where(known, scores.roles["best"], np.nan),
             truth=np.repeat(audit.truth.astype(np.uint64)[:, None], len(scores.names), axis=1),
             counts=scores.counts,
             runs=audit.totals.mean[None, :],

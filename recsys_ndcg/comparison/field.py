@@ -14,7 +14,7 @@ from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering.progress import progress_bar
-from recsys_ndcg.report.metric_among import metric_among
+from recsys_ndcg.scoring.plan import metric_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

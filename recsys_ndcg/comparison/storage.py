@@ -23,13 +23,13 @@ from recsys_ndcg.report.possible import doubts_of_counts
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.segments.membership import labels_from
 from recsys_ndcg.report.storage import (
-    LISTS,
     checked_ids,
     described,
     least_size,
     packed_ids,
     write_json,
 )
+from recsys_ndcg.scoring.scores import LISTS
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.table import number
-from recsys_ndcg.report.audits.audit import TIES_MATTER
+from recsys_ndcg.report.tables import TIES_MATTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

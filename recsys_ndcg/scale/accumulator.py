@@ -13,9 +13,10 @@ from recsys_ndcg.lists.description import counted
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.truth import hashed
 from recsys_ndcg.scale.batches import Table, column, dense, flat_rows
-from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.partial_report import PartialReport
 from recsys_ndcg.scale.seen import MOST, Seen
 from recsys_ndcg.scale.settings import check_alike, contradicting, differences, settled
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.significance.testing import check_choice
@@ -120,7 +121,8 @@ class Accumulator:
         Accumulator
             This one.
         """
-        self._parts: Parts | None = None
+        self._part: PartialReport | None = None
+        self._settled: Plan | None = None  # with the threshold that the grades led to
         self._seen = Seen(most=None if self._per_user else MOST)
         self._numbered: int | None = None  # rows of tables so far; None where users have ids
         return self
@@ -163,11 +165,14 @@ class Accumulator:
         if numbered is None and self._repeated == "raise":
             seen = self._with(lists.users)
         facts = facts_for(lists, self._plan.measurements)
-        so_far = None if self._parts is None else self._parts.plan
-        plan = settled(self._plan, so_far, facts.all_true)
-        parts = self._parts or Parts(plan, keep=self._per_user)
-        parts.add(lists, facts)
-        self._parts, self._seen, self._numbered = parts, seen, numbered
+        plan = settled(self._plan, self._settled, facts.all_true)
+        highest = facts.all_true.highest
+        if self._part is not None:
+            highest = float(np.fmax(highest, self._part.totals.highest))
+        audit = Audit.of_part(lists, plan, facts, highest=highest)
+        part = PartialReport.of(audit, keep=self._per_user)
+        self._part = part if self._part is None else self._part + part
+        self._settled, self._seen, self._numbered = plan, seen, numbered
         return self
 
     def merge(self, other: Accumulator) -> Self:
@@ -187,11 +192,11 @@ class Accumulator:
             msg = f"Merge with another accumulator, not {shown(other)}."
             raise InvalidInputError(msg)
         check_alike(self._differences(other))
-        theirs = other._parts
-        if theirs is None:
+        if other._part is None:
             return self
-        if self._parts is None:
-            self._parts, self._seen, self._numbered = copy(theirs), other._seen, other._numbered
+        if self._part is None:
+            self._part, self._settled = other._part, other._settled
+            self._seen, self._numbered = other._seen, other._numbered
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:
@@ -202,10 +207,10 @@ class Accumulator:
                 "ids, update(users=...), or do without per_user=True."
             )
             raise InvalidInputError(msg)
-        if self._parts.plan != theirs.plan:
+        if self._settled != other._settled:
             raise InvalidInputError(contradicting("of the one", "the other has others", self._plan))
-        self._parts.merge(theirs)
-        self._seen, self._numbered = self._seen | other._seen, numbered
+        self._part += other._part
+        self._seen, self._numbered = self._seen + other._seen, numbered
         return self
 
     def __or__(self, other: Accumulator) -> Accumulator:
@@ -214,11 +219,7 @@ class Accumulator:
             return NotImplemented
         return copy(self).merge(other)
 
-    def __copy__(self) -> Accumulator:
-        """Return one with the same users: what is added to either is no business of the other."""
-        copied = object.__new__(type(self))
-        vars(copied).update(vars(self), _parts=copy(self._parts))
-        return copied
+    __add__ = __or__
 
     def report(self) -> Report:
         """Return the report of all users so far: a value, which later batches do not change.
@@ -233,10 +234,11 @@ class Accumulator:
         DataWarning
             As `evaluate` does, of all batches together.
         """
-        if self._parts is None:
+        if self._part is None or self._settled is None:
             msg = "There are no users yet. Give some to update() before you ask for a report."
             raise InvalidInputError(msg)
-        return self._parts.report(where="Ask for it: Accumulator(..., per_user=True).")
+        where = "Ask for it: Accumulator(..., per_user=True)."
+        return self._part.report(self._settled, where=where)
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -244,14 +246,13 @@ class Accumulator:
 
     def __repr__(self) -> str:
         """Say in a sentence what is in it."""
-        plan = self._plan if self._parts is None else self._parts.plan
+        plan = self._settled or self._plan
         sizes = counted(len(self), "user"), counted(self._count("ratings"), "rating")
         threshold = "" if plan.threshold is None else f", threshold {plan.threshold}"
         return f"Accumulator of {' with '.join(sizes)}: {', '.join(plan.names)}{threshold}."
 
     def _count(self, what: str) -> int:
-        tally = None if self._parts is None else self._parts.tally
-        return 0 if tally is None else int(getattr(tally.facts, what))
+        return 0 if self._part is None else int(getattr(self._part.facts, what))
 
     def _read(
         self, users: Any, estimated: Any, true: Any, items: Any, mask: Any
@@ -289,7 +290,7 @@ class Accumulator:
         InvalidInputError
             Earlier ones have ids and these are numbered, or the other way round.
         """
-        if self._parts is None:
+        if self._part is None:
             return more
         if (self._numbered is None) != (more is None):
             msg = (

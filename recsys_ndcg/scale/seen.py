@@ -62,7 +62,7 @@ class Seen:
         """Return the same with more hashes."""
         return self._with(np.sort(hashes), self.zeros)
 
-    def __or__(self, other: Seen) -> Seen:
+    def __add__(self, other: Seen) -> Seen:
         """Return the hashes of both."""
         both = self._with(np.zeros(0, dtype=np.uint64), max(self.zeros, other.zeros))
         for run in other.runs:

@@ -545,7 +545,7 @@ def test_some_of_many_are_remembered(parts: list[list[int]], most: int | None) -
         new = np.array(sorted(set(part) - whole), dtype=np.uint64)
         whole |= set(part)
         halves[place % 2] = halves[place % 2].with_all(new)
-    both = halves[0] | halves[1]
+    both = halves[0] + halves[1]
     kept = {int(one) for run in both.runs for one in run}
     assert kept == {one for one in whole if one % 2**both.zeros == 0}
     assert most is None or len(kept) <= most

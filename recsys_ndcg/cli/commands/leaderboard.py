@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.signatures import Signature
 
 
 def _orders() -> Iterable[str]:

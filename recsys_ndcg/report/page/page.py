@@ -55,11 +55,11 @@ def write(report: Audited, path: str | Path | None, command: str | None = None) 
 
 def page_of(report: Audited, command: str | None = None) -> Page:
     """Return what the page of a report holds."""
-    names, levels = report.metrics, report.audited.levels
+    names, scores = report.metrics, report.audited.full_scores
     sections = [
         Section("scores", "Scores", _SCORES, [_scores(report)]),
         audited(report.remarks, names, _folds(report)),
-        *spread(levels.scores.per_user[:, 0], levels.orders.chance[:, 0], names[0]),
+        *spread(scores.per_user[:, 0], scores.roles["chance"][:, 0], names[0]),
         *by_cutoff(report),
         *_by_activity(report),
         users_of(report),

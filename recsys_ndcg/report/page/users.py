@@ -30,14 +30,14 @@ NO_LISTS = (
 
 def users_of(report: Audited) -> Section:
     """Return the section of the users."""
-    levels, ids = report.audited.levels, report.audited.scores.users
-    counts = levels.scores.counts
-    sign = 1 if levels.scores.measurements[0].metric.greater_is_better else -1
-    score, z = levels.scores.per_user[:, 0], levels.z[:, 0]
-    places = both_ends(sign * score, sign * z, levels.trivial[:, 0], counts.n_items)
+    scores = report.audited.full_scores
+    ids, counts = scores.users, scores.counts
+    sign = 1 if scores.measurements[0].metric.greater_is_better else -1
+    score, z = scores.per_user[:, 0], scores.z[:, 0]
+    places = both_ends(sign * score, sign * z, scores.trivial[:, 0], counts.n_items)
     columns = {
-        "chance": levels.orders.chance[places, 0],
-        "adjusted": levels.adjusted[places, 0],
+        "chance": scores.roles["chance"][places, 0],
+        "adjusted": scores.adjusted[places, 0],
         "z": z[places],
     }
     first, *others = report.metrics
@@ -56,7 +56,7 @@ def users_of(report: Audited) -> Section:
         cells.insert(
             len(cells.columns),
             told(name),
-            numbers(levels.scores.per_user[places, place]),
+            numbers(scores.per_user[places, place]),
             allow_duplicates=True,
         )
     lists = side_by_side(report.audited, places)
@@ -66,7 +66,7 @@ def users_of(report: Audited) -> Section:
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     opens = f"the first {DEPTH} ranks beside the best order" if shown else None
     lead = leading(opens, _rest(len(ids), len(places)))
-    table = Table(f"Users by {told(first)}, the best first{last(levels.trivial[places, 0])}", cells)
+    table = Table(f"Users by {told(first)}, the best first{last(scores.trivial[places, 0])}", cells)
     return Section("users", "User by user", lead, [Users(table, shown)])
 
 

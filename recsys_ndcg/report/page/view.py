@@ -9,8 +9,8 @@ from recsys_ndcg.rendering.view import Shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from recsys_ndcg.report.audits.audit import Audit
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.audit import Audit
+    from recsys_ndcg.scoring.signatures import Signature
 
 
 class Audited(Shown, Protocol):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recsys_ndcg.arrays import Codes, Floats, Positions
-    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.scoring.audit import Audit
 
 _MOST = 1000  # more are no segments, and each is measured
 _SAME = 1e-12  # of a mean: less is the last digits of a sum
