@@ -10,8 +10,8 @@ import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
 from recsys_ndcg.comparison import storage
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.metric_comparison import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
@@ -19,12 +19,11 @@ from recsys_ndcg.comparison.plotting import check_kind, plotted, traded_off
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.report import tracking
-from recsys_ndcg.significance.bootstrap import METHODS
-from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
+from recsys_ndcg.significance.intervals import BOOTSTRAPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.signatures import Signature
     from recsys_ndcg.significance.testing import Testing
@@ -144,7 +143,7 @@ class Comparison:
         InvalidInputError
             An option is none of these.
         """
-        check_choice("method", method, ("t", *METHODS))
+        check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
         contests = list(self.field.contests.values())
         if method == "t":

@@ -10,10 +10,10 @@ import numpy as np
 from recsys_ndcg.comparison.verdict import people, probability, size
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.significance.power import power
+from recsys_ndcg.significance.sample_size import power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 from recsys_ndcg.report.plain import plain
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.rendering.compared.view import Compared
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.comparison.aligning import identical
-from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.comparison.common_users import CHANCE, identical
 from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.comparison.verdict import size
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.contest import Contest
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.models import Field
 
 _LINES = 3
 _LONGER = 1.05  # times as long

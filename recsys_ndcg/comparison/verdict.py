@@ -8,26 +8,12 @@ import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.significance.testing import AGREEING
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 _FEW_NAMES = 4
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
-_TESTS = {
-    "t": "paired t test",
-    "randomisation": "paired randomisation test",
-    "bootstrap": "paired bootstrap test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-}
-_CORRECTIONS = {
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini–Hochberg",
-    "none": "uncorrected",
-}
 
 
 def verdict(contest: Contest) -> str:
@@ -55,10 +41,10 @@ def how_tested(contest: Contest) -> str:
 
 
 def _test(contest: Contest) -> str:
-    test, correction = _TESTS[contest.how.test], contest.how.correction
+    test = contest.how.kind.in_words
     if len(contest.pairs) == 1:
         return test
-    return f"{test}, {_CORRECTIONS.get(correction, correction)}"
+    return f"{test}, {contest.how.corrected_by.in_words}"
 
 
 def _two(contest: Contest) -> tuple[str, str]:
@@ -142,7 +128,7 @@ def _could_have(contest: Contest) -> str:
     least = contest.tested.detectable
     known = least[np.isfinite(least) & ~(contest.metric.bounded & (least > 1))]
     if not len(known):
-        if contest.how.test in AGREEING:
+        if contest.how.kind.has_intervals:
             return "With so few users who differ, no difference would have been found surely."
         return "Which difference would have been found is not known of this test."
     low, high = size(float(known.min())), size(float(known.max()))

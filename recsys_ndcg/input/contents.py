@@ -1,4 +1,4 @@
-"""The bytes of a file or a stream, unpacked where its name says that it is packed."""
+"""The bytes of a file or a stream, unpacked if its name says that it is packed, within bounds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,19 @@ from stat import S_ISCHR
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
-from recsys_ndcg.input import bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 #: Where data is read from: a file by its name, or what is open for reading bytes.
 Place = str | Path | IO[bytes]
+#: Of a text whose columns nobody can have meant: reading them takes minutes.
+MOST_COLUMNS = 1000
+_ROWS_ANYWAY = 500_000
+_ROWS_PER_BYTE = 16  # half a bit each
+#: What a file may unpack to: so many bytes, and so many for each of its own.
+BYTES_ANYWAY = 1 << 26
+BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
 _BLOCK = 1 << 20
 #: How packed bytes begin, for what has no name.
 _BEGINS = {
@@ -31,6 +37,16 @@ _BEGINS = {
     b"\xfd7zXZ\0": ".xz",
     b"PK\x03\x04": ".zip",
 }
+
+
+def most_rows(size: int) -> int:
+    """Return how many rows a file of so many bytes may have."""
+    return _ROWS_ANYWAY + _ROWS_PER_BYTE * size
+
+
+def most_bytes(size: int) -> int:
+    """Return how many bytes a file of so many may unpack to."""
+    return BYTES_ANYWAY + BYTES_PER_BYTE * size
 
 
 @dataclass(frozen=True)
@@ -150,9 +166,9 @@ def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
     while block := stream.read(_BLOCK):
         found.append(block)
         total += len(block)
-        excess = total - bounds.BYTES_PER_BYTE * file.tell()
+        excess = total - BYTES_PER_BYTE * file.tell()
         lowest = min(lowest, excess)
-        if excess - lowest > bounds.BYTES_ANYWAY:
+        if excess - lowest > BYTES_ANYWAY:
             msg = (
                 f"{name}: it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
                 "more than a table does. If that is right, unpack it yourself."

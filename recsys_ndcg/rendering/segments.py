@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors.visible import printable, visible
-from recsys_ndcg.input.written_ids import written
+from recsys_ndcg.input.ids import written
 from recsys_ndcg.rendering.html import page_codes, page_list, page_table
 from recsys_ndcg.rendering.latex import latex_table
 from recsys_ndcg.rendering.markdown import markdown_page

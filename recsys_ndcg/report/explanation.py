@@ -12,8 +12,7 @@ import pandas as pd
 from recsys_ndcg.convention.gains import discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.lists.objections import refuse
-from recsys_ndcg.lists.preparation import prepared
+from recsys_ndcg.lists.preparation import prepared, refuse
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.metrics.ndcg import NDCG
 from recsys_ndcg.ranking.graded_lists import GradedLists
@@ -110,7 +109,7 @@ def ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
     if convention.ideal == "max":
         return items
     true, known = own.true, np.arange(len(own.true)) if own.items is None else own.items
-    ids, codes = own.item_ids, own.unlisted_codes
+    ids, codes = own.item_ids, own.unlisted.get("item")
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
         known = np.concatenate([known, ids[codes]])

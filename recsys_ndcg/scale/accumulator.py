@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, shown
 from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.description import counted
-from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists, counted
 from recsys_ndcg.lists.truth import hashed
 from recsys_ndcg.scale.batches import Table, column, dense, flat_rows
 from recsys_ndcg.scale.partial_report import PartialReport
@@ -19,7 +18,6 @@ from recsys_ndcg.scale.settings import check_alike, contradicting, differences, 
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.significance.testing import check_choice
 
 if TYPE_CHECKING:
     from typing import Self

@@ -53,8 +53,13 @@ def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
             )
             raise InvalidInputError(msg)
     item = None if items is None else ids_of(items, "items")
-    columns = ids_of(users, "users"), item, floats(estimated, "estimated"), floats(true, "true")
-    return Rows(*columns, table="update")
+    columns = {
+        "user": ids_of(users, "users"),
+        "item": item,
+        "estimated": floats(estimated, "estimated"),
+        "true": floats(true, "true"),
+    }
+    return Rows(columns, "update")
 
 
 class Table:
@@ -138,7 +143,9 @@ class Table:
             )
             raise InvalidInputError(msg)
         ids, codes = self._distinct(*encode(given, "users"))
-        return Rows(Coded(ids, codes), item, estimated, true, table="cells, row by row")
+        user = Coded(ids, codes)
+        columns = {"user": user, "item": item, "estimated": estimated, "true": true}
+        return Rows(columns, "cells, row by row")
 
     def _distinct(self, ids: Ids, codes: Codes) -> tuple[Ids, Codes]:
         """Return the ids of the rows that have cells, and the place of each cell's among them."""

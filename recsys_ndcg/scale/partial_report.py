@@ -9,7 +9,6 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import encode
-from recsys_ndcg.lists.looks import Looks
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.scoring.audit import Audit
@@ -35,8 +34,6 @@ class PartialReport:
     ----------
     facts : Facts
         What is known of the lists.
-    looks : Looks
-        What mistakes are seen by.
     totals : Totals
         Of the scores, in every role.
     kept : tuple of Scores, optional
@@ -55,7 +52,6 @@ class PartialReport:
     """
 
     facts: Facts
-    looks: Looks
     totals: Totals
     kept: tuple[Scores, ...] | None = None
 
@@ -70,18 +66,15 @@ class PartialReport:
         keep : bool
             Whether the scores of every user are kept.
         """
-        lists, facts = audit.source.lists, audit.source.facts
         kept = (audit.kept_scores,) if keep else None
-        return cls(facts, Looks.of(lists), audit.full_totals, kept)
+        return cls(audit.source.facts, audit.full_totals, kept)
 
     def __add__(self, other: PartialReport) -> PartialReport:
         """Return that of the users of both, measured alike; users are kept if both keep them."""
         kept = None
         if self.kept is not None and other.kept is not None:
             kept = _few([*self.kept, *other.kept])
-        return PartialReport(
-            self.facts | other.facts, self.looks | other.looks, self.totals + other.totals, kept
-        )
+        return PartialReport(self.facts + other.facts, self.totals + other.totals, kept)
 
     def without_users(self) -> PartialReport:
         """Return what is left when the scores of no user are kept."""
@@ -113,7 +106,7 @@ class PartialReport:
         """
         plan.settled(self.facts)
         audit = self._audit(median, where)
-        warn_of(audit, self.looks, self.facts, plan)
+        warn_of(audit, self.facts, plan)
         return Report(audit)
 
     def _audit(self, median: Floats | Callable[[], Floats] | None, where: str) -> Audit:

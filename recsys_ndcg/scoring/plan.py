@@ -13,10 +13,10 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.convention.presets import misleading
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
-from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.lists.preparation import refuse
 from recsys_ndcg.lists.suspicions import threshold_suspicions
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import check_free
+from recsys_ndcg.metrics.registry import check_free
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:

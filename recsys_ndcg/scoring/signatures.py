@@ -10,8 +10,7 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import BESIDE, Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
-from recsys_ndcg.convention.metric_names import ours
-from recsys_ndcg.convention.notation import parsed, written
+from recsys_ndcg.convention.notation import ours, parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric, parse

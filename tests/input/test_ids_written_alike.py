@@ -19,9 +19,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.ids import factorized
+from recsys_ndcg.input.ids import factorized, text_places, written
 from recsys_ndcg.input.text import typed
-from recsys_ndcg.input.written_ids import text_places, written
 from recsys_ndcg.rendering.per_user import per_user_csv
 from tests.refusal import refused
 

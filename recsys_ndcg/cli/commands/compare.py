@@ -135,7 +135,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
 
     Which is better, for whom, and how sure that is.
     """
-    from recsys_ndcg.comparison.comparing import compare as comparison_of
+    from recsys_ndcg.comparison.reading_models import compare as comparison_of
 
     with told(quiet=style.quiet):
         form, ks, names = checked_form(style.form), measured.ks, measured.names

@@ -43,7 +43,7 @@ def demo(
     By their rankings, user by user.
     """
     from recsys_ndcg.cli import demo as experiments
-    from recsys_ndcg.comparison.comparing import compare
+    from recsys_ndcg.comparison.reading_models import compare
     from recsys_ndcg.metrics import parse
     from recsys_ndcg.rendering.progress import followed
 

@@ -13,7 +13,7 @@ from recsys_ndcg.rendering.page.parts import Section
 from recsys_ndcg.report.page.parts import by_cutoff
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.rendering.page.parts import Part
 
 _DIFFERENCES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.page import tables
 from recsys_ndcg.comparison.page.drawn import by_activity, by_best, differences, trade_off
 from recsys_ndcg.comparison.page.reproducing import comparing
@@ -21,7 +21,7 @@ from recsys_ndcg.report.page.signing import signing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.comparison.page.view import Contested
     from recsys_ndcg.rendering.page.parts import Section
 

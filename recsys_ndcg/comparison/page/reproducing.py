@@ -9,7 +9,7 @@ from recsys_ndcg.report.segments.built_in import BUILT_IN
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
 
 _MOST = 6  # models that are named
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from recsys_ndcg.comparison.movers import movers as moving
 from recsys_ndcg.comparison.page.drawn import drawn
-from recsys_ndcg.input.written_ids import written
+from recsys_ndcg.input.ids import written
 from recsys_ndcg.rendering import compared
 from recsys_ndcg.rendering.page.names import shortened, told
 from recsys_ndcg.rendering.page.parts import Fold, Section, Sentences, Table
@@ -16,7 +16,7 @@ from recsys_ndcg.rendering.table import number, signed
 from recsys_ndcg.report.page import parts
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.comparison.page.view import Contested
     from recsys_ndcg.rendering.page.parts import Part
 

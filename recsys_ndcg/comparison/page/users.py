@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recsys_ndcg.arrays import Positions
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
 
 _MODELS = 8  # columns at most: the best, and the baseline
 

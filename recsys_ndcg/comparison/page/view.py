@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from recsys_ndcg.rendering.compared.view import Compared
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
 
 
 class Contested(Compared, Protocol):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.bounds import most_bytes, most_rows
+from recsys_ndcg.input.contents import most_bytes, most_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

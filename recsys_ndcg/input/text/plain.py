@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.input.bounds import MOST_COLUMNS
+from recsys_ndcg.input.contents import MOST_COLUMNS
 from recsys_ndcg.input.spreadsheets import HEADING
 from recsys_ndcg.input.text.tables import most_lines, separator_of, whole_numbers
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.bounds import MOST_COLUMNS
 from recsys_ndcg.input.column_names import column_list
+from recsys_ndcg.input.contents import MOST_COLUMNS
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.spreadsheets import HEADING, unguarded
 

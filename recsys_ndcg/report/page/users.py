@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.written_ids import written
+from recsys_ndcg.input.ids import written
 from recsys_ndcg.rendering.page.lists import packed, sides_in_order
 from recsys_ndcg.rendering.page.names import told
 from recsys_ndcg.rendering.page.parts import Section, Table, Users

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import about, warn
-from recsys_ndcg.input import those_of
+from recsys_ndcg.input.dispatch import those_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
-from recsys_ndcg.input.to_join import LOWEST
+from recsys_ndcg.input.labels_and_results import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists

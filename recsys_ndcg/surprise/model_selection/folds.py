@@ -14,8 +14,8 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.errors import DivergedModelError
-from recsys_ndcg.input.fields import read_numbers
 from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input.tuples import read_numbers
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.rendering.progress import followed
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
