@@ -13,7 +13,7 @@ from recsys_ndcg.arrays import Record, column_lengths, column_sums
 from recsys_ndcg.comparison.contender import TABLES
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.intervals import ratio_interval
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 

@@ -13,7 +13,7 @@ from recsys_ndcg.comparison.segments import segmented
 from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring.plan import metric_among
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, w
 from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.rendering.progress import followed
+from recsys_ndcg.progress import followed
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.report.segments import segments_of

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.tables import intervals, means, turned
-from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.rendering.wording import first_few, size
 from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS
 
@@ -112,8 +112,7 @@ def moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list
         f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
         for row in sure.to_dict("records")
     ]
-    more = len(lines) - _LINES
-    told = lines if more < 2 else [*lines[:_LINES], f"… and {more} more (comparison.segments)."]
+    told = first_few(lines, _LINES, "… and {} more (comparison.segments).")
     return [visible(one) for one in told]
 
 

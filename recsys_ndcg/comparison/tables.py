@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring.scores import adjusted
 from recsys_ndcg.significance.intervals import mean_interval, ratio_bootstrap
 from recsys_ndcg.significance.ranks import letters, rank_intervals

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.arrow.columns import ArrowColumns
+from recsys_ndcg.input.arrow.files import ArrowColumns
 from recsys_ndcg.input.arrow.text import coded_text, of_polars
 from recsys_ndcg.input.column_names import (
     ROLES,

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import open_file
+from recsys_ndcg.files.contents import open_file
 from recsys_ndcg.input.stand_ins import (
     TOO_LONG,
     ForbiddenNameError,

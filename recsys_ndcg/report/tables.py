@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.arrays import quotient
 from recsys_ndcg.errors import check_choice, check_level
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring.scores import adjusted
 from recsys_ndcg.scoring.totals import scored
 from recsys_ndcg.significance.intervals import (

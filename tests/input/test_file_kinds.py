@@ -18,9 +18,9 @@ import pytest
 from pyarrow import ipc
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import contents
-from recsys_ndcg.input.arrow.feather import FeatherColumns
-from recsys_ndcg.input.contents import content_of
+from recsys_ndcg.files import contents
+from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.input.arrow.files import FeatherColumns
 from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.report.reporting import build_report
 from recsys_ndcg.scale.out_of_core.buckets import Bucket, Buckets, n_buckets, rows_in
 from recsys_ndcg.scale.out_of_core.checks import known_of

@@ -17,7 +17,7 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.input.tuples import read_numbers
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.rendering.progress import followed
+from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
