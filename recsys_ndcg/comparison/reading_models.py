@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recsys_ndcg.comparison.common_users import CHANCE, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.comparison.gate import check_margin
+from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.models import Field
 from recsys_ndcg.comparison.over_runs import averaged
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
@@ -167,7 +167,9 @@ def _how(test: str, correction: str | None, **choices: Any) -> Testing:
     return how
 
 
-def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapping[str, Contender]:
+def _with_baseline(
+    found: Mapping[str, ModelScores], baseline: str | None
+) -> Mapping[str, ModelScores]:
     """Return the models with random order among them, if that is the baseline."""
     if baseline == CHANCE and CHANCE not in found:
         return with_chance(found)
@@ -179,7 +181,7 @@ def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapp
 
 def _groups(
     by: Any,
-    first: Contender,
+    first: ModelScores,
     models: Any,
     train: Any,
     columns: Mapping[str, str] | None,
@@ -190,7 +192,7 @@ def _groups(
     tables = (one for one in tables if not (isinstance(one, str | Path) and is_saved(one)))
     data = next(tables, None)
     return segments_of(
-        by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
+        by, first.users, first.counts, first.table, data=data, train=train, columns=columns
     )
 
 
@@ -226,7 +228,7 @@ class Asked(NamedTuple):
             raise InvalidInputError(msg)
 
 
-def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Contender]:
+def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelScores]:
     """Return the contenders by name, at least so many.
 
     Raises
@@ -241,7 +243,7 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Conten
     given = asked._asdict().items()
     lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
     asked = asked._replace(**lists)
-    found: dict[str, Contender] = {}
+    found: dict[str, ModelScores] = {}
     said = {}
     with closing(followed(entries, "Evaluating", len(entries), wanted=asked.progress)) as names:
         for name in names:
@@ -296,11 +298,11 @@ def _refuse_twins(entries: Mapping[str, Any]) -> None:
         known[key] = name
 
 
-def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
+def _entered(name: str, data: Any, asked: Asked) -> dict[str, ModelScores]:
     """Return one contender, or those of a search, under their names."""
     if _has(data, "contenders"):
         asked.refuse_for(name or "The search")
-        parts: Mapping[str, Contender] = data.contenders
+        parts: Mapping[str, ModelScores] = data.contenders
         return {
             f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
         }
@@ -319,7 +321,7 @@ def is_measured(data: Any) -> bool:
     return isinstance(data, Report) or _has(data, "contender")
 
 
-def _one(name: str, data: Any, asked: Asked) -> Contender:
+def _one(name: str, data: Any, asked: Asked) -> ModelScores:
     if isinstance(data, Mapping) and "fit_time" in data and not _has(data, "contender"):
         msg = (
             "This is what Surprise's own cross_validate returns, which keeps no scores of users. "
@@ -331,7 +333,7 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
         raise InvalidInputError(msg)
     if _has(data, "contender"):
         asked.refuse_for(name)
-        found: Contender = data.contender
+        found: ModelScores = data.contender
         return _chosen(found, asked)
     if isinstance(data, str | Path) and is_saved(data):
         data = Report.load(data)
@@ -339,10 +341,10 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
         asked.refuse_for(name)
     else:
         data = measured(data, asked.plan(), asked.columns)
-    return _chosen(Contender.of(data.audited, report=data), asked)
+    return _chosen(ModelScores.of(data.audited, report=data), asked)
 
 
-def _chosen(found: Contender, asked: Asked) -> Contender:
+def _chosen(found: ModelScores, asked: Asked) -> ModelScores:
     """Return the metrics that are asked for, all of them if none is."""
     if asked.metrics is None:
         return found
@@ -355,7 +357,7 @@ def _chosen(found: Contender, asked: Asked) -> Contender:
     if missing:
         msg = f"It was not measured in {', '.join(missing)}; it has {', '.join(found.names)}."
         raise InvalidInputError(msg)
-    return found.columns(list(dict.fromkeys(names)))
+    return found.in_metrics(list(dict.fromkeys(names)))
 
 
 def _names(text: str, k: Cutoffs) -> list[str]:

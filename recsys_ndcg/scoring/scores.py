@@ -13,6 +13,7 @@ from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -108,7 +109,7 @@ class Scores(Record):
     left_out: Flags
     counts: ListCounts
     roles: Mapping[str, Floats] = field(default_factory=dict)
-    truth: NDArray[np.uint32] | None = None
+    truth: NDArray[np.unsignedinteger[Any]] | None = None
 
     def __post_init__(self) -> None:
         """Let nobody write to the arrays."""
@@ -145,7 +146,7 @@ class Scores(Record):
             truth=np.concatenate(truths) if len(truths) == len(parts) else None,
         )
 
-    def take(self, users: Any) -> Scores:
+    def take(self, users: Any) -> Self:
         """Return the scores of some users.
 
         Parameters
@@ -153,8 +154,8 @@ class Scores(Record):
         users : slice, or array of places or of flags
             As numpy indexes the first axis of an array.
         """
-        return Scores(
-            self.measurements,
+        return replace(
+            self,
             users=self.users[users],
             **{name: getattr(self, name)[users] for name in PARTS},
             counts=self.counts.take(users),
@@ -162,7 +163,7 @@ class Scores(Record):
             truth=None if self.truth is None else self.truth[users],
         )
 
-    def select(self, places: slice | Sequence[int]) -> Scores:
+    def select(self, places: slice | Sequence[int]) -> Self:
         """Return the scores under some of the measurements."""
         chosen = np.arange(len(self.measurements))[places].tolist()
         return replace(
