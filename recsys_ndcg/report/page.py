@@ -57,12 +57,12 @@ def report_page(report: Report, command: str | None = None) -> Document:
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    brief, levels = report_document(report, answer=True), report.audited.levels
+    brief, full = report_document(report, answer=True), report.audited.full_scores
     scores, remarks, how = brief.sections
     sections = [
         scores,
         replace(remarks, parts=[*remarks.parts, _counts(report)]),
-        *spread(levels.scores.per_user[:, 0], levels.orders.chance[:, 0], report.metrics[0]),
+        *spread(full.per_user[:, 0], full.roles["chance"][:, 0], report.metrics[0]),
         *by_cutoff(report),
         *_by_activity(report),
         _users(report),
@@ -119,14 +119,14 @@ def _by_activity(report: Report) -> Iterator[Section]:
 
 def _users(report: Report) -> Section:
     """Return the section of the users."""
-    levels, ids = report.audited.levels, report.audited.scores.users
-    counts = levels.scores.counts
-    sign = 1 if levels.scores.measurements[0].metric.greater_is_better else -1
-    score, z = levels.scores.per_user[:, 0], levels.z[:, 0]
-    places = both_ends(sign * score, sign * z, levels.trivial[:, 0], counts.n_items)
+    scores = report.audited.full_scores
+    ids, counts = scores.users, scores.counts
+    sign = 1 if scores.measurements[0].metric.greater_is_better else -1
+    score, z = scores.per_user[:, 0], scores.z[:, 0]
+    places = both_ends(sign * score, sign * z, scores.trivial[:, 0], counts.n_items)
     columns = {
-        "chance": levels.orders.chance[places, 0],
-        "adjusted": levels.adjusted[places, 0],
+        "chance": scores.roles["chance"][places, 0],
+        "adjusted": scores.adjusted[places, 0],
         "z": z[places],
     }
     first, *others = report.metrics
@@ -145,7 +145,7 @@ def _users(report: Report) -> Section:
         cells.insert(
             len(cells.columns),
             name,
-            numbers(levels.scores.per_user[places, place]),
+            numbers(scores.per_user[places, place]),
             allow_duplicates=True,
         )
     lists = side_by_side(report.audited, places)
@@ -155,7 +155,7 @@ def _users(report: Report) -> Section:
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     opens = f"the first {DEPTH} ranks beside the best order" if shown else None
     lead = leading(opens, _rest(len(ids), len(places)))
-    table = ShownTable(f"Users by {first}, the best first{last(levels.trivial[places, 0])}", cells)
+    table = ShownTable(f"Users by {first}, the best first{last(scores.trivial[places, 0])}", cells)
     return Section("users", "User by user", lead, [UserTable(table, shown)])
 
 
