@@ -19,8 +19,8 @@ from recsys_ndcg.report.metric_among import metric_among
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.scores_table import scores_table
-from recsys_ndcg.report.segments import refuse_both, segments_of
 from recsys_ndcg.report.segments.segmented import Segments
+from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
 from recsys_ndcg.report.summary import intervals, resampled, summarised
 
 if TYPE_CHECKING:

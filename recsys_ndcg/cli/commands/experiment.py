@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
+from recsys_ndcg.cli.options import Style, checked_form
 from recsys_ndcg.cli.output import Html, check_apart, check_page, show_document, write_page
-from recsys_ndcg.cli.parameters import Style, checked_form
 from recsys_ndcg.cli.process import err, say, told
 from recsys_ndcg.errors.visible import visible
 
@@ -127,6 +127,7 @@ def show_runs(paths: list[Path], form: str, metric: str | None, style: Style) ->
     )
     cells = text_cells(brief.set_index("run")).map(visible)
     shown = cells.rename(columns=_SHORT) if form == "text" else cells
-    parts = [ShownTable("Models", shown, left=2), Sentences(runs.remarks)]
-    document = Document(facts="", sections=[Section("runs", "Runs", "", parts)])
+    table_of_models = ShownTable("Models", shown, left=2)
+    section = Section("runs", "Runs", "", [table_of_models, Sentences(runs.remarks)])
+    document = Document(facts="", sections=[section])
     show_document(document, table, form, style, tables_only=True)

@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli.commands.experiment import show_runs
-from recsys_ndcg.cli.entries import check_there
+from recsys_ndcg.cli.data import Source, Written, check_there, files_of, lists_of
 from recsys_ndcg.cli.gates import metric_of
+from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, checked_form, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Source,
-    Style,
-    Written,
-    beginning,
-    checked_form,
-    plan_of,
-)
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.cli.source import files_of, lists_of
-from recsys_ndcg.errors import InvalidInputError, nearest
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_whole
 from recsys_ndcg.errors.visible import escape_surrogates
 
 if TYPE_CHECKING:
@@ -79,7 +69,8 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
             _refuse_late((choices, written, sort, n, ascending))
             show_runs([source.file, *(more or ())], form, metric, style)
             return
-        _check(sort, n)
+        check_choice("sort", sort, tuple(_orders()))
+        check_whole("n", n, 1)
         report, name = _measured(source, written, choices, metric)
         board = report.leaderboard(name, n, by=sort, ascending=ascending)
         board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
@@ -93,15 +84,6 @@ def _refuse_late(given: tuple[object, ...]) -> None:
     """Refuse what would change nothing of runs."""
     if given != (Choices(), Written(), "score", 20, False):
         msg = "Runs are measured already: give their folders, --metric and --format alone."
-        raise InvalidInputError(msg)
-
-
-def _check(sort: str, n: int) -> None:
-    if sort not in _orders():
-        msg = f"--sort: there is no {sort!r}. {nearest(sort, _orders())}"
-        raise InvalidInputError(msg)
-    if n < 1:
-        msg = f"-n must be at least 1, not {n}."
         raise InvalidInputError(msg)
 
 

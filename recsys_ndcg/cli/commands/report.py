@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from recsys_ndcg.cli import options
 from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.commands.evaluate import show_report
-from recsys_ndcg.cli.entries import check_there
-from recsys_ndcg.cli.output import Files, Html, check_apart, check_page, write_page
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
+from recsys_ndcg.cli.data import Scale, Source, Written, check_there, files_of
+from recsys_ndcg.cli.options import (
     Choices,
-    Cutoffs,
-    Source,
+    Measured,
     Style,
-    Written,
     checked_form,
     plan_of,
 )
+from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.cli.scale import Scale
-from recsys_ndcg.cli.source import files_of
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -36,11 +28,7 @@ def report(  # noqa: PLR0913 - one parameter per option
     source: Source,
     scale: Scale,
     written: Written,
-    k: Cutoffs = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(help="Such as ndcg,precision@5,rr.", autocompletion=METRIC_NAMES),
-    ] = None,
+    measured: Measured,
     choices: Choices,
     html: Html = None,
     style: Style,
@@ -53,12 +41,11 @@ def report(  # noqa: PLR0913 - one parameter per option
         form, files = checked_form(style.form), {**files_of(source), **scale.files}
         check_apart(files, {"--html": html})
         check_page(html)
-        names = options.names_of(metrics) if metrics else None
-        usual = (scale, written, choices, k, names) == (Scale(), Written(), Choices(), None, None)
+        usual = (scale, written, choices, measured) == (Scale(), Written(), Choices(), Measured())
         found = _saved(source, usual=usual)
         if found is None:
-            plan = plan_of(choices, names, options.cutoffs(k or ["10"]))
-            found, _ = scale.measured(source, written, plan, Files(), quiet=style.quiet)
+            plan = plan_of(choices, measured.names, measured.ks)
+            found, _ = scale.measured(source, written, plan, quiet=style.quiet)
         if not write_page(html, found):
             _show(found, form, style)
 
@@ -70,7 +57,7 @@ def _show(found: Report | Comparison, form: str, style: Style) -> None:
     if isinstance(found, Report):
         show_report(found, form, style)
         return
-    segments = [SEGMENTS] * (found.field.groups is not None)
+    segments = [SEGMENTS] * (found.compared.groups is not None)
     kinds = [LEADERBOARD, *(() if form == "csv" else segments)]
     show_comparison(found, form, style, kinds)
 
