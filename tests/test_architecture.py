@@ -67,7 +67,7 @@ MAY_USE_OPTIONAL = {
     "rendering/page/runtime.py",
     "rendering/plots/charts.py",
     "rendering/bars.py",
-    "report/parquet.py",
+    "files/archive.py",
     "rendering/terminal.py",
 }
 ALLOWED = {

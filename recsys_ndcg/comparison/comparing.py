@@ -13,7 +13,7 @@ from recsys_ndcg.comparison.entering import Asked, contenders_of, is_measured
 from recsys_ndcg.comparison.field import Field
 from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.report.saved_files import is_saved
+from recsys_ndcg.files.archive import is_saved
 from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.report.segments.user_columns import is_table
 from recsys_ndcg.significance.testing import AGREEING, Testing

@@ -13,10 +13,10 @@ from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn_of_some
 from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured
+from recsys_ndcg.files.archive import is_saved
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering.progress import followed
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.scoring.plan import Plan, chosen_metrics
 
 if TYPE_CHECKING:

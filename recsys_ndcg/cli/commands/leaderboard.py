@@ -129,8 +129,8 @@ def _measured(
 ) -> tuple[Report, str]:
     """Return a report, and the name of the metric in it."""
     from recsys_ndcg.evaluation import measured
+    from recsys_ndcg.files.archive import is_saved
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.saved_files import is_saved
 
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
     files = files_of(source)

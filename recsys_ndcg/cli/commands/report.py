@@ -85,8 +85,8 @@ def _saved(source: Source, *, usual: bool) -> Report | Comparison | None:
         There is no such file, or options come too late to change what is in it.
     """
     from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.files.archive import is_saved
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.saved_files import is_saved
 
     given = files_of(source)
     for path in given.values():
