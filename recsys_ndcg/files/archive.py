@@ -252,7 +252,8 @@ def _n_bytes(packed: Mapping[str, Any]) -> int:
     """Return how many bytes a column says that it unpacks to."""
     if packed["dtype"] not in _TYPES or min(packed["shape"]) < 0:
         raise ValueError(packed["dtype"])
-    return int(math.prod(packed["shape"])) * np.dtype(packed["dtype"]).itemsize
+    kind: np.dtype[Any] = np.dtype(packed["dtype"])
+    return int(math.prod(packed["shape"])) * kind.itemsize
 
 
 def to_parquet(
