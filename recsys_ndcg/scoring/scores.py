@@ -181,44 +181,32 @@ class Scores(Record):
         return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return all but the ids of the users as columns, an entry per user, to be saved.
+        """Return all but the measurements as columns with a row per user, to be saved.
 
         Returns
         -------
         dict of str to array
-            ``"n_items"`` and the other counts; ``"truth"`` if it is known; and by metric, in the
-            order of the measurements, ``"numerator.ndcg@10"`` and so on, ``"chance.ndcg@10"`` and
-            so on, whichever roles there are.
+            ``"user"``; ``"n_items"`` and the other counts; ``"truth"`` if it is known; and tables
+            with a column per measurement: ``"numerator"``, ``"denominator"``, ``"left_out"``, and
+            each role by its name.
         """
-        found = {name: getattr(self.counts, name) for name in LISTS}
-        if self.truth is not None:
-            found["truth"] = self.truth
-        tables = {name: getattr(self, name) for name in PARTS} | dict(self.roles)
-        for name, table in tables.items():
-            columns = zip(self.names, table.T, strict=True)
-            found |= {f"{name}.{metric}": column for metric, column in columns}
-        return found
+        truth = {} if self.truth is None else {"truth": self.truth}
+        counts = {name: getattr(self.counts, name) for name in LISTS}
+        parts = {name: getattr(self, name) for name in PARTS}
+        return {"user": self.users, **counts, **truth, **parts, **self.roles}
 
     @classmethod
     def from_columns(
-        cls,
-        measurements: tuple[Measurement, ...],
-        users: Ids,
-        columns: Mapping[str, NDArray[Any]],
+        cls, measurements: tuple[Measurement, ...], columns: Mapping[str, NDArray[Any]]
     ) -> Scores:
         """Return the scores that `columns` took apart, whichever roles they hold."""
-        names = [str(one) for one in measurements]
-        tables = dict.fromkeys(name.partition(".")[0] for name in columns if "." in name)
-        filled = {
-            table: np.column_stack([columns[f"{table}.{name}"] for name in names])
-            for table in tables
-        }
+        others = {"user", "truth", *LISTS, *PARTS}
         return cls(
             measurements,
-            users,
-            **{name: filled.pop(name) for name in PARTS},
+            columns["user"],
+            **{name: columns[name] for name in PARTS},
             counts=ListCounts(**{name: columns[name] for name in LISTS}),
-            roles=filled,
+            roles={name: table for name, table in columns.items() if name not in others},
             truth=columns.get("truth"),
         )
 
