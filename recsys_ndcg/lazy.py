@@ -65,7 +65,8 @@ def attach_stub(
     """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package that imports lazily.
 
     The package's ``__init__.pyi`` is the only list of them, a line for each:
-    ``from recsys_ndcg.room.file import name as name``. Type checkers read the same file.
+    ``from recsys_ndcg.room.file import name as name``, or ``from recsys_ndcg.room import file as
+    file`` for a file of its own. Type checkers read the same file.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def attach_stub(
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
         """Import a name when it is first used, and keep it."""
-        if name in modules:
+        if modules.get(name, package) != package:
             value = getattr(import_module(modules[name]), name)
             setattr(sys.modules[package], name, value)
             return value

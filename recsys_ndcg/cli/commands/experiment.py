@@ -68,7 +68,7 @@ def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
     """Run the experiment, with its leaderboard where somebody watches."""
     from recsys_ndcg.cli.filling import Filling
     from recsys_ndcg.experiments.config import from_toml
-    from recsys_ndcg.experiments.experiment import experiment as run
+    from recsys_ndcg.experiments.trials import experiment as run
 
     with _printing_aside():
         asked = from_toml(config) | options
@@ -117,7 +117,7 @@ def _done(table: pd.DataFrame) -> list[str]:
 
 def show_runs(paths: list[Path], form: str, metric: str | None, *, quiet: bool) -> None:
     """Print the models of some runs, the best of each group first."""
-    from recsys_ndcg.experiments.loading import load_runs
+    from recsys_ndcg.experiments.trials import load_runs
     from recsys_ndcg.rendering import terminal
     from recsys_ndcg.rendering.formats import table_as
 

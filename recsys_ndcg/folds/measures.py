@@ -1,4 +1,4 @@
-"""What cross-validation measures: Surprise's four, ranking metrics, and functions of one's own."""
+"""What is measured of folds: Surprise's four, ranking metrics, and functions of one's own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from surprise import accuracy
-
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
+from recsys_ndcg.folds.fitting import fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
 
 if TYPE_CHECKING:
@@ -45,11 +44,8 @@ class Measure:
     protocol: str = "rated"
 
 
-#: Surprise's own, by its own functions.
-ACCURACY = {
-    name: Measure(name, name == "fcp", getattr(accuracy, name), {"verbose": False})
-    for name in ("rmse", "mae", "mse", "fcp")
-}
+#: Surprise's own four.
+ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rmse, mae, mse, fcp)}
 
 
 def make_measure(

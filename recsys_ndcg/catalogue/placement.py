@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.catalogue.candidates import top
 from recsys_ndcg.convention.rounding import least_recommended, rounded
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import encode
@@ -18,15 +19,14 @@ from recsys_ndcg.lists.grouping import offsets_of
 from recsys_ndcg.lists.pairs import Pairs
 from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
 from recsys_ndcg.lists.repeats import distinct_by_user
-from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.catalogue.candidates import Candidates, Estimated
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Plan
-    from recsys_ndcg.surprise.catalogue.candidates import Candidates, Estimated
 
 _MANY = 0.5
 _KEPT = 10  # ranks of every list that can be shown, at least
@@ -34,7 +34,7 @@ _TABLES = ("the ratings of the trainset", "those of the testset")
 
 
 def labels_from_testset(testset: Iterable[Any]) -> Labels:
-    """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
+    """Return a testset, rows ``(user, item, rating)``, as labels."""
     if not isinstance(testset, Iterable):
         msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
         raise InvalidInputError(msg)
@@ -109,10 +109,11 @@ class Placement:
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         if given is not None:
             self._limit = least_recommended(convention, threshold)
+        training = candidates.training
         self._users, user = encode(labels.user, "user")
         self._items, item = encode(labels.item, "item")
-        in_common(candidates.items, self._items, "item", _TABLES)
-        in_common(candidates.users, self._users, "user", _TABLES)
+        in_common(training.items, self._items, "item", _TABLES)
+        in_common(training.users, self._users, "user", _TABLES)
         pairs = Pairs(user, item, {"true": labels.true}, "the testset")
         sizes = len(self._users), len(self._items)
         known, _, self._repeats = distinct_by_user(pairs, *sizes, convention.duplicates)
@@ -121,8 +122,8 @@ class Placement:
         self._item = np.asarray(known.item, dtype=np.int64)
         self._true = known.numbers["true"]
         self._offsets = offsets_of(known.user, len(self._users))
-        self._inner_item = candidates.inner_items(self._items.tolist())
-        self._check_users(candidates.strangers(self._users))
+        self._inner_item = training.places_of_items(self._items.tolist())
+        self._check_users(self._users[training.places_of_users(self._users.tolist()) < 0])
 
     def _check_users(self, strangers: Ids) -> None:
         """Refuse a testset of strangers alone, and warn if they are most of its users."""
@@ -228,7 +229,7 @@ class Placement:
         others = values.copy()
         others[row[column >= 0], column[column >= 0]] = -np.inf
         user, item, rank = top(others, shape[1], tie_order=self._item_order)
-        items[user, rank] = self._candidates.items[item]
+        items[user, rank] = self._candidates.training.items[item]
         estimated[user, rank] = table[user, item]
         return items, estimated
 
@@ -253,7 +254,7 @@ class Placement:
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items, codes = encode(self._candidates.items, "item")
+        items, codes = encode(self._candidates.training.items, "item")
         place = text_places(items)[codes] if rule.startswith("text") else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 

@@ -8,6 +8,7 @@ What ranks is where the folds are asked for.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import repeat
 from numbers import Real
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
-from recsys_ndcg.surprise.divergence import refuse_diverged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +26,56 @@ if TYPE_CHECKING:
 
 _EXACT = {float, int, np.float64}  # what is the same number as a float64
 _POSSIBLE, _IMPOSSIBLE = ({"was_impossible": one} for one in (False, True))
+
+
+# Surprise's own four, to the last bit, for where it is not installed.
+
+
+def rmse(predictions: list[Any]) -> Any:
+    """Return the root of the mean squared error of predictions."""
+    return np.sqrt(mse(predictions))
+
+
+def mse(predictions: list[Any]) -> Any:
+    """Return the mean squared error of predictions."""
+    _refuse_none(predictions)
+    return np.mean([float((true - estimated) ** 2) for _, _, true, estimated, _ in predictions])
+
+
+def mae(predictions: list[Any]) -> Any:
+    """Return the mean absolute error of predictions."""
+    _refuse_none(predictions)
+    return np.mean([float(abs(true - estimated)) for _, _, true, estimated, _ in predictions])
+
+
+def fcp(predictions: list[Any]) -> Any:
+    """Return the fraction of concordant pairs: mean counts of the users who have any."""
+    _refuse_none(predictions)
+    by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
+    for user, _, true, estimated, _ in predictions:
+        by_user[user].append((true, estimated))
+    counts = [
+        (
+            sum(e > f and t > s for t, e in rows for s, f in rows),
+            sum(e >= f and t < s for t, e in rows for s, f in rows),
+        )
+        for rows in by_user.values()
+    ]
+    each = ([one for one in side if one] for side in zip(*counts, strict=True))
+    concordant, discordant = (np.mean(side) if side else 0 for side in each)
+    if not concordant + discordant:
+        msg = (
+            "cannot compute fcp on this list of prediction. Does every user have at least two "
+            "predictions?"
+        )
+        raise ValueError(msg)
+    return concordant / (concordant + discordant)
+
+
+def _refuse_none(predictions: list[Any]) -> None:
+    if not predictions:
+        msg = "Prediction list is empty."
+        raise ValueError(msg)
 
 
 class Function(NamedTuple):
@@ -108,7 +158,7 @@ Predictions = list[Any] | Packed
 
 
 @dataclass(frozen=True)
-class Tested:
+class FittedFold:
     """What came of fitting and predicting.
 
     Parameters
@@ -132,7 +182,7 @@ class Tested:
     diverged: DivergedModelError | None
 
 
-class Job(NamedTuple):
+class FoldJob(NamedTuple):
     """What is to be done with a split, besides to fit and to predict.
 
     Parameters
@@ -150,20 +200,20 @@ class Job(NamedTuple):
     ranked: bool
 
 
-def fitted_and_tested(algo: Any, trainset: Any, testset: list[Any], job: Job) -> Tested:
-    """Fit an algorithm, let it predict, and measure what takes predictions."""
+def fitted_and_tested(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
+    """Fit a model, let it predict, and measure what takes predictions."""
     start = time.time()
-    algo.fit(trainset)
+    model.fit(trainset)
     fitted = time.time()
-    predictions = list(algo.test(testset))
+    predictions = list(model.test(testset))
     tested = time.time()
-    again = list(algo.test(trainset.build_testset())) if job.train else []
+    again = list(model.test(trainset.build_testset())) if job.train else []
     diverged = None
     try:
-        refuse_diverged(algo, predictions)
+        model.refuse_diverged(predictions)
     except DivergedModelError as error:
         diverged = error.with_traceback(None)  # which would keep the model
-    return Tested(
+    return FittedFold(
         test=predictions,
         train=again,
         test_values={one.name: one.of(predictions) for one in job.functions},
@@ -174,9 +224,9 @@ def fitted_and_tested(algo: Any, trainset: Any, testset: list[Any], job: Job) ->
     )
 
 
-def sent(algo: Any, trainset: Any, testset: list[Any], job: Job) -> Tested:
+def sent(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
     """Do the same in a worker, and return no more than is needed, as small as it can be."""
-    tested = fitted_and_tested(algo, trainset, testset, job)
+    tested = fitted_and_tested(model, trainset, testset, job)
     if not job.ranked or tested.diverged is not None:
         return replace(tested, test=[], train=[])
     again = Packed.of(tested.train, trainset.build_testset()) if job.train else []
