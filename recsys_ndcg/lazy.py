@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable
 
 Value = TypeVar("Value")
 
@@ -100,32 +100,3 @@ def attach_stub(
         return sorted({*vars(sys.modules[package]), *modules})
 
     return __getattr__, __dir__, sorted(modules)
-
-
-def imported(package: str, name: str, places: Mapping[str, str]) -> Any:
-    """Return what stands for a name in a package: what one of its modules has, or one of them.
-
-    Parameters
-    ----------
-    package : str
-        Its name.
-    name : str
-        What is asked for.
-    places : mapping
-        Of names to modules below the package, ``"catalogue.catalogue"``; of modules to themselves.
-
-    Raises
-    ------
-    AttributeError
-        Nothing does.
-
-    Examples
-    --------
-    >>> imported("recsys_ndcg", "shown", {"shown": "errors"})("a")
-    "'a'"
-    """
-    if name not in places:
-        msg = f"module {package!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    module = import_module(f"{package}.{places[name]}")
-    return module if places[name] == name else getattr(module, name)

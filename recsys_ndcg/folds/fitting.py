@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from numbers import Real
 from operator import is_, itemgetter
@@ -20,9 +20,10 @@ import numpy as np
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.metrics import Metric
 
 _EXACT = {float, int, np.float64}  # what is the same number as a float64
 _POSSIBLE, _IMPOSSIBLE = ({"was_impossible": one} for one in (False, True))
@@ -78,22 +79,32 @@ def _refuse_none(predictions: list[Any]) -> None:
         raise ValueError(msg)
 
 
-class Function(NamedTuple):
-    """A measure that is a function of the predictions of a fold.
+@dataclass(frozen=True)
+class Measure:
+    """A number per fold, of which the greatest or the least is the best.
 
     Parameters
     ----------
     name : str
-        That of the measure.
-    function : callable
-        Takes the predictions, and returns a number.
+        Lower case, as it stands in the keys of the results.
+    greater_is_better : bool
+        Which way is up.
+    function : callable, optional
+        Takes the predictions of a fold.
     keywords : mapping
         For the function.
+    metric : Metric, optional
+        A ranking metric instead.
+    protocol : {'rated', 'catalogue'}
+        What it ranks: the user's test ratings, or all items not rated in training.
     """
 
     name: str
-    function: Callable[..., float]
-    keywords: Mapping[str, Any]
+    greater_is_better: bool
+    function: Callable[..., float] | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    metric: Metric | None = None
+    protocol: str = "rated"
 
     def of(self, predictions: list[Any]) -> Any:
         """Return the function's number of some predictions.
@@ -103,7 +114,7 @@ class Function(NamedTuple):
         InvalidInputError
             The function does not return a number.
         """
-        value = self.function(predictions, **self.keywords)
+        value: Any = self.function and self.function(predictions, **self.keywords)
         if not isinstance(value, Real):
             msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
             raise InvalidInputError(msg)
@@ -131,8 +142,8 @@ class Packed(NamedTuple):
             return predictions
         if len(predictions) != len(testset) or set(map(len, predictions)) != {5}:
             return predictions  # of an algorithm with a `test` of its own
-        for field in range(3):
-            each = (map(itemgetter(field), rows) for rows in (predictions, testset))
+        for place in range(3):
+            each = (map(itemgetter(place), rows) for rows in (predictions, testset))
             if not all(map(is_, *each)):
                 return predictions
         estimates = list(map(itemgetter(3), predictions))
@@ -150,7 +161,7 @@ class Packed(NamedTuple):
         details: Any = repeat(_POSSIBLE)
         if self.impossible is not None:
             details = map((_POSSIBLE, _IMPOSSIBLE).__getitem__, self.impossible.tolist())
-        columns = (map(itemgetter(field), testset) for field in range(3))
+        columns = (map(itemgetter(place), testset) for place in range(3))
         return list(zip(*columns, self.estimates.tolist(), details, strict=False))
 
 
@@ -187,15 +198,15 @@ class FoldJob(NamedTuple):
 
     Parameters
     ----------
-    functions : sequence of Function
-        Called with the predictions.
+    functions : sequence of Measure
+        That are functions of the predictions.
     train : bool
         Whether the trainset is predicted, too.
     ranked : bool
         Whether predictions are ranked where they go to; otherwise they need not go there.
     """
 
-    functions: Sequence[Function]
+    functions: Sequence[Measure]
     train: bool
     ranked: bool
 

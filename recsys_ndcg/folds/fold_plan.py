@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.catalogue.placement import placing
-from recsys_ndcg.folds.fitting import FoldJob, Function
+from recsys_ndcg.folds.fitting import FoldJob
 from recsys_ndcg.folds.measures import ACCURACY
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring.plan import Plan, checked_convention
@@ -101,11 +101,7 @@ class FoldPlan:
     @property
     def job(self) -> FoldJob:
         """What is left to a worker: all but the ranking."""
-        functions = [
-            Function(one.name, one.function, one.keywords)
-            for one in self.measures
-            if one.function is not None
-        ]
+        functions = [one for one in self.measures if one.function is not None]
         return FoldJob(functions, self.train, self.rated is not None)
 
     def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:

@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
-from recsys_ndcg.folds.fitting import fcp, mae, mse, rmse
+from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PROTOCOLS = ("rated", "catalogue")
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A number per fold, of which the greatest or the least is the best.
-
-    Parameters
-    ----------
-    name : str
-        Lower case, as it stands in the keys of the results.
-    greater_is_better : bool
-        Which way is up.
-    function : callable, optional
-        Takes the predictions of a fold.
-    keywords : mapping
-        For the function.
-    metric : Metric, optional
-        A ranking metric instead.
-    protocol : {'rated', 'catalogue'}
-        What it ranks: the user's test ratings, or all items not rated in training.
-    """
-
-    name: str
-    greater_is_better: bool
-    function: Callable[..., float] | None = None
-    keywords: dict[str, Any] = field(default_factory=dict)
-    metric: Metric | None = None
-    protocol: str = "rated"
 
 
 #: Surprise's own four.

@@ -5,7 +5,7 @@ Surprise's own rmse, mae, mse and fcp are here too, so that only an import chang
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
@@ -17,11 +17,24 @@ from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.printing import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.convention.convention import Convention
+
+Function = TypeVar("Function", bound="Callable[..., float]")
 
 __all__ = ["ap", "f1", "fcp", "hit", "mae", "mse", "ndcg", "precision", "recall", "rmse", "rr"]
 
-_DOCSTRING = """Compute {what}.
+
+def ndcg(
+    predictions: Any,
+    k: int | None = 10,
+    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
+    *,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+) -> float:
+    """Compute NDCG@k of the users' test ratings, averaged over users.
 
     Parameters
     ----------
@@ -54,26 +67,32 @@ _DOCSTRING = """Compute {what}.
 
     Examples
     --------
-    >>> ann = [("ann", "a", 5, 4.5, {{}}), ("ann", "b", 2, 3.0, {{}}), ("ann", "c", 4, 2.0, {{}})]
-    >>> value = {name}(ann, k=2, threshold=4)
-    {shown}
+    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
+    >>> value = ndcg(ann, k=2, threshold=4)
+    NDCG@2: 0.8129
     """
+    return _mean("ndcg", predictions, k, verbose, threshold, convention)
 
 
-class _Function(Protocol):
-    def __call__(
-        self,
-        predictions: Any,
-        k: int | None = 10,
-        verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-        *,
-        threshold: float | None = None,
-        convention: Convention | str | None = None,
-    ) -> float: ...
+def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
+    name: str,
+    predictions: Any,
+    k: int | None,
+    verbose: bool,  # noqa: FBT001
+    threshold: float | None,
+    convention: Convention | str | None,
+) -> float:
+    metric = METRICS[name](k)
+    plan = tolerant_plan(metric, threshold=threshold, convention=convention)
+    report = measured(rated_lists(predictions, plan.duplicates), plan)
+    value = float(report.mean.iloc[0])
+    if verbose:
+        say(f"{str(metric).upper()}: {value:1.4f}")
+    return value
 
 
-def _function_of(name: str, what: str, shown: str) -> _Function:
-    """Return the function of a metric, with what it says of two items of three as its example."""
+def _like(model: Function, name: str, what: str, value: str) -> Function:
+    """Return the function of another metric, with its own example in the docstring."""
 
     def function(
         predictions: Any,
@@ -83,37 +102,29 @@ def _function_of(name: str, what: str, shown: str) -> _Function:
         threshold: float | None = None,
         convention: Convention | str | None = None,
     ) -> float:
-        metric = METRICS[name](k)
-        plan = tolerant_plan(metric, threshold=threshold, convention=convention)
-        report = measured(rated_lists(predictions, plan.duplicates), plan)
-        value = float(report.mean.iloc[0])
-        if verbose:
-            say(f"{str(metric).upper()}: {value:1.4f}")
-        return value
+        return _mean(name, predictions, k, verbose, threshold, convention)
 
+    _, parameters = (model.__doc__ or "\n").split("\n", 1)
+    parameters = parameters.replace("NDCG@2: 0.8129", f"{name.upper()}@2: {value}")
+    function.__doc__ = f"Compute {what}.\n{parameters.replace('ndcg(', f'{name}(')}"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = _DOCSTRING.format(what=what, name=name, shown=shown)
-    return function
+    return cast("Function", function)
 
 
-ndcg = _function_of(
-    "ndcg", "NDCG@k of the users' test ratings, averaged over users", "NDCG@2: 0.8129"
+precision = _like(
+    ndcg, "precision", "precision@k: the share of relevant items among the first k", "0.5000"
 )
-precision = _function_of(
-    "precision", "precision@k: the share of relevant items among the first k", "PRECISION@2: 0.5000"
+recall = _like(
+    ndcg, "recall", "recall@k: the share of the relevant items that are among the first k", "0.5000"
 )
-recall = _function_of(
-    "recall",
-    "recall@k: the share of the relevant items that are among the first k",
-    "RECALL@2: 0.5000",
-)
-ap = _function_of("ap", "average precision at k, whose mean over users is MAP@k", "AP@2: 0.5000")
-rr = _function_of("rr", "reciprocal rank at k, whose mean over users is MRR@k", "RR@2: 1.0000")
-hit = _function_of(
+ap = _like(ndcg, "ap", "average precision at k, whose mean over users is MAP@k", "0.5000")
+rr = _like(ndcg, "rr", "reciprocal rank at k, whose mean over users is MRR@k", "1.0000")
+hit = _like(
+    ndcg,
     "hit",
     "hit rate at k: the share of users with a relevant item among the first k",
-    "HIT@2: 1.0000",
+    "1.0000",
 )
-f1 = _function_of("f1", "F1@k: the harmonic mean of precision@k and recall@k", "F1@2: 0.5000")
+f1 = _like(ndcg, "f1", "F1@k: the harmonic mean of precision@k and recall@k", "0.5000")
 
 complete(__name__, "surprise.accuracy")
