@@ -123,20 +123,21 @@ class Training:
         """Return ids of items as an array, if they are of a type that is known here."""
         return _checked(ids, self.items, "item")
 
-    def refuse_beyond(self, k: int | None) -> None:
-        """Refuse a cutoff that no list of the catalogue can reach.
 
-        Raises
-        ------
-        InvalidInputError
-            There are fewer items.
-        """
-        if k is not None and k > len(self.items):
-            msg = (
-                f"k={k}, but the catalogue has {len(self.items)} items: those of the trainset. "
-                "Give a smaller k, or None for whole lists."
-            )
-            raise InvalidInputError(msg)
+def refuse_beyond(k: int | None, n_items: int) -> None:
+    """Refuse a cutoff that no list of the catalogue can reach.
+
+    Raises
+    ------
+    InvalidInputError
+        There are fewer items.
+    """
+    if k is not None and k > n_items:
+        msg = (
+            f"k={k}, but the catalogue has {n_items} items: those of the trainset. "
+            "Give a smaller k, or None for whole lists."
+        )
+        raise InvalidInputError(msg)
 
 
 def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:

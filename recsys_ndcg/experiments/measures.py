@@ -15,7 +15,7 @@ from recsys_ndcg.metrics import Metric, parse
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.folds.checks import Splits
-    from recsys_ndcg.folds.measures import Measure
+    from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.scoring.plan import Cutoffs
 
 PROTOCOLS = ("rated", "catalogue")

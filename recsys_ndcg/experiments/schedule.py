@@ -16,7 +16,7 @@ from recsys_ndcg.experiments.cells import Cell, Task
 from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue
 from recsys_ndcg.experiments.ratings import digest_of_split
-from recsys_ndcg.folds.checks import Splits, check_jobs, check_splitter, warn_of_scale
+from recsys_ndcg.folds.checks import Splits, check_jobs, warn_of_scale
 from recsys_ndcg.folds.ratings import ratings_of
 from recsys_ndcg.folds.splits import UserKFold
 
@@ -132,7 +132,6 @@ def splitter_of(splits: Any, data: Any) -> Any:
     """
     if not isinstance(splits, Integral):
         found = UserKFold() if splits is None else splits
-        check_splitter(found)
         with suppress(TypeError):  # of what cannot be copied
             found = copy.copy(found)  # PredefinedKFold notes in itself what it has split
         return found

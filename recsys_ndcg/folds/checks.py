@@ -47,7 +47,7 @@ _TRAINSET = ("ur", "n_users", "n_items", "n_ratings", "to_raw_uid", "to_raw_iid"
 _ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
 
 
-def check_splitter(cv: Any) -> None:
+def _check_splitter(cv: Any) -> None:
     """Refuse what has no method `split`.
 
     Raises
@@ -133,10 +133,11 @@ class Splits:
         Raises
         ------
         InvalidInputError
-            The data is no dataset, or a rating no number; a metric needs a threshold, a rating has
-            no gain, a user and item stand there twice, or a catalogue is to be ranked for the
-            ratings that it leaves out.
+            What splits has no method `split`; the data is no dataset, or a rating no number; a
+            metric needs a threshold, a rating has no gain, a user and item stand there twice, or a
+            catalogue is to be ranked for the ratings that it leaves out.
         """
+        _check_splitter(splitter)
         if plan.train and plan.catalogue is not None:
             msg = (
                 f"{', '.join(plan.catalogue_names)} leaves out what a user rated in training, so "
@@ -286,7 +287,5 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
 
 def _is_known_to_cv(data: Any, cv: Any) -> bool:
     """Tell data that only `cv` can read: folds in files, or what a splitter of one's own takes."""
-    if cv is None or isinstance(cv, numbers.Integral):
-        return False
     ours = type(cv).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
     return hasattr(data, "folds_files") or not (ours or hasattr(data, "raw_ratings"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.folds.measures import Measure
+    from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics

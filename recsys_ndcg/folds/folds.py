@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
+from recsys_ndcg.catalogue.training import refuse_beyond
 from recsys_ndcg.comparison.averaging import averaged, beside
 from recsys_ndcg.comparison.contender import Contender
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
 from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE
 from recsys_ndcg.folds.measures import ACCURACY
-from recsys_ndcg.folds.ratings import training_of
 from recsys_ndcg.input.fields import read_numbers
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
@@ -172,7 +172,7 @@ class BegunFold:
         if plan.rated is not None:
             refuse_single_items(len(sizes), max(sizes.values(), default=0))
         for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
-            training_of(trainset).refuse_beyond(metric.k)
+            refuse_beyond(metric.k, trainset.n_items)
         if plan.rated is not None or plan.catalogue is not None:
             grades = Grades.of(read_numbers(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.each(lambda one: one.with_threshold(grades))

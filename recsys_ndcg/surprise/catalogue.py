@@ -12,6 +12,7 @@ from surprise import Trainset
 
 from recsys_ndcg.catalogue.candidates import Candidates, top
 from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
+from recsys_ndcg.catalogue.training import refuse_beyond
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds.checks import Leak
@@ -100,7 +101,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     checked_k(k)
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip)
     training = candidates.training
-    training.refuse_beyond(k)
+    refuse_beyond(k, trainset.n_items)
     warn_of_training(type(algo), training.ratings, trainset.rating_scale if clip else None)
     raw = training.users if users is None else training.check_users(users)
     strangers = raw[training.places_of_users(raw.tolist()) < 0]
@@ -202,7 +203,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     plan = plan.with_threshold(Grades.of(labels.true))
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
     for metric in plan.metrics:
-        candidates.training.refuse_beyond(metric.k)
+        refuse_beyond(metric.k, trainset.n_items)
     with progress_bar(wanted=progress) as show:
         lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
     _warn_of_seen_labels(candidates, labels)

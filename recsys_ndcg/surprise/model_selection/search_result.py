@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.folds.folds import FoldRun
-    from recsys_ndcg.folds.measures import Measure
 
 
 class SearchResult:
@@ -74,7 +74,7 @@ class SearchResult:
             raise InvalidInputError(msg)
         iterator = splitter_of(self.cv, data)
         watched = Splits(data)
-        plan = watched.settled(plan, self.cv)
+        plan = watched.settled(plan, iterator)
         # all at once, as Surprise has them: each combination sees the same
         splits = list(watched.by(iterator, first_look(self.algo_class)))
         watched.warn_of_leaks()

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from surprise.model_selection import KFold
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds.checks import Splits, check_jobs, check_splitter
+from recsys_ndcg.folds.checks import Splits, check_jobs
 from recsys_ndcg.folds.fold_plan import FoldPlan
 from recsys_ndcg.folds.folds import FoldRuns, warn_of_random_order
 from recsys_ndcg.folds.measures import resolved
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.contender import Contender
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.folds.folds import FoldRun
-    from recsys_ndcg.folds.measures import Measure
 
 
 class CrossValidation(dict[str, Any]):
@@ -181,7 +181,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     check_jobs(n_jobs)
     iterator = splitter_of(cv, data)
     splits = Splits(data)
-    plan = splits.settled(plan, cv)
+    plan = splits.settled(plan, iterator)
     # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
     alone = effective_n_jobs(n_jobs) == 1
     parts = splits.by(iterator, first_look(type(algo)))
@@ -232,7 +232,6 @@ def splitter_of(cv: Any, data: Any) -> Any:
         It cannot split, or not this data into so many folds.
     """
     if cv is not None and not isinstance(cv, Integral):
-        check_splitter(cv)
         return cv
     n_splits = 5 if cv is None else int(cv)
     most = len(ratings_of(data))
