@@ -21,6 +21,8 @@ ROOMS = [
     "errors",
     "arrays",
     "parallel",
+    "files",
+    "progress",
     "datasets",
     "significance",
     "convention",
@@ -61,16 +63,14 @@ OPTIONAL = {
     "pyspark",
 }
 MAY_USE_OPTIONAL = {
-    "input/contents.py",
-    "input/arrow/feather.py",
+    "files/contents.py",
     "input/arrow/text.py",
-    "input/arrow/parquet.py",
-    "input/arrow/plain_columns.py",
+    "input/arrow/files.py",
+    "input/text/plain.py",
     "rendering/page/assembling.py",
     "rendering/page/charts.py",
-    "rendering/page/runtime.py",
     "rendering/plots/charts.py",
-    "rendering/bars.py",
+    "progress.py",
     "report/parquet.py",
     "rendering/terminal.py",
 }
@@ -86,12 +86,12 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
-    "code lines": 27_391,
-    "files": 360,
-    "names crossing a room's border": 395,
-    "imports past a door": 927,
-    "class names used twice": 9,
-    "short files with one neighbour": 30,
+    "code lines": 26_413,
+    "files": 279,
+    "names crossing a room's border": 374,
+    "imports past a door": 854,
+    "class names used twice": 3,
+    "short files with one neighbour": 13,
 }
 
 
@@ -145,8 +145,10 @@ def test_imports_point_one_way(path: Path) -> None:
 
 
 def test_no_two_modules_need_each_other() -> None:
-    """Inside a room, too, there is a way from the bottom up."""
-    graph = {name: _imports(path) & NAMES.keys() - {name} for name, path in NAMES.items()}
+    """Inside a room, too, there is a way from the bottom up; a type may name what stands above."""
+    graph = {
+        name: _imports(path, typed=False) & NAMES.keys() - {name} for name, path in NAMES.items()
+    }
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

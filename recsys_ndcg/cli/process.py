@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from rich.console import RenderableType
 
+#: How the parameters of a command are typed.
+OPTIONS: ContextVar[dict[str, str]] = ContextVar("OPTIONS")
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
@@ -49,11 +52,6 @@ def say(text: str = "", style: str | None = None, *, wrap: bool = False, to: Con
     to.print(printable(text), style=style, soft_wrap=not wrap)
 
 
-def show(table: RenderableType, to: Console = out) -> None:
-    """Print a table, whose cells are fit for it."""
-    to.print(table)
-
-
 def emit(text: str) -> None:
     """Print a text for a program as it is; a person sees what acts on a terminal as escapes."""
     if sys.stdout.isatty():
@@ -79,11 +77,18 @@ def told(*, quiet: bool = False) -> Iterator[None]:
         try:
             yield
         except RecsysNdcgError as error:
-            complain("error", str(error))
+            complain("error", _with_option(str(error)))
             raise typer.Exit(_WRONG) from None
         finally:
             for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
                 complain("warning", message)
+
+
+def _with_option(message: str) -> str:
+    """Return a message with the option in place of the parameter that it begins with."""
+    found = re.match(r"(\w+)(?==| must be )", message)
+    name = found[0] if found else ""
+    return OPTIONS.get({}).get(name, name) + message.removeprefix(name)
 
 
 def ended(command: Callable[[], int | None]) -> int | None:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import GIVEN, machine, versions
+from recsys_ndcg.files.contents import open_file
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.folds.folds import FoldRun, Ranked
-from recsys_ndcg.input.contents import open_file
-from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.parquet import from_parquet, to_parquet
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.saved_files import read_saved

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.comparing import compare
+from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.reading_models import compare
 from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
 from recsys_ndcg.experiments.cells import Failure, failure_of, run_fold
 from recsys_ndcg.experiments.fingerprints import readable
@@ -22,8 +22,8 @@ from recsys_ndcg.experiments.schedule import describe_splitter
 from recsys_ndcg.folds.folds import warn_of_random_order
 from recsys_ndcg.folds.runner import run_each
 from recsys_ndcg.folds.splits import UserKFold
-from recsys_ndcg.report.page.reproducing import how_typed
 from recsys_ndcg.report.parquet import column_of
+from recsys_ndcg.report.reproducing import how_typed
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Outcome:
             against = CHANCE
         found = compare(models, baseline=against, progress=progress)
         runs, typed = cells_table(models), typed_for(self.schedule, found)
-        return Comparison(replace(found.field, runs=runs, made_by=typed))
+        return Comparison(replace(found.compared, runs=runs, made_by=typed))
 
     def _of(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

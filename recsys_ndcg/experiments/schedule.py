@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.catalogue.training import Ratings
-from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown
 from recsys_ndcg.experiments.cells import Cell, Task
 from recsys_ndcg.experiments.fingerprints import qualified_name, readable

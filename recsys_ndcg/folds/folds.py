@@ -12,14 +12,14 @@ import pandas as pd
 
 from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
 from recsys_ndcg.catalogue.training import refuse_beyond
-from recsys_ndcg.comparison.averaging import averaged, beside
 from recsys_ndcg.comparison.contender import Contender
+from recsys_ndcg.comparison.over_runs import averaged, beside
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
 from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE
 from recsys_ndcg.folds.measures import ACCURACY
-from recsys_ndcg.input.fields import read_numbers
 from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input.rows import floats
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.lists.placed_lists import PlacedLists
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -174,7 +174,7 @@ class BegunFold:
         for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
             refuse_beyond(metric.k, trainset.n_items)
         if plan.rated is not None or plan.catalogue is not None:
-            grades = Grades.of(read_numbers(list(map(itemgetter(2), testset)), "rating"))
+            grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.each(lambda one: one.with_threshold(grades))
         return cls(plan, len(sizes), trainset, testset)
 

@@ -25,7 +25,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.folds.fitting import sent
 from recsys_ndcg.folds.folds import BegunFold, fold_of
-from recsys_ndcg.rendering.progress import followed
+from recsys_ndcg.progress import followed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

@@ -11,19 +11,16 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.rendering import fragment, latex, markdown, text
 from recsys_ndcg.report import loading, storage, tracking
 from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.metric_among import metric_among
-from recsys_ndcg.report.page.verdict import verdict
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
-from recsys_ndcg.report.remarks import remarks
 from recsys_ndcg.report.scores_table import scores_table
-from recsys_ndcg.report.segments import refuse_both, segments_of
 from recsys_ndcg.report.segments.segmented import Segments
+from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
 from recsys_ndcg.report.summary import intervals, resampled, summarised
 
 if TYPE_CHECKING:
@@ -204,6 +201,8 @@ class Report(Mapping[str, float]):
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
+        from recsys_ndcg.report.remarks import remarks  # noqa: PLC0415 - rarely needed
+
         return remarks(self)
 
     def intervals(
@@ -372,7 +371,7 @@ class Report(Mapping[str, float]):
         data: Any = None,
         train: Any = None,
         columns: Mapping[str, str] | None = None,
-    ) -> Segments[Report]:
+    ) -> Segments:
         """Return the report of each of several groups of users, and how they differ.
 
         Parameters
@@ -528,11 +527,11 @@ class Report(Mapping[str, float]):
 
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""
-        return markdown(self)
+        return self._rendered("markdown")
 
     def to_latex(self) -> str:
         """Return the summary as a LaTeX table, the signatures as comments."""
-        return latex(self)
+        return self._rendered("latex")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as a page, and write it if a path is given.
@@ -552,9 +551,14 @@ class Report(Mapping[str, float]):
         InvalidInputError
             The file cannot be written.
         """
-        from recsys_ndcg.report.page.page import write  # noqa: PLC0415 - many files, rarely needed
+        from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.report.page import report_page  # noqa: PLC0415 - with all plots
 
-        return write(self, path)
+        page = render(report_page(self), "page")
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def to_metrics(self) -> dict[str, float]:
         """Return the scores as one flat dict of numbers, as experiment trackers take it.
@@ -610,12 +614,18 @@ class Report(Mapping[str, float]):
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""
-        return text(self)
+        return self._rendered("text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return fragment(self, verdict(self))
+        return self._rendered("html", answer=True)
+
+    def _rendered(self, form: str, **options: bool) -> str:
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.report.document import report_document  # noqa: PLC0415
+
+        return render(report_document(self, **options), form)
 
     def _known(self, metric: str | Metric) -> str:
         return metric_among(metric, self.metrics, "This report")

@@ -21,7 +21,7 @@ from recsys_ndcg.folds.ratings import training_of
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics.metric import checked_k
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.scoring.totals import Means
 from recsys_ndcg.surprise.estimates.estimates import Estimates
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.catalogue.candidates import Estimated
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.input.labels import Labels
+    from recsys_ndcg.input.rows import Rows
     from recsys_ndcg.lists.placed_lists import PlacedLists
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics, Plan
@@ -341,9 +341,9 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _warn_of_seen_labels(candidates: Candidates, labels: Labels) -> None:
+def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     """Warn of test items that their user has rated in training."""
-    users, items = labels.user.tolist(), labels.item.tolist()
+    users, items = (labels.columns[name].tolist() for name in ("user", "item"))
     leak = Leak.of(candidates.training.has(users, items), users, items)
     if not leak.n_seen:
         return

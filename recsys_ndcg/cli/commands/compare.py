@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli import options
-from recsys_ndcg.cli.entries import Entries, read_entry
+from recsys_ndcg.cli.data import DataOptions, Written
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
-from recsys_ndcg.cli.output import check_apart
-from recsys_ndcg.cli.page import Html, check_page, write_page
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Cutoffs,
-    Source,
-    Style,
-    Written,
-    checked_form,
+from recsys_ndcg.cli.models import Entries, Statistics, read_entry
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
+from recsys_ndcg.cli.output import (
+    Html,
+    check_apart,
+    check_page,
+    show_document,
+    signatures_by_metric,
+    write_page,
 )
-from recsys_ndcg.cli.process import emit, say, show, told
-from recsys_ndcg.cli.testing import Statistics
+from recsys_ndcg.cli.process import told
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.cli.gates import Limit
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.comparison.verdict import Gate
     from recsys_ndcg.metrics import Metric
 
 
@@ -65,35 +61,12 @@ class Models:
 
     def entries(self, written: Written) -> Entries:
         """Return the files, and how they are read."""
-        source = Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+        source = DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
         return Entries(tuple(map(read_entry, self.models)), source, written)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What is measured of predictions, and shown of reports."""
-
-    k: Cutoffs = None
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Such as ndcg,precision@5,rr; the first decides.", autocompletion=METRIC_NAMES
-        ),
-    ] = None
-
-    @property
-    def ks(self) -> list[int]:
-        """The cutoffs."""
-        return options.cutoffs(self.k or ["10"])
-
-    @property
-    def names(self) -> list[str] | None:
-        """The metrics, if any is named."""
-        return options.names_of(self.metrics) if self.metrics else None
-
-
-@dataclass(frozen=True)
-class Tables:
+class TableOptions:
     """What else is shown, and written."""
 
     pairs: Annotated[bool, typer.Option("--pairs", help="The pairs of models, too.")] = False
@@ -110,32 +83,32 @@ class Tables:
         InvalidInputError
             It would hold two.
         """
-        from recsys_ndcg.rendering import compared
+        from recsys_ndcg.comparison.document import LEADERBOARD, PAIRS, SEGMENTS
 
-        more = [compared.PAIRS] * self.pairs + [compared.SEGMENTS] * segments
+        more = [PAIRS] * self.pairs + [SEGMENTS] * segments
         if form == "csv" and len(more) > 1:
             msg = "--format csv holds one table: the one of --pairs, or that of --by. Leave one."
             raise InvalidInputError(msg)
-        return more if form == "csv" and more else [compared.LEADERBOARD, *more]
+        return more if form == "csv" and more else [LEADERBOARD, *more]
 
 
 def compare(  # noqa: PLR0913 - one parameter per option
     *,
     models: Models,
     written: Written,
-    measured: Measured,
+    measured: MetricOptions,
     choices: Choices,
     statistics: Statistics,
     limits: Limits,
     gate: Gates,
-    tables: Tables,
+    tables: TableOptions,
     style: Style,
 ) -> None:
     """Compare models user by user.
 
     Which is better, for whom, and how sure that is.
     """
-    from recsys_ndcg.comparison.comparing import compare as comparison_of
+    from recsys_ndcg.comparison.reading_models import compare as comparison_of
 
     with told(quiet=style.quiet):
         form, ks, names = checked_form(style.form), measured.ks, measured.names
@@ -179,60 +152,22 @@ def show_comparison(
     found: Comparison, form: str, style: Style, kinds: Sequence[str] | None = None
 ) -> None:
     """Print a comparison in a form: the leaderboard, if no tables are named."""
-    from recsys_ndcg.rendering import compared
-    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.comparison.document import LEADERBOARD, comparison_document
 
-    metric, kinds = found.metrics[0], kinds or [compared.LEADERBOARD]
-    if form == "text":
-        _show_text(found, kinds, style)
-    elif form == "json":
-        emit(json.dumps(found.to_dict(), indent=2) + "\n")
-    elif form == "csv":
-        values = _values(found, kinds[0], style)
-        emit(table_as(form, values, values))
-    elif style.quiet:
-        for one in (compared.table(found, metric, kind) for kind in kinds):
-            alone = (
-                compared.tabulated(one)
-                if form == "markdown"
-                else compared.tabular(found, metric, one)
-            )
-            emit(f"{alone.rstrip()}\n")
-    else:
-        text = compared.markdown if form == "markdown" else compared.latex
-        for line in text(found, metric, kinds).splitlines():
-            say(line)
-
-
-def _show_text(found: Comparison, kinds: Sequence[str], style: Style) -> None:
-    from recsys_ndcg.rendering import compared, signature_lines, terminal
-
-    first, *others = [compared.table(found, found.metrics[0], kind) for kind in kinds]
-    if not style.quiet:
-        say(compared.head(found), wrap=True)
-    show(terminal.compared(first))
-    if not style.quiet:
-        say(found.verdict, wrap=True)
-        for line in found.remarks:
-            say(f"- {line}", wrap=True)
-    for one in others:
-        say()
-        show(terminal.compared(one))
-    for line in () if style.quiet else signature_lines(found, full=style.full_signature):
-        say(line, "dim")
+    kinds = kinds or [LEADERBOARD]
+    document = comparison_document(found, found.metrics[0], kinds)
+    values = found.to_dict() if form == "json" else _values(found, kinds[0], style)
+    show_document(document, values, form, style)
 
 
 def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
     """Return the numbers of a table, of all metrics."""
-    from recsys_ndcg.rendering import compared
-    from recsys_ndcg.rendering.table import signature_texts
+    from recsys_ndcg.comparison.document import PAIRS, SEGMENTS
 
-    if kind == compared.PAIRS:
+    if kind == PAIRS:
         return found.pairwise
-    if kind == compared.SEGMENTS:
+    if kind == SEGMENTS:
         return found.segments.reset_index()
     values = found.to_frame().reset_index()
-    texts = signature_texts(found, full=style.full_signature)
-    return values.assign(
-        signature=values["metric"].map(dict(zip(found.metrics, texts, strict=True)))
-    )
+    signed = signatures_by_metric(found, full=style.full_signature)
+    return values.assign(signature=values["metric"].map(signed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.parameters import parameters_of
+from recsys_ndcg.comparison.contender import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.folds.checks import Splits, check_jobs
 from recsys_ndcg.folds.fold_plan import FoldPlan
