@@ -9,8 +9,8 @@ from recsys_ndcg.errors import MissingExtraError as MissingExtraError
 from recsys_ndcg.errors import RecsysNdcgError as RecsysNdcgError
 from recsys_ndcg.errors import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.evaluation import evaluate as evaluate
-from recsys_ndcg.experiments.experiment import experiment as experiment
-from recsys_ndcg.experiments.loading import load_runs as load_runs
+from recsys_ndcg.experiments.trials import experiment as experiment
+from recsys_ndcg.experiments.trials import load_runs as load_runs
 from recsys_ndcg.input.text.form import TextFormat as TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.metrics import Metric as Metric

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable
 
 Value = TypeVar("Value")
 
@@ -65,7 +65,8 @@ def attach_stub(
     """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package that imports lazily.
 
     The package's ``__init__.pyi`` is the only list of them, a line for each:
-    ``from recsys_ndcg.room.file import name as name``. Type checkers read the same file.
+    ``from recsys_ndcg.room.file import name as name``, or ``from recsys_ndcg.room import file as
+    file`` for a file of its own. Type checkers read the same file.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def attach_stub(
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
         """Import a name when it is first used, and keep it."""
-        if name in modules:
+        if modules.get(name, package) != package:
             value = getattr(import_module(modules[name]), name)
             setattr(sys.modules[package], name, value)
             return value
@@ -101,32 +102,3 @@ def attach_stub(
         return sorted({*vars(sys.modules[package]), *modules})
 
     return __getattr__, __dir__, sorted(modules)
-
-
-def imported(package: str, name: str, places: Mapping[str, str]) -> Any:
-    """Return what stands for a name in a package: what one of its modules has, or one of them.
-
-    Parameters
-    ----------
-    package : str
-        Its name.
-    name : str
-        What is asked for.
-    places : mapping
-        Of names to modules below the package, ``"catalogue.catalogue"``; of modules to themselves.
-
-    Raises
-    ------
-    AttributeError
-        Nothing does.
-
-    Examples
-    --------
-    >>> imported("recsys_ndcg", "shown", {"shown": "errors"})("a")
-    "'a'"
-    """
-    if name not in places:
-        msg = f"module {package!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    module = import_module(f"{package}.{places[name]}")
-    return module if places[name] == name else getattr(module, name)

@@ -117,6 +117,7 @@ def doors() -> dict[str, dict[str, str]]:
             for node in nodes
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
+            if alias.asname
         }
     return found
 

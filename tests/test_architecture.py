@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,14 @@ ROOMS = [
     "ranking",
     "metrics",
     "scoring",
+    "catalogue",
     "rendering",
     "report",
     "scale",
     "evaluation",
     "comparison",
     "reconciliation",
+    "folds",
     "surprise",
     "experiments",
     "cli",
@@ -73,19 +76,22 @@ MAY_USE_OPTIONAL = {
 }
 ALLOWED = {
     "surprise": {"surprise", "joblib"},
+    "folds": {"joblib"},
     "experiments": {"joblib"},
     "cli": {"typer", "rich"},
     "scale": {"duckdb", "pyarrow", "pyspark"},
 }  # in whole folders
 LONGEST_FUNCTION = 60  # lines of code
+#: Rooms that users import from, too.
+PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
-    "code lines": 27_683,
-    "files": 375,
-    "names crossing a room's border": 382,
-    "imports past a door": 883,
-    "class names used twice": 13,
-    "short files with one neighbour": 39,
+    "code lines": 26_413,
+    "files": 279,
+    "names crossing a room's border": 374,
+    "imports past a door": 854,
+    "class names used twice": 3,
+    "short files with one neighbour": 13,
 }
 
 
@@ -184,10 +190,13 @@ def test_a_door_lists_what_is_there_and_used() -> None:
     """Each name of a room's stub is found, imported by another room, and no file's name."""
     crossing = house.crossing()
     for room, names in house.doors().items():
+        if room.startswith("recsys_ndcg.surprise") and find_spec("surprise") is None:
+            continue
         for name, module in names.items():
             assert getattr(import_module(room), name) is getattr(import_module(module), name)
-            assert f"{room}.{name}" not in house.MODULES, f"{room}: {name} is a file, too"
-            if room.count(".") == 1:
+            if room != module:
+                assert f"{room}.{name}" not in house.MODULES, f"{room}: {name} is a file, too"
+            if room.count(".") == 1 and room not in PUBLIC:
                 assert name in crossing[room.split(".")[1]], f"nobody outside imports {room}.{name}"
 
 

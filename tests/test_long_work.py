@@ -161,12 +161,12 @@ def test_folds_and_combinations(said: Said) -> None:
 def test_blocks_of_a_catalogue(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of an algorithm that is asked pair by pair."""
     surprise = pytest.importorskip("surprise")
+    from recsys_ndcg.catalogue import candidates  # noqa: PLC0415
     from recsys_ndcg.surprise import (  # noqa: PLC0415 - needs the library
         evaluate_catalogue,
         predict_all,
         rank_catalogue,
     )
-    from recsys_ndcg.surprise.catalogue import candidates  # noqa: PLC0415
 
     monkeypatch.setattr(candidates, "_CELLS", 400)
     table = sample_ratings(30, 40)[["user", "item", "rating"]]

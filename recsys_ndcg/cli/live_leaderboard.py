@@ -77,7 +77,7 @@ class LiveLeaderboard:
         if not rows:
             return empty.assign(folds=0)
         found = pd.DataFrame(rows).groupby("model")
-        from recsys_ndcg.experiments.measured import lower_is_better
+        from recsys_ndcg.experiments.measures import lower_is_better
 
         means = found.mean().assign(folds=found.size())
         first = next(iter(self._results[0].scores))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import os
+import re
+import sys
 import traceback
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, about, shown
-from recsys_ndcg.experiments.peak import Peak
+from recsys_ndcg.errors import InvalidInputError, about
+from recsys_ndcg.folds.folds import FoldRun, fold_of
 from recsys_ndcg.report.tracking import keys
-from recsys_ndcg.surprise.model_selection.folds import Fold, fold_of
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
-    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
-
+    from recsys_ndcg.folds.fold_plan import FoldPlan
 
 _LONGEST = 300  # characters of a message, all of which is in the traceback
+_RESET = "5"  # what Linux takes for it: the peak is what there is now
+_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Cell(NamedTuple):
@@ -75,7 +75,7 @@ class Result:
     ----------
     cell : Cell
         Of which this is.
-    fold : Fold
+    fold : FoldRun
         The values of all measures, the scores of every user, and the times.
     peak_memory : float
         The most memory that the process took meanwhile, in megabytes.
@@ -86,7 +86,7 @@ class Result:
     """
 
     cell: Cell
-    fold: Fold
+    fold: FoldRun
     peak_memory: float
     split: str
     said: tuple[str, ...] = ()
@@ -126,6 +126,31 @@ class Failure:
     traceback: str
 
 
+class Peak:
+    """The most memory that this process has had since the object was made.
+
+    Linux alone forgets what was before; elsewhere it is the most since the process began.
+    """
+
+    def __init__(self) -> None:
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
+
+    @property
+    def megabytes(self) -> float:
+        """How much, NaN where the system does not say."""
+        with suppress(OSError):
+            told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+            found = re.search(r"VmHWM:\s*(\d+) kB", told)
+            if found:
+                return int(found[1]) * 1024 / 1e6
+        with suppress(ImportError):
+            import resource  # noqa: PLC0415 - not on Windows
+
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
+        return float("nan")
+
+
 def run_fold(task: Task) -> Result | Failure:
     """Train a model on a fold and measure it; catch whatever it raises but Ctrl-C."""
     folder = _working_directory()
@@ -134,15 +159,15 @@ def run_fold(task: Task) -> Result | Failure:
     try:
         with about("") as said:
             peak = Peak()
-            algo = task.model.fresh(task.cell.seed, always=task.always)
-            fold = fold_of(_guarded(algo), task.trainset, task.testset, task.plan)
+            model = task.model.fresh(task.cell.seed, always=task.always)
+            fold = fold_of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
-            return failure_of(task.cell, fold.diverged)
+            return failure_of(task, fold.diverged)
         return Result(task.cell, fold, peak.megabytes, task.split, tuple(said))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a model raises, the others go on
-        return failure_of(task.cell, error)
+        return failure_of(task, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
         with suppress(OSError):  # it was deleted
@@ -156,9 +181,9 @@ def _working_directory() -> str:
         return ""
 
 
-def failure_of(cell: Cell, error: BaseException) -> Failure:
+def failure_of(task: Task, error: BaseException) -> Failure:
     """Return what is said of an error."""
-    return Failure(cell, _first_line(error), "".join(traceback.format_exception(error)))
+    return Failure(task.cell, _first_line(error), "".join(traceback.format_exception(error)))
 
 
 def _first_line(error: BaseException) -> str:
@@ -170,53 +195,3 @@ def _first_line(error: BaseException) -> str:
     if isinstance(error, InvalidInputError):
         return told
     return f"{type(error).__name__}: {told[:_LONGEST]}"
-
-
-def _guarded(algo: Any) -> Any:
-    """Let an algorithm have the split as its own, and check what it predicts.
-
-    It may change what it gets: the split is that of other models, too, and what is measured.
-    """
-    fit, test = algo.fit, algo.test
-
-    def fitted(trainset: Any) -> Any:
-        own = _copied(trainset)
-        found = fit(own)
-        if getattr(algo, "trainset", None) is None:  # by which those of Surprise are known as such
-            algo.trainset = own
-        return found
-
-    def tested(testset: list[Any]) -> list[Any]:
-        predictions = list(test(list(testset)))
-        _check_pairs(predictions, testset)
-        return predictions
-
-    algo.fit, algo.test = fitted, tested
-    return algo
-
-
-def _copied(trainset: Any) -> Any:
-    """Return a trainset with lists of its own."""
-    own = copy.copy(trainset)
-    for name in ("ur", "ir"):
-        lists = copy.copy(getattr(trainset, name))  # which may be a defaultdict
-        lists.update((inner, list(pairs)) for inner, pairs in lists.items())
-        setattr(own, name, lists)
-    return own
-
-
-def _check_pairs(predictions: list[Any], testset: list[Any]) -> None:
-    """Refuse predictions of other pairs than were asked for."""
-    rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
-    if rows == wanted:
-        return
-    asked, told = Counter(wanted), Counter(rows)
-    if told == asked:
-        return
-    missing, more = list((asked - told).elements()), list((told - asked).elements())
-    first = f"{shown(missing[0])} is missing" if missing else f"{shown(more[0])} was not asked for"
-    msg = (
-        f"test() returns predictions of other pairs than asked for: {len(missing)} of "
-        f"{asked.total()} (user, item, rating) are missing, {len(more)} are others; {first}."
-    )
-    raise InvalidInputError(msg)

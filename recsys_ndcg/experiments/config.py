@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
-from recsys_ndcg.experiments.experiment import experiment
 from recsys_ndcg.experiments.models import is_algorithm
+from recsys_ndcg.experiments.trials import experiment
 from recsys_ndcg.files.contents import open_file
 
 if TYPE_CHECKING:

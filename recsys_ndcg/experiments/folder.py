@@ -7,6 +7,7 @@ which were written before it, and has the digest of everything that its numbers 
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import time
@@ -18,28 +19,25 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Result
-from recsys_ndcg.experiments.models import machine, versions
-from recsys_ndcg.experiments.records import (
-    FORMAT,
-    MODEL,
-    RUN,
-    changes_of_model,
-    differences,
-    digest_of,
-    read_record,
-    write_record,
-)
-from recsys_ndcg.files.archive import json_value, open_archive
+from recsys_ndcg.experiments.models import GIVEN, machine, versions
+from recsys_ndcg.files.archive import json_value, open_archive, write_archive
 from recsys_ndcg.files.contents import open_file
 from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.folds.folds import FoldRun, Ranked
 from recsys_ndcg.report.saving import audit_from_parquet, audit_to_parquet
-from recsys_ndcg.surprise.model_selection.folds import Fold, Ranked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.experiments.cells import Failure
 
+_FORMAT = 3
+_RUN, _MODEL = "run.json", "model.json"
+_IDENTITY = ("fingerprint", "libraries")
+_NEEDED = {
+    "run": ("written_by", "data", "splits", "measures", "begun"),
+    "model": ("name", "parameters", "libraries", "fingerprint"),
+}
 _CELLS = "cells"
 _COMPARED = ("written_by", "data", "splits", "measures")
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
@@ -119,11 +117,11 @@ class RunFolder:
         """
         found = []
         if any(self.cells(name) for name in self.models):
-            found += differences("", {name: self.asked.get(name) for name in asked}, asked)
+            found += _differences("", {name: self.asked.get(name) for name in asked}, asked)
         for name, model in models.items():
             before = self.models.get(name)
             if before is not None and self.cells(name):
-                found += [f"{name}: {one}" for one in changes_of_model(before, model)]
+                found += [f"{name}: {one}" for one in _changes_of_model(before, model)]
         if found:
             msg = (
                 f"{self.path}: this folder has results of a different experiment: "
@@ -134,11 +132,11 @@ class RunFolder:
     def _begin(self, stored: RunFolder, models: list[str]) -> None:
         """Write what is asked for, where something else or nothing was asked for before."""
         if any(self.asked[name] != stored.asked.get(name) for name in _COMPARED):
-            write_record(self.path / RUN, "run", self.asked)
+            _write_record(self.path / _RUN, "run", self.asked)
         for name in models:
             model, before = self.models[name], stored.models.get(name)
             if model != before:
-                write_record(self._folder_of(name) / MODEL, "model", model)
+                _write_record(self._folder_of(name) / _MODEL, "model", model)
             if model["fingerprint"] is None:
                 warn(
                     f"{name}: its folds are trained again in every run, as two models of its kind "
@@ -162,11 +160,11 @@ class RunFolder:
         check_path(path)
         folder = Path(path)
         if not cls.is_one(folder):
-            msg = f"{folder}: no folder of an experiment, which has a {RUN}."
+            msg = f"{folder}: no folder of an experiment, which has a {_RUN}."
             raise InvalidInputError(msg)
-        files = sorted((folder / _CELLS).glob(f"*/{MODEL}"))
-        models = [read_record(file, "model") for file in files]
-        return cls(folder, read_record(folder / RUN, "run"), {one["name"]: one for one in models})
+        files = sorted((folder / _CELLS).glob(f"*/{_MODEL}"))
+        models = [_read_record(file, "model") for file in files]
+        return cls(folder, _read_record(folder / _RUN, "run"), {one["name"]: one for one in models})
 
     def _fingerprint(self, model: str) -> str | None:
         """Return the digest of all that the numbers of a model depend on; None if there is none."""
@@ -174,12 +172,12 @@ class RunFolder:
         if described["fingerprint"] is None:
             return None
         asked = [self.asked[name] for name in _COMPARED]
-        return digest_of([asked, described["fingerprint"], described["libraries"]])
+        return _digest_of([asked, described["fingerprint"], described["libraries"]])
 
     @staticmethod
     def is_one(path: str | Path) -> bool:
         """Tell the folder of a run from anything else."""
-        return (Path(path) / RUN).is_file()
+        return (Path(path) / _RUN).is_file()
 
     def holds(self, cell: Cell) -> bool:
         """Return whether there is a result of a fold that is known to be of the same model."""
@@ -222,13 +220,13 @@ class RunFolder:
             "versions": versions(),
             "finished": now(),
         }
-        write_record(self._file(cell, ".json"), "cell", values)
+        _write_record(self._file(cell, ".json"), "cell", values)
         self._file(cell, _FAILED).unlink(missing_ok=True)
 
     def _refuse_other_experiment(self, model: str) -> None:
         """Refuse to write a result where another process has begun something else meanwhile."""
-        asked = read_record(self.path / RUN, "run")
-        described = read_record(self._folder_of(model) / MODEL, "model")
+        asked = _read_record(self.path / _RUN, "run")
+        described = _read_record(self._folder_of(model) / _MODEL, "model")
         now_here = RunFolder(self.path, asked, {model: described})
         if now_here._fingerprint(model) != self._fingerprint(model):
             msg = (
@@ -254,14 +252,14 @@ class RunFolder:
         """
         path = self._file(cell, ".json")
         redo = f"Delete {path}, and run the experiment again: that cell is redone."
-        with open_archive(path, f"cell {FORMAT}", redo) as (stored, _):
+        with open_archive(path, f"cell {_FORMAT}", redo) as (stored, _):
             if [stored[name] for name in cell._fields] != [*cell]:
                 msg = f"this result is not that of {cell}."
                 raise InvalidInputError(msg)
             mark, result = stored["fingerprint"], self._result(cell, stored)
         if mark != self._fingerprint(cell.model):
             msg = (
-                f"{path}: this result is of a different experiment than {RUN} and {MODEL} "
+                f"{path}: this result is of a different experiment than {_RUN} and {_MODEL} "
                 "describe. Another process may have begun it; take another folder, or delete it."
             )
             raise InvalidInputError(msg)
@@ -281,7 +279,7 @@ class RunFolder:
         """Return the result that the file of a cell holds."""
         values = {name: _number(stored["values"][name]) for name in self.asked["measures"]}
         folder = self._folder_of(cell.model)
-        fold = Fold(
+        fold = FoldRun(
             test=values,
             train={},
             fit_time=_number(stored["fit_time"]),
@@ -341,3 +339,52 @@ def _clear(folder: Path) -> None:
         with suppress(FileNotFoundError):  # another process has just finished it
             if path.stat().st_mtime < time.time() - _STALE:
                 path.unlink()
+
+
+def _write_record(path: Path, kind: str, values: dict[str, Any]) -> None:
+    """Write plain values as JSON that people read."""
+    write_archive(path, f"{kind} {_FORMAT}", values, {})
+
+
+def _read_record(path: Path, kind: str) -> dict[str, Any]:
+    """Return the values of a file.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read, or was changed.
+    """
+    with open_archive(path, f"{kind} {_FORMAT}", "Take another folder.") as (values, _):
+        if not values.keys() >= {*_NEEDED[kind]}:
+            raise KeyError(kind)
+        return values
+
+
+def _differences(name: str, before: Any, now: Any) -> list[str]:
+    """Return where two values differ: ``"parameters.k (3, now 4)"``."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return [
+            found
+            for one in dict.fromkeys([*before, *now])
+            for found in _differences(f"{name}.{one}".strip("."), before.get(one), now.get(one))
+        ]
+    return [] if before == now else [f"{name} ({shown(before)}, now {shown(now)})"]
+
+
+def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return the differences between two records of a model; none if the first has no fingerprint.
+
+    Results of a model without a fingerprint cannot be compared with anything, and are deleted.
+    """
+    if before["fingerprint"] is None or all(before[one] == now[one] for one in _IDENTITY):
+        return []
+    if any(str(one["fingerprint"]).startswith(GIVEN) for one in (before, now)):
+        return _differences("fingerprint", before["fingerprint"], now["fingerprint"])
+    found = _differences("", before, now)
+    named = [one for one in found if not one.startswith(("fingerprint", "incomparable"))]
+    return named or [f"{one}, in code or data that {_MODEL} does not list" for one in found[:1]]
+
+
+def _digest_of(values: Any) -> str:
+    """Return a digest of plain values, the same after they were written and read."""
+    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]

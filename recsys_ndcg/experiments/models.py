@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,12 +22,12 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
-from recsys_ndcg.experiments.records import GIVEN
-from recsys_ndcg.surprise.estimates.functions import SEEDS, FunctionModel
+from recsys_ndcg.folds.function_models import SEEDS, FunctionModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
 _NUMBER = (int, float, type(None))  # other globals may be secrets
 
@@ -47,7 +48,7 @@ class Model:
     given: Any
 
     def fresh(self, seed: int, *, always: bool) -> Any:
-        """Return it unfitted, and silent.
+        """Return it as a model of folds, unfitted and silent.
 
         Parameters
         ----------
@@ -63,7 +64,9 @@ class Model:
         if hasattr(algo, _SEED) and (always or getattr(algo, _SEED) is None):
             setattr(algo, _SEED, seed)
         _silence(algo)
-        return algo
+        from recsys_ndcg.surprise.algorithm import Algorithm  # noqa: PLC0415 - an extra
+
+        return Algorithm(_guarded(algo))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -149,6 +152,56 @@ def _identified_by(text: str) -> dict[str, Any]:
 def _silence(algo: Any) -> None:
     if getattr(algo, "verbose", False) is True:
         algo.verbose = False
+
+
+def _guarded(algo: Any) -> Any:
+    """Let an algorithm have the split as its own, and check what it predicts.
+
+    It may change what it gets: the split is that of other models, too, and what is measured.
+    """
+    fit, test = algo.fit, algo.test
+
+    def fitted(trainset: Any) -> Any:
+        own = _copied(trainset)
+        found = fit(own)
+        if getattr(algo, "trainset", None) is None:  # by which those of Surprise are known as such
+            algo.trainset = own
+        return found
+
+    def tested(testset: list[Any]) -> list[Any]:
+        predictions = list(test(list(testset)))
+        _check_pairs(predictions, testset)
+        return predictions
+
+    algo.fit, algo.test = fitted, tested
+    return algo
+
+
+def _copied(trainset: Any) -> Any:
+    """Return a trainset with lists of its own."""
+    own = copy.copy(trainset)
+    for name in ("ur", "ir"):
+        lists = copy.copy(getattr(trainset, name))  # which may be a defaultdict
+        lists.update((inner, list(pairs)) for inner, pairs in lists.items())
+        setattr(own, name, lists)
+    return own
+
+
+def _check_pairs(predictions: list[Any], testset: list[Any]) -> None:
+    """Refuse predictions of other pairs than were asked for."""
+    rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
+    if rows == wanted:
+        return
+    asked, told = Counter(wanted), Counter(rows)
+    if told == asked:
+        return
+    missing, more = list((asked - told).elements()), list((told - asked).elements())
+    first = f"{shown(missing[0])} is missing" if missing else f"{shown(more[0])} was not asked for"
+    msg = (
+        f"test() returns predictions of other pairs than asked for: {len(missing)} of "
+        f"{asked.total()} (user, item, rating) are missing, {len(more)} are others; {first}."
+    )
+    raise InvalidInputError(msg)
 
 
 def _attributes(given: Any) -> Mapping[str, Any]:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.reading_models import compare
 from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
-from recsys_ndcg.experiments.cells import Failure
+from recsys_ndcg.experiments.cells import Failure, failure_of, run_fold
+from recsys_ndcg.experiments.fingerprints import readable
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.measured import describe_measures
+from recsys_ndcg.experiments.measures import describe_measures
+from recsys_ndcg.experiments.models import is_algorithm, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, users_of
-from recsys_ndcg.experiments.reproducing import typed_for
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
-from recsys_ndcg.experiments.splits import describe_splitter
-from recsys_ndcg.experiments.workers import run_tasks
+from recsys_ndcg.experiments.schedule import describe_splitter
 from recsys_ndcg.files.archive import arrow_column
-from recsys_ndcg.surprise.leakage import warn_of_leaks
-from recsys_ndcg.surprise.orderless import warn_of_random_order
+from recsys_ndcg.folds.folds import warn_of_random_order
+from recsys_ndcg.folds.runner import run_each
+from recsys_ndcg.folds.splits import UserKFold
+from recsys_ndcg.report.reproducing import how_typed
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.experiments.cells import Cell, Result
-    from recsys_ndcg.experiments.running import Schedule
+    from recsys_ndcg.experiments.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Outcome:
         """Do what is not done yet, and keep each result before the next is waited for."""
         total = self.schedule.total
         show("Training", 0.0 if total else -1.0)
-        with closing(run_tasks(self.schedule.tasks(self._is_done), n_jobs)) as found:
+        tasks = self.schedule.tasks(self._is_done)
+        with closing(run_each(run_fold, failure_of, tasks, n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
                     self._fail(one)
@@ -94,7 +98,7 @@ class Outcome:
 
     def say(self) -> None:
         """Warn of what makes the numbers deceive, and of what failed."""
-        warn_of_leaks(self.schedule.leaks)
+        self.schedule.ratings.warn_of_leaks()
         for told in self.schedule.said:
             warn(told)
         by_model = {name: self._of(name) for name in self.schedule.models}
@@ -153,10 +157,10 @@ def open_folder(
     folder: str | Path, schedule: Schedule, fingerprint: str | Mapping[str, str] | None
 ) -> RunFolder:
     """Return the folder of an experiment; refuse users whose ids it cannot keep."""
-    arrow_column(users_of(schedule.data))
+    arrow_column(users_of(schedule.ratings.data))
     asked = {
         "written_by": __version__,
-        "data": describe_ratings(schedule.data),
+        "data": describe_ratings(schedule.ratings.data),
         "splits": describe_splitter(schedule.splitter, always=schedule.several),
         "measures": describe_measures(schedule.plan),
     }
@@ -165,3 +169,58 @@ def open_folder(
         for name, one in schedule.models.items()
     }
     return RunFolder.open(folder, asked, models)
+
+
+def typed_for(schedule: Schedule, found: Comparison) -> str:
+    """Return the lines of Python that train and compare the same models."""
+    models = [f"    {name!r}: {_model(one.given)}," for name, one in schedule.models.items()]
+    how = how_typed(found.signatures[found.metrics[0]])
+    lines = [
+        "import recsys_ndcg as rn",
+        "",
+        "models = {",
+        *models,
+        "}",
+        "comparison = rn.experiment(",
+        "    ratings,",
+        "    models,",
+        f"    metrics={found.metrics!r}{how},",
+        f"    splits={_splits(schedule.splitter)},",
+        f"    seeds={[*schedule.seeds]!r},",
+        ")",
+    ]
+    return "\n".join(lines)
+
+
+def _model(given: Any) -> str:
+    if is_algorithm(given):
+        return _made(given)
+    return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+
+
+def _splits(splitter: Any) -> str:
+    usual = type(splitter) is UserKFold and splitter.random_state is None
+    return repr(splitter.n_splits) if usual else _made(splitter)
+
+
+def _made(given: Any) -> str:
+    """Return a call of a class with what differs from its defaults, as far as it is plain."""
+    kind = type(given)
+    try:
+        known: Mapping[str, inspect.Parameter] = inspect.signature(kind).parameters
+    except (TypeError, ValueError):
+        return f"{kind.__name__}(...)"
+    held = {**vars(given)}
+    own = {name: held[name] for name in [*known, "sim_options", "bsl_options"] if name in held}
+    told = [
+        f"{name}={readable(value)!r}"
+        for name, value in own.items()
+        if not _is_default(known.get(name), value) and value not in ({}, {"user_based": True})
+    ]
+    return f"{kind.__name__}({', '.join(told)})"
+
+
+def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
+    if parameter is None or parameter.default is parameter.empty:
+        return False
+    return type(parameter.default) is type(value) and bool(parameter.default == value)

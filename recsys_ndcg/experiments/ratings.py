@@ -14,14 +14,12 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import readable
 from recsys_ndcg.files.contents import is_place
+from recsys_ndcg.folds.ratings import PlainDataset, ratings_of, seconds_of, training_of
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.ids import factorized
 from recsys_ndcg.input.ratings import read_ratings
 from recsys_ndcg.input.rows import check_finite
-from recsys_ndcg.surprise.library import library
-from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of, seconds_of
-from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,8 +34,10 @@ def dataset_of(
     data: Any,
     columns: Mapping[str, str] | None = None,
     rating_scale: tuple[float, float] | None = None,
+    *,
+    plain: bool = True,
 ) -> Any:
-    """Return ratings as a dataset of Surprise.
+    """Return ratings as a dataset of Surprise, or in its shape.
 
     Parameters
     ----------
@@ -47,6 +47,8 @@ def dataset_of(
         What a table calls ``user``, ``item``, ``rating`` and ``timestamp``.
     rating_scale : pair of float, optional
         Of a table or file; by default from its lowest to its highest rating.
+    plain : bool
+        Whether Surprise's own dataset can be done without, as no algorithm is trained.
 
     Raises
     ------
@@ -72,12 +74,12 @@ def dataset_of(
     if rating_scale is None and scale[0] == scale[1]:
         msg = f"Every rating is {scale[0]:g}, so that no order is better than another."
         raise InvalidInputError(msg)
-    surprise = library("An experiment")
-    reader = surprise.Reader(rating_scale=_checked(scale))
-    first = pd.DataFrame([row[:3] for row in rows[:1]])
-    dataset = surprise.Dataset.load_from_df(first, reader)
-    dataset.raw_ratings = rows
-    return dataset
+    scale = _checked(scale)
+    if plain:
+        return PlainDataset(rows, scale)
+    from recsys_ndcg.surprise.library import dataset_of_rows  # noqa: PLC0415 - an extra
+
+    return dataset_of_rows(rows, scale)
 
 
 def _checked(scale: Any) -> tuple[float, float]:
@@ -139,7 +141,7 @@ def describe_ratings(data: Any) -> dict[str, Any]:
         "ratings": len(ratings),
         "users": len(set(columns[0])),
         "items": len(set(columns[1])),
-        "rating_scale": readable(getattr(getattr(data, "reader", None), "rating_scale", None)),
+        "rating_scale": readable(getattr(getattr(data, "reader", data), "rating_scale", None)),
         "digest": _digest(columns),
     }
 
@@ -163,9 +165,10 @@ def _all_of(data: Any) -> Sequence[Any]:
 
 def digest_of_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of what a model is trained on, and tested."""
-    ratings = Ratings.by_user(trainset)
+    training = training_of(trainset)
+    ratings = training.ratings
     train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
-    ids = [raw_users(trainset), raw_items(trainset), [*trainset.rating_scale]]
+    ids = [training.users, training.items, [*trainset.rating_scale]]
     return _digest([*train, *ids, *(list(map(itemgetter(side), testset)) for side in range(3))])
 
 

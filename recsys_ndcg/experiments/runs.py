@@ -1,4 +1,4 @@
-"""Runs of experiments, read from their folders: what there is of each model, in one table."""
+"""SavedRuns of experiments, read from their folders: what there is of each model, in one table."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pandas as pd
 from recsys_ndcg.comparison.model_scores import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.experiments.measured import lower_is_better
+from recsys_ndcg.experiments.measures import lower_is_better
+from recsys_ndcg.folds.folds import FoldRuns
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.surprise.model_selection.contenders import contender
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class ModelRun:
     @lazy
     def contender(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
-        found = contender([one.fold for one in self.results])
+        found = FoldRuns(one.fold for one in self.results).contender
         return replace(found, parameters=parameters_of(self.parameters))
 
     @property
@@ -78,8 +78,8 @@ def cells_table(models: Mapping[str, ModelRun]) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Runs of experiments, of different days.
+class SavedRuns:
+    """SavedRuns of experiments, of different days.
 
     Parameters
     ----------

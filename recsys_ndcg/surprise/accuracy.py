@@ -5,19 +5,23 @@ Surprise's own rmse, mae, mse and fcp are here too, so that only an import chang
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.evaluation import measured
+from recsys_ndcg.folds.fold_plan import tolerant_plan
+from recsys_ndcg.folds.folds import rated_lists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.printing import say
-from recsys_ndcg.surprise.tolerance import tolerant_plan
-from recsys_ndcg.surprise.traps import rated_lists
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.convention.convention import Convention
+
+Function = TypeVar("Function", bound="Callable[..., float]")
 
 __all__ = ["ap", "f1", "fcp", "hit", "mae", "mse", "ndcg", "precision", "recall", "rmse", "rr"]
 
@@ -64,136 +68,10 @@ def ndcg(
     Examples
     --------
     >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = ndcg(ann, k=2)
+    >>> value = ndcg(ann, k=2, threshold=4)
     NDCG@2: 0.8129
     """
     return _mean("ndcg", predictions, k, verbose, threshold, convention)
-
-
-def precision(
-    predictions: Any,
-    k: int | None = 10,
-    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> float:
-    """Compute precision@k: the share of relevant items among the first k.
-
-    Parameters, result and errors as those of `ndcg`.
-
-    Examples
-    --------
-    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = precision(ann, k=2, threshold=4)
-    PRECISION@2: 0.5000
-    """
-    return _mean("precision", predictions, k, verbose, threshold, convention)
-
-
-def recall(
-    predictions: Any,
-    k: int | None = 10,
-    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> float:
-    """Compute recall@k: the share of the relevant items that are among the first k.
-
-    Parameters, result and errors as those of `ndcg`.
-
-    Examples
-    --------
-    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = recall(ann, k=2, threshold=4)
-    RECALL@2: 0.5000
-    """
-    return _mean("recall", predictions, k, verbose, threshold, convention)
-
-
-def ap(
-    predictions: Any,
-    k: int | None = 10,
-    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> float:
-    """Compute average precision at k, whose mean over users is MAP@k.
-
-    Parameters, result and errors as those of `ndcg`.
-
-    Examples
-    --------
-    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = ap(ann, k=2, threshold=4)
-    AP@2: 0.5000
-    """
-    return _mean("ap", predictions, k, verbose, threshold, convention)
-
-
-def rr(
-    predictions: Any,
-    k: int | None = 10,
-    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> float:
-    """Compute reciprocal rank at k, whose mean over users is MRR@k.
-
-    Parameters, result and errors as those of `ndcg`.
-
-    Examples
-    --------
-    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = rr(ann, k=2, threshold=4)
-    RR@2: 1.0000
-    """
-    return _mean("rr", predictions, k, verbose, threshold, convention)
-
-
-def hit(
-    predictions: Any,
-    k: int | None = 10,
-    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> float:
-    """Compute hit rate at k: the share of users with a relevant item among the first k.
-
-    Parameters, result and errors as those of `ndcg`.
-
-    Examples
-    --------
-    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = hit(ann, k=2, threshold=4)
-    HIT@2: 1.0000
-    """
-    return _mean("hit", predictions, k, verbose, threshold, convention)
-
-
-def f1(
-    predictions: Any,
-    k: int | None = 10,
-    verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> float:
-    """Compute F1@k: the harmonic mean of precision@k and recall@k.
-
-    Parameters, result and errors as those of `ndcg`.
-
-    Examples
-    --------
-    >>> ann = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c", 4, 2.0, {})]
-    >>> value = f1(ann, k=2, threshold=4)
-    F1@2: 0.5000
-    """
-    return _mean("f1", predictions, k, verbose, threshold, convention)
 
 
 def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
@@ -212,5 +90,41 @@ def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
         say(f"{str(metric).upper()}: {value:1.4f}")
     return value
 
+
+def _like(model: Function, name: str, what: str, value: str) -> Function:
+    """Return the function of another metric, with its own example in the docstring."""
+
+    def function(
+        predictions: Any,
+        k: int | None = 10,
+        verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
+        *,
+        threshold: float | None = None,
+        convention: Convention | str | None = None,
+    ) -> float:
+        return _mean(name, predictions, k, verbose, threshold, convention)
+
+    _, parameters = (model.__doc__ or "\n").split("\n", 1)
+    parameters = parameters.replace("NDCG@2: 0.8129", f"{name.upper()}@2: {value}")
+    function.__doc__ = f"Compute {what}.\n{parameters.replace('ndcg(', f'{name}(')}"
+    function.__name__ = function.__qualname__ = name
+    return cast("Function", function)
+
+
+precision = _like(
+    ndcg, "precision", "precision@k: the share of relevant items among the first k", "0.5000"
+)
+recall = _like(
+    ndcg, "recall", "recall@k: the share of the relevant items that are among the first k", "0.5000"
+)
+ap = _like(ndcg, "ap", "average precision at k, whose mean over users is MAP@k", "0.5000")
+rr = _like(ndcg, "rr", "reciprocal rank at k, whose mean over users is MRR@k", "1.0000")
+hit = _like(
+    ndcg,
+    "hit",
+    "hit rate at k: the share of users with a relevant item among the first k",
+    "1.0000",
+)
+f1 = _like(ndcg, "f1", "F1@k: the harmonic mean of precision@k and recall@k", "0.5000")
 
 complete(__name__, "surprise.accuracy")

@@ -68,3 +68,15 @@ def complete(module: str, library: str) -> None:
     for name, value in vars(sys.modules[library]).items():
         if name not in known and str(getattr(value, "__module__", "")).startswith("surprise."):
             setattr(ours, name, value)
+
+
+def dataset_of_rows(rows: list[Any], rating_scale: tuple[float, float]) -> Any:
+    """Return rows (user, item, rating, time) as a dataset."""
+    import pandas as pd  # noqa: PLC0415 - every worker would import it
+
+    surprise = library("An experiment")
+    first = pd.DataFrame([row[:3] for row in rows[:1]])
+    reader = surprise.Reader(rating_scale=rating_scale)
+    dataset = surprise.Dataset.load_from_df(first, reader)
+    dataset.raw_ratings = rows
+    return dataset

@@ -1,7 +1,4 @@
-"""What Surprise silently gets wrong, said before anybody trusts a number.
-
-Ratings outside the scale, algorithms that truncate them, lists of one item.
-"""
+"""What Surprise silently gets wrong in training, said before anybody trusts a number."""
 
 from __future__ import annotations
 
@@ -9,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from surprise import CoClustering, SlopeOne
 
-from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.errors import warn
+from recsys_ndcg.folds.checks import warn_of_scale
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.surprise.trainsets import Ratings
+    from collections.abc import Callable
 
 _TRUNCATING = (SlopeOne, CoClustering)
 
@@ -38,7 +34,7 @@ def warn_of_training(kind: type, ratings: Ratings, scale: tuple[float, float] | 
         Once for each.
     """
     if scale is not None:
-        _warn_of_scale(ratings.values, *scale)
+        warn_of_scale(ratings.values, scale)
     if not issubclass(kind, _TRUNCATING):
         return
     values = ratings.values
@@ -52,43 +48,12 @@ def warn_of_training(kind: type, ratings: Ratings, scale: tuple[float, float] | 
         warn(msg)
 
 
-def _warn_of_scale(values: Floats, low: float, high: float) -> None:
-    outside = int(((values < low) | (values > high)).sum())
-    if outside:
-        least, most = float(values.min()), float(values.max())
-        msg = (
-            f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
-            f"they run from {least:g} to {most:g}. predict() cuts estimates to the scale, and ties "
-            f"them: give Reader(rating_scale=({least:g}, {most:g}))."
-        )
-        warn(msg)
+def first_look(kind: Any) -> Callable[[Any], None]:
+    """Return what warns of the first trainset of a kind of algorithm."""
 
+    def look(trainset: Any) -> None:
+        if isinstance(kind, type):  # a search may be given a function that makes algorithms
+            ratings = Ratings(trainset.ur, trainset.n_users)
+            warn_of_training(kind, ratings, trainset.rating_scale)
 
-def rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
-    """Return the lists of predictions of test ratings.
-
-    Raises
-    ------
-    InvalidInputError
-        The predictions cannot be used, or every user has a single one.
-    """
-    lists = RankedLists.of(predictions, duplicates=duplicates)
-    refuse_single_items(len(lists), int(lists.n_items.max()))
-    return lists
-
-
-def refuse_single_items(n_users: int, longest: int) -> None:
-    """Refuse lists of which none has a second item.
-
-    Raises
-    ------
-    InvalidInputError
-        There are several users, and the longest list has one item.
-    """
-    if n_users > 1 and longest == 1:
-        msg = (
-            f"All {n_users} users have one predicted item, and any order of one item is "
-            "perfect: whatever the model, NDCG is 1. Test on more of each user's ratings, by "
-            "LeaveNOut(5), or rank all items: 'ndcg@10:catalogue' or evaluate_catalogue()."
-        )
-        raise InvalidInputError(msg)
+    return look

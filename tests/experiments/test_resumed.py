@@ -15,8 +15,8 @@ from surprise import BaselineOnly
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.files.archive import open_archive, write_archive
+from recsys_ndcg.folds.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
-from recsys_ndcg.surprise.model_selection.folds import Fold
 from tests.commands import run as run_command
 from tests.experiments.made import Failing, models, ratings, run
 
@@ -157,7 +157,7 @@ def test_what_a_run_may_say(values: dict[str, Any], tmp_path: Path) -> None:
 def test_trackers_get_numbers_alone() -> None:
     """No NaN, of which some of them make an error."""
     scores = {"ndcg@5": 0.5, "rr": float("nan"), "rmse": float("inf")}
-    fold = Fold(test=scores, train={}, fit_time=1.0, test_time=2.0, n_users=3, ranked=[])
+    fold = FoldRun(test=scores, train={}, fit_time=1.0, test_time=2.0, n_users=3, ranked=[])
     told = Result(Cell("m", 0, 1), fold, float("nan"), "").to_metrics()
     assert told == {"ndcg_at_5": 0.5, "fit_time": 1.0, "test_time": 2.0}
 

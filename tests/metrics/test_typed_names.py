@@ -92,7 +92,7 @@ def test_the_mean_squared_error_is_that_of_all_ratings() -> None:
 def test_surprise_keeps_its_own_measures() -> None:
     """Whose names are ours, too; the others lead to ours there as well."""
     pytest.importorskip("surprise")
-    from recsys_ndcg.surprise.model_selection import measures  # noqa: PLC0415
+    from recsys_ndcg.folds import measures  # noqa: PLC0415
 
     names = ["rmse", "mae", "mse", "fcp"]
     assert measures.resolved(names) == [measures.ACCURACY[name] for name in names]

@@ -26,15 +26,15 @@ surprise = pytest.importorskip("surprise")
 
 from surprise.model_selection import train_test_split  # noqa: E402
 
+from recsys_ndcg.catalogue import candidates  # noqa: E402
+from recsys_ndcg.catalogue.placement import Placement, labels_from_testset  # noqa: E402
 from recsys_ndcg.surprise import (  # noqa: E402
     MostPopular,
     evaluate_catalogue,
     predict_all,
     rank_catalogue,
 )
-from recsys_ndcg.surprise.catalogue import candidates  # noqa: E402
-from recsys_ndcg.surprise.catalogue.candidates import Candidates  # noqa: E402
-from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset  # noqa: E402
+from recsys_ndcg.surprise.catalogue import candidates_of  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -558,7 +558,7 @@ def test_lists_that_hold_places_are_ranked_like_whole_ones(
     assume(known & {user for user, _, _ in test})
     whole = ranked_the_long_way(algo, trainset, test)
     plan = Plan.of("precision", threshold=chosen.threshold, convention=convention)
-    candidates = Candidates(algo, trainset, convention=convention)
+    candidates = candidates_of(algo, trainset, convention=convention)
     placed = Placement(candidates, labels_from_testset(test), plan).lists()
     try:
         expected = rank(whole, convention, depth, threshold=chosen.threshold)

@@ -31,11 +31,11 @@ from surprise import (
 )
 
 from recsys_ndcg import DataWarning
+from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.folds.ratings import ids_of
 from recsys_ndcg.surprise.estimates.estimates import RULES, Estimates
-from recsys_ndcg.surprise.estimates.factors import Factors
-from recsys_ndcg.surprise.estimates.nearest import keep_nearest, places
-from recsys_ndcg.surprise.estimates.neighbours import Neighbours
-from recsys_ndcg.surprise.trainsets import Ratings, raw_items, raw_users
+from recsys_ndcg.surprise.estimates.formulas import Factors
+from recsys_ndcg.surprise.estimates.neighbours import Neighbours, keep_nearest, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +74,8 @@ def predicted(algo: Any, users: list[Any], items: list[Any]) -> tuple[Any, Any]:
 def assert_as_predicted(algo: Any, estimates: Estimates) -> None:
     """Compare all pairs, unknown users and items among them."""
     trainset = algo.trainset
-    users = [*raw_users(trainset).tolist(), NOBODY]
-    true, impossible = predicted(algo, users, [*raw_items(trainset).tolist(), NOBODY])
+    users, items = ([*ids.tolist(), NOBODY] for ids in ids_of(trainset))
+    true, impossible = predicted(algo, users, items)
     inner = np.append(np.arange(trainset.n_users), -1)
     np.random.default_rng(3).shuffle(inner)
     scratch, _ = estimates.block(inner)
@@ -228,7 +228,7 @@ def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     np.random.seed(5)  # noqa: NPY002 - the generator that Surprise draws from
     values, impossible = estimates.block(np.array([0, -1, -1]))
     np.random.seed(5)  # noqa: NPY002
-    user, items = algo.trainset.to_raw_uid(0), raw_items(algo.trainset).tolist()
+    user, items = algo.trainset.to_raw_uid(0), ids_of(algo.trainset)[1].tolist()
     true, _ = predicted(algo, [user, NOBODY, NOBODY], items)
     assert impossible is None
     np.testing.assert_array_equal(values, true)
@@ -330,7 +330,7 @@ def test_a_user_without_a_list_of_ratings_is_unknown() -> None:
     estimates = Estimates(algo)
     assert not estimates.vectorised
     assert_as_predicted(algo, estimates)
-    assert Ratings.by_user(algo.trainset).sizes[3] == 0
+    assert Ratings(algo.trainset.ur, algo.trainset.n_users).sizes[3] == 0
     assert 3 not in algo.trainset.ur
 
 
@@ -367,8 +367,8 @@ def test_the_size_of_a_piece_is_for_speed_alone(
     """Similarities are looked at some rows at a time."""
     algo = neighbours(KNNBasic, "msd", "whole", user_based=user_based, min_k=3)
     whole, _ = Estimates(algo).block(np.arange(41))
-    for module in ("nearest", "neighbours"):
-        monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.{module}._CELLS", 400)
+    for name in ("_CELLS", "_SORTED"):
+        monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.neighbours.{name}", 400)
     np.testing.assert_array_equal(Estimates(algo).block(np.arange(41))[0], whole)
 
 
@@ -395,7 +395,10 @@ def test_more_ratings_of_a_user_than_sixteen_bits_have() -> None:
 def test_ratings_are_the_lists_of_the_trainset(data: str) -> None:
     """In their order, with repeats."""
     trainset = TRAINSETS[data]
-    sides = [(Ratings.by_user(trainset), trainset.ur), (Ratings.by_item(trainset), trainset.ir)]
+    sides = [
+        (Ratings(lists, n), lists)
+        for lists, n in ((trainset.ur, trainset.n_users), (trainset.ir, trainset.n_items))
+    ]
     for ratings, lists in sides:
         offsets, codes = ratings.offsets, ratings.codes
         values = np.asarray(ratings.values)
@@ -412,5 +415,4 @@ def test_raw_ids_of_any_kind_come_back_by_inner_id() -> None:
     ids = [("a", 1), "b", 3, 2.5]
     frame = pd.DataFrame({"user": ids, "item": ids[::-1], "rating": [1, 2, 3, 4]}, dtype=object)
     trainset = Dataset.load_from_df(frame, Reader()).build_full_trainset()
-    assert raw_users(trainset).tolist() == ids
-    assert raw_items(trainset).tolist() == ids[::-1]
+    assert [one.tolist() for one in ids_of(trainset)] == [ids, ids[::-1]]

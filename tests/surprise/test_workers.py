@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import subprocess
 import sys
 import weakref
 from collections import deque
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +24,11 @@ from surprise import accuracy as accuracy_of_surprise  # noqa: E402
 from surprise import model_selection  # noqa: E402
 from surprise.model_selection import KFold  # noqa: E402
 
+from recsys_ndcg.folds import runner  # noqa: E402
+from recsys_ndcg.folds.fitting import Packed, rows_of  # noqa: E402
+from recsys_ndcg.folds.fold_plan import FoldPlan  # noqa: E402
+from recsys_ndcg.folds.measures import resolved  # noqa: E402
 from recsys_ndcg.surprise import GridSearchCV, accuracy, cross_validate  # noqa: E402
-from recsys_ndcg.surprise.model_selection import folds  # noqa: E402
-from recsys_ndcg.surprise.model_selection.fitting import Packed, rows_of  # noqa: E402
-from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan  # noqa: E402
-from recsys_ndcg.surprise.model_selection.measures import resolved  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -257,7 +254,7 @@ def test_what_is_kept_of_a_split_is_what_its_predictions_are_ranked_with(
             alive.add(trainset)
             yield svd(), trainset, testset
 
-    for _ in folds._dispatched(tasks(), plan, begun):  # noqa: SLF001
+    for _ in runner._dispatched(tasks(), plan, begun):  # noqa: SLF001
         assert len(alive) <= 2  # that of the job, and of the loop of `KFold`
     assert [one.testset is not None for one in begun] == [kept] * 6
 
@@ -318,27 +315,6 @@ def test_predictions_of_another_testset_are_not_packed() -> None:
 # names that are imported when they are asked for
 
 
-@pytest.mark.parametrize("name", ["recsys_ndcg.surprise", "recsys_ndcg.surprise.model_selection"])
-def test_every_name_of_the_plug_in_stands_where_a_type_checker_finds_it(name: str) -> None:
-    """And what is looked up when the program runs is the same."""
-    package = import_module(name)
-    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
-    typed = next(node for node in tree.body if isinstance(node, ast.If))
-    told = {
-        alias.name: str(node.module)
-        for node in typed.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    found = {one: place for one, place in told.items() if one in package._PLACES}  # noqa: SLF001
-    assert set(found) == set(package._PLACES)  # noqa: SLF001
-    for one, place in told.items():
-        assert hasattr(package, one), one
-        if one in found:
-            assert getattr(import_module(place), one) is getattr(package, one)
-            assert one in package.__all__
-
-
 def test_what_of_the_plug_in_is_not_imported_yet_is_there() -> None:
     """By its name, as an attribute, with a star, and in the list; submodules of both, too."""
     code = """
@@ -356,7 +332,7 @@ import recsys_ndcg.surprise.accuracy
 from recsys_ndcg.surprise import *
 from recsys_ndcg.surprise.model_selection.validation import fit_and_score
 assert cross_validate is ours.model_selection.validation.cross_validate
-assert ours.accuracy.ndcg is accuracy.ndcg and ours.catalogue.catalogue.predict_all is predict_all
+assert ours.accuracy.ndcg is accuracy.ndcg and ours.catalogue.predict_all is predict_all
 assert fit_and_score.__module__ == 'surprise.model_selection.validation'
 """
     done = subprocess.run(  # noqa: S603 - our own

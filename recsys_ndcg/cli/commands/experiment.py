@@ -64,7 +64,7 @@ def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
     """Run the experiment, with its leaderboard where somebody watches."""
     from recsys_ndcg.cli.live_leaderboard import LiveLeaderboard
     from recsys_ndcg.experiments.config import from_toml
-    from recsys_ndcg.experiments.experiment import experiment as run
+    from recsys_ndcg.experiments.trials import experiment as run
 
     with _printing_aside():
         asked = from_toml(config) | options

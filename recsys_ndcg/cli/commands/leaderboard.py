@@ -113,7 +113,7 @@ def _done(table: pd.DataFrame) -> list[str]:
 
 def _show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
-    from recsys_ndcg.experiments.loading import load_runs
+    from recsys_ndcg.experiments.trials import load_runs
     from recsys_ndcg.rendering.document import Document, Section, Sentences, ShownTable
     from recsys_ndcg.report.document import text_cells
 

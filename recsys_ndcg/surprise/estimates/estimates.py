@@ -20,25 +20,30 @@ from surprise import (
 )
 
 from recsys_ndcg.errors import warn
+from recsys_ndcg.folds.ratings import ids_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.surprise.estimates.clusters import CoClusters
-from recsys_ndcg.surprise.estimates.factors import Biases, Factors, ImplicitFactors
-from recsys_ndcg.surprise.estimates.functions import FunctionModel
+from recsys_ndcg.surprise.divergence import refuse_infinite
+from recsys_ndcg.surprise.estimates.formulas import (
+    Biases,
+    CoClusters,
+    Factors,
+    ImplicitFactors,
+    Popularity,
+    Slopes,
+)
 from recsys_ndcg.surprise.estimates.neighbours import (
     BaselineNeighbours,
     CentredNeighbours,
     Neighbours,
     StandardisedNeighbours,
 )
-from recsys_ndcg.surprise.estimates.one_by_one import InTables, OneByOne
-from recsys_ndcg.surprise.estimates.popularity import MostPopular, Popularity
-from recsys_ndcg.surprise.estimates.slopes import Slopes
+from recsys_ndcg.surprise.estimates.popularity import MostPopular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.surprise.estimates.rules import Inner, Mask, Rule
+    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.surprise.estimates.formulas import Inner, Items, Mask, Rule
 
 #: By the function that computes the estimate, so that a subclass with another one is not taken
 #: for its parent.
@@ -57,6 +62,51 @@ RULES: dict[Any, Callable[[Any], Rule]] = {
 }
 _CHECKED = [(5, 2)] * 5  # users by items, each drawn anew: 50 pairs
 _TOLERANCE = 1e-9
+
+
+class OneByOne:
+    """What ``algo.predict(..., clip=False)`` says.
+
+    Parameters
+    ----------
+    algo : surprise.AlgoBase
+        Fitted.
+    """
+
+    def __init__(self, algo: Any) -> None:
+        self._algo = algo
+
+    def block(self, users: Inner, items: Items) -> tuple[Floats, Mask | None]:
+        """Return the estimates, and where they were impossible.
+
+        Parameters
+        ----------
+        users : int array
+            Inner ids, -1 for one that the trainset does not know.
+        items : int array or slice
+            Inner ids, -1 likewise.
+        """
+        raw_users, raw_items = self.raw_ids
+        raw = raw_items[:-1][items] if isinstance(items, slice) else raw_items[items]
+        return self.of_raw(raw_users[users], raw)
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
+        """Return the same for raw ids."""
+        values = np.empty((len(users), len(items)))
+        impossible = np.zeros(values.shape, dtype=bool)
+        for row, user in enumerate(users.tolist()):
+            for column, item in enumerate(items.tolist()):
+                prediction = self._algo.predict(user, item, clip=False)
+                values[row, column] = prediction.est
+                impossible[row, column] = (prediction.details or {}).get("was_impossible", False)
+        return values, impossible if impossible.any() else None
+
+    @lazy
+    def raw_ids(self) -> tuple[Ids, Ids]:
+        """Those of users and of items, each with one at the end that cannot exist, for -1."""
+        users, items = ids_of(self._algo.trainset)
+        stranger = [object()]
+        return np.fromiter([*users, *stranger], object), np.fromiter([*items, *stranger], object)
 
 
 class Estimates:
@@ -92,9 +142,10 @@ class Estimates:
     def __init__(self, algo: Any) -> None:
         self.n_items = int(algo.trainset.n_items)
         self._n_users = int(algo.trainset.n_users)
-        self._predicted = InTables(algo) if isinstance(algo, FunctionModel) else OneByOne(algo)
+        self._name = type(algo).__name__
+        self._predicted = OneByOne(algo)
         rule = _rule_of(algo)
-        if rule is not None and not self._agrees(rule, type(algo).__name__):
+        if rule is not None and not self._agrees(rule):
             rule = None
         self.vectorised = rule is not None
         self._rule: Rule = self._predicted if rule is None else rule
@@ -126,9 +177,33 @@ class Estimates:
         values[~known], impossible[~known] = self._unknown_user
         return values, impossible if impossible.any() else None
 
+    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Mask | None]:
+        """Return some users' estimates for all items, as `block` does, by their raw ids, too.
+
+        An algorithm of one's own may know users that the trainset does not.
+
+        Raises
+        ------
+        DivergedModelError
+            One is NaN or infinite.
+        """
+        if not self.vectorised:
+            return self.of_raw(users, self._predicted.raw_ids[1][:-1])
+        values, impossible = self.block(places)
+        refuse_infinite(self._name, users, values)
+        return values, impossible
+
     def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
-        """Return what `predict` says of raw ids, which an algorithm of one's own may know."""
-        return self._predicted.of_raw(users, items)
+        """Return what `predict` says of raw ids.
+
+        Raises
+        ------
+        DivergedModelError
+            One is NaN or infinite.
+        """
+        values, impossible = self._predicted.of_raw(users, items)
+        refuse_infinite(self._name, users, values)
+        return values, impossible
 
     @lazy
     def _unknown_user(self) -> tuple[Floats, Mask]:
@@ -136,7 +211,7 @@ class Estimates:
         values, where = self._predicted.block(np.array([-1]), slice(None))
         return values[0], np.zeros(self.n_items, dtype=bool) if where is None else where[0]
 
-    def _agrees(self, rule: Rule, name: str) -> bool:
+    def _agrees(self, rule: Rule) -> bool:
         """Compare pairs drawn at random with predict, and warn if any differs."""
         if not (self._n_users and self.n_items):
             return True
@@ -148,8 +223,9 @@ class Estimates:
             worst = max(worst, _difference(rule, self._predicted, users, items))
         if worst > 0.0:
             warn(
-                f"{name}: computed over arrays, some estimates differ from those of predict() by "
-                f"up to {worst:.3g}. All are taken from predict(), pair by pair, which is slow."
+                f"{self._name}: computed over arrays, some estimates differ from those of "
+                f"predict() by up to {worst:.3g}. All are taken from predict(), pair by pair, "
+                "which is slow."
             )
         return worst == 0.0
 

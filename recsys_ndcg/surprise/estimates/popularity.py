@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from surprise import AlgoBase
 
-from recsys_ndcg.surprise.trainsets import Ratings
+from recsys_ndcg.catalogue.training import Ratings
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.surprise.estimates.rules import Inner, Items
 
 
 class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
@@ -36,7 +32,7 @@ class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
     def fit(self, trainset: Any) -> Self:
         """Count the ratings of each item."""
         AlgoBase.fit(self, trainset)
-        counts = Ratings.by_item(trainset).sizes
+        counts = Ratings(trainset.ir, trainset.n_items).sizes
         low, high = trainset.rating_scale
         self.popularity = low + (high - low) * counts / max(counts.max(initial=0), 1)
         return self
@@ -46,14 +42,3 @@ class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
         if self.trainset.knows_item(item):
             return float(self.popularity[item])
         return float(self.trainset.rating_scale[0])
-
-
-class Popularity:
-    """The estimates of `MostPopular` for blocks of users."""
-
-    def __init__(self, algo: MostPopular) -> None:
-        self._items = np.asarray(algo.popularity, dtype=np.float64)
-
-    def block(self, users: Inner, items: Items) -> tuple[Floats, None]:
-        """Return the popularity of the items, a row for each user."""
-        return np.tile(self._items[items], (len(users), 1)), None

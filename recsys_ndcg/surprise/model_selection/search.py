@@ -11,9 +11,9 @@ from surprise import model_selection
 from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.folds.measures import resolved
 from recsys_ndcg.surprise.library import complete
-from recsys_ndcg.surprise.model_selection.fitted import Fitted, refit_by
-from recsys_ndcg.surprise.model_selection.measures import resolved
+from recsys_ndcg.surprise.model_selection.search_result import SearchResult, refit_by
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NESTED = ("sim_options", "bsl_options")
 
 
-class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] # no types there
+class GridSearchCV(SearchResult, model_selection.GridSearchCV):  # type: ignore[misc] # no types there
     """Search a grid of parameters, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
@@ -112,7 +112,7 @@ class GridSearchCV(Fitted, model_selection.GridSearchCV):  # type: ignore[misc] 
         )
 
 
-class RandomizedSearchCV(Fitted, model_selection.RandomizedSearchCV):  # type: ignore[misc]
+class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # type: ignore[misc]
     """Search parameters drawn at random, as Surprise does, by any measure of `cross_validate`.
 
     Parameters

@@ -9,30 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
+from surprise.model_selection import KFold
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
+from recsys_ndcg.folds.checks import Splits, check_jobs
+from recsys_ndcg.folds.fold_plan import FoldPlan
+from recsys_ndcg.folds.folds import FoldRuns, warn_of_random_order
+from recsys_ndcg.folds.measures import resolved
+from recsys_ndcg.folds.ratings import ratings_of
+from recsys_ndcg.folds.runner import run_in_order
+from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
-from recsys_ndcg.surprise.model_selection import summary
-from recsys_ndcg.surprise.model_selection.contenders import contender
-from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
-from recsys_ndcg.surprise.model_selection.folds import pooled, run
-from recsys_ndcg.surprise.model_selection.measures import resolved
-from recsys_ndcg.surprise.model_selection.preflight import (
-    check_jobs,
-    iterator_of,
-    settled_plan,
-    watched_splits,
-)
-from recsys_ndcg.surprise.orderless import warn_of_random_order
 from recsys_ndcg.surprise.printing import aligned, say
+from recsys_ndcg.surprise.traps import first_look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.surprise.model_selection.folds import Fold
+    from recsys_ndcg.folds.fitting import Measure
+    from recsys_ndcg.folds.folds import FoldRun
 
 
 class CrossValidation(dict[str, Any]):
@@ -40,7 +37,7 @@ class CrossValidation(dict[str, Any]):
 
     Parameters
     ----------
-    folds : sequence of Fold
+    folds : sequence of FoldRun
         What came of each.
 
     Attributes
@@ -53,7 +50,7 @@ class CrossValidation(dict[str, Any]):
         How many users each testset has.
     """
 
-    def __init__(self, folds: Sequence[Fold]) -> None:
+    def __init__(self, folds: Sequence[FoldRun]) -> None:
         super().__init__()
         for name in folds[0].test:
             self[f"test_{name}"] = np.asarray([fold.test[name] for fold in folds])
@@ -61,7 +58,7 @@ class CrossValidation(dict[str, Any]):
                 self[f"train_{name}"] = np.asarray([fold.train[name] for fold in folds])
         self["fit_time"] = tuple(fold.fit_time for fold in folds)
         self["test_time"] = tuple(fold.test_time for fold in folds)
-        self._folds = folds
+        self._folds = FoldRuns(folds)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -72,12 +69,12 @@ class CrossValidation(dict[str, Any]):
     @property
     def pooled(self) -> pd.Series[float]:
         """The scores of all folds' users as one sum over another."""
-        return pd.Series(pooled(self._folds), name="pooled", dtype=float)
+        return pd.Series(self._folds.pooled, name="pooled", dtype=float)
 
     @property
     def contender(self) -> ModelScores:
         """The same averaged within each user, for `recsys_ndcg.compare`."""
-        return contender(self._folds)
+        return self._folds.contender
 
     @property
     def n_users(self) -> list[int]:
@@ -182,15 +179,15 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     plan = FoldPlan.of(resolved(measures), threshold, convention, train=return_train_measures)
     _check_algorithm(algo)
     check_jobs(n_jobs)
-    iterator = iterator_of(cv, data)
-    plan = settled_plan(plan, data, cv)
+    iterator = splitter_of(cv, data)
+    splits = Splits(data)
+    plan = splits.settled(plan, iterator)
     # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
     alone = effective_n_jobs(n_jobs) == 1
-    leaks: list[Leak] = []
-    splits = watched_splits(iterator, data, type(algo), leaks)
-    tasks = ((algo if alone else copy.deepcopy(algo), *split) for split in splits)
+    parts = splits.by(iterator, first_look(type(algo)))
+    tasks = ((Algorithm(algo if alone else copy.deepcopy(algo)), *split) for split in parts)
     total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
-    folds = run(
+    folds = run_in_order(
         tasks,
         plan,
         int(total) if isinstance(total, Integral) else None,
@@ -198,12 +195,14 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
         n_jobs=n_jobs,
         pre_dispatch=pre_dispatch,
     )
-    warn_of_leaks(leaks)
+    splits.warn_of_leaks()
     _check_folds(type(algo).__name__, folds)
     found = CrossValidation(folds)
     if verbose:
-        say(summary.title(type(algo).__name__, plan.measures, folds) + "\n")
-        aligned(summary.rows(plan.measures, folds))
+        asked = ", ".join(one.name.upper() for one in plan.measures)
+        name = type(algo).__name__
+        say(f"Evaluating {asked} of algorithm {name} on {len(folds)} split(s).\n")
+        aligned(_summary(plan.measures, folds))
     return found
 
 
@@ -216,12 +215,64 @@ def _check_algorithm(algo: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _check_folds(name: str, folds: Sequence[Fold]) -> None:
+def _check_folds(name: str, folds: Sequence[FoldRun]) -> None:
     """Refuse an algorithm that diverged, and warn of one that orders nothing."""
     for fold in folds:
         if fold.diverged:
             raise fold.diverged
     warn_of_random_order(name, [fold.orderless for fold in folds], "folds")
+
+
+def splitter_of(cv: Any, data: Any) -> Any:
+    """Return what splits the data, as Surprise understands it.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot split, or not this data into so many folds.
+    """
+    if cv is not None and not isinstance(cv, Integral):
+        return cv
+    n_splits = 5 if cv is None else int(cv)
+    most = len(ratings_of(data))
+    if isinstance(cv, bool) or not 2 <= n_splits <= most:
+        msg = f"cv={cv}, but {most} ratings make between 2 and {most} folds."
+        raise InvalidInputError(msg)
+    return KFold(n_splits=n_splits)
+
+
+def _summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list[str]]:
+    """Return a head, a row for every measure, and those of the times.
+
+    Measures that rank have their pooled score besides, below the mean of the folds, and the number
+    of users that each testset has.
+    """
+    names = [one.name for one in measures]
+    ranked = [one.name for one in measures if one.metric is not None]
+    table = [["", *(f"Fold {place}" for place in range(1, len(folds) + 1)), "Mean", "Std"]]
+    # without measures Surprise leaves their line empty
+    table += [
+        _row(f"{name.upper()} (testset)", (one.test[name] for one in folds)) for name in names
+    ] or [[]]
+    if folds[0].train:
+        table += [
+            _row(f"{name.upper()} (trainset)", (one.train[name] for one in folds)) for name in names
+        ]
+    if ranked:
+        sums, blank = FoldRuns(folds).pooled, [""] * len(folds)
+        table += [[f"{name.upper()} (pooled)", *blank, f"{sums[name]:.4f}"] for name in ranked]
+        users = [one.n_users for one in folds]
+        means = [f"{np.mean(users):.1f}", f"{np.std(users):.1f}"]
+        table.append(["Users (testset)", *map(str, users), *means])
+    table.append(_row("Fit time", (one.fit_time for one in folds), digits=2))
+    table.append(_row("Test time", (one.test_time for one in folds), digits=2))
+    return table
+
+
+def _row(name: str, values: Iterable[Any], digits: int = 4) -> list[str]:
+    """Return a value for each fold, their mean and their standard deviation."""
+    each = list(values)
+    return [name, *(f"{one:.{digits}f}" for one in [*each, np.mean(each), np.std(each)])]
 
 
 complete(__name__, "surprise.model_selection.validation")

@@ -1,14 +1,12 @@
-"""What cross-validation measures: Surprise's four, ranking metrics, and functions of one's own."""
+"""What is measured of folds: Surprise's four, ranking metrics, and functions of one's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from surprise import accuracy
-
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
+from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
 
 if TYPE_CHECKING:
@@ -17,39 +15,8 @@ if TYPE_CHECKING:
 _PROTOCOLS = ("rated", "catalogue")
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A number per fold, of which the greatest or the least is the best.
-
-    Parameters
-    ----------
-    name : str
-        Lower case, as it stands in the keys of the results.
-    greater_is_better : bool
-        Which way is up.
-    function : callable, optional
-        Takes the predictions of a fold.
-    keywords : mapping
-        For the function.
-    metric : Metric, optional
-        A ranking metric instead.
-    protocol : {'rated', 'catalogue'}
-        What it ranks: the user's test ratings, or all items not rated in training.
-    """
-
-    name: str
-    greater_is_better: bool
-    function: Callable[..., float] | None = None
-    keywords: dict[str, Any] = field(default_factory=dict)
-    metric: Metric | None = None
-    protocol: str = "rated"
-
-
-#: Surprise's own, by its own functions.
-ACCURACY = {
-    name: Measure(name, name == "fcp", getattr(accuracy, name), {"verbose": False})
-    for name in ("rmse", "mae", "mse", "fcp")
-}
+#: Surprise's own four.
+ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rmse, mae, mse, fcp)}
 
 
 def make_measure(

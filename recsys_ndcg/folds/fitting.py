@@ -8,7 +8,8 @@ What ranks is where the folds are asked for.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from numbers import Real
 from operator import is_, itemgetter
@@ -17,33 +18,93 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
-from recsys_ndcg.surprise.divergence import refuse_diverged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.metrics import Metric
 
 _EXACT = {float, int, np.float64}  # what is the same number as a float64
 _POSSIBLE, _IMPOSSIBLE = ({"was_impossible": one} for one in (False, True))
 
 
-class Function(NamedTuple):
-    """A measure that is a function of the predictions of a fold.
+# Surprise's own four, to the last bit, for where it is not installed.
+
+
+def rmse(predictions: list[Any]) -> Any:
+    """Return the root of the mean squared error of predictions."""
+    return np.sqrt(mse(predictions))
+
+
+def mse(predictions: list[Any]) -> Any:
+    """Return the mean squared error of predictions."""
+    _refuse_none(predictions)
+    return np.mean([float((true - estimated) ** 2) for _, _, true, estimated, _ in predictions])
+
+
+def mae(predictions: list[Any]) -> Any:
+    """Return the mean absolute error of predictions."""
+    _refuse_none(predictions)
+    return np.mean([float(abs(true - estimated)) for _, _, true, estimated, _ in predictions])
+
+
+def fcp(predictions: list[Any]) -> Any:
+    """Return the fraction of concordant pairs: mean counts of the users who have any."""
+    _refuse_none(predictions)
+    by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
+    for user, _, true, estimated, _ in predictions:
+        by_user[user].append((true, estimated))
+    counts = [
+        (
+            sum(e > f and t > s for t, e in rows for s, f in rows),
+            sum(e >= f and t < s for t, e in rows for s, f in rows),
+        )
+        for rows in by_user.values()
+    ]
+    each = ([one for one in side if one] for side in zip(*counts, strict=True))
+    concordant, discordant = (np.mean(side) if side else 0 for side in each)
+    if not concordant + discordant:
+        msg = (
+            "cannot compute fcp on this list of prediction. Does every user have at least two "
+            "predictions?"
+        )
+        raise ValueError(msg)
+    return concordant / (concordant + discordant)
+
+
+def _refuse_none(predictions: list[Any]) -> None:
+    if not predictions:
+        msg = "Prediction list is empty."
+        raise ValueError(msg)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per fold, of which the greatest or the least is the best.
 
     Parameters
     ----------
     name : str
-        That of the measure.
-    function : callable
-        Takes the predictions, and returns a number.
+        Lower case, as it stands in the keys of the results.
+    greater_is_better : bool
+        Which way is up.
+    function : callable, optional
+        Takes the predictions of a fold.
     keywords : mapping
         For the function.
+    metric : Metric, optional
+        A ranking metric instead.
+    protocol : {'rated', 'catalogue'}
+        What it ranks: the user's test ratings, or all items not rated in training.
     """
 
     name: str
-    function: Callable[..., float]
-    keywords: Mapping[str, Any]
+    greater_is_better: bool
+    function: Callable[..., float] | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    metric: Metric | None = None
+    protocol: str = "rated"
 
     def of(self, predictions: list[Any]) -> Any:
         """Return the function's number of some predictions.
@@ -53,7 +114,7 @@ class Function(NamedTuple):
         InvalidInputError
             The function does not return a number.
         """
-        value = self.function(predictions, **self.keywords)
+        value: Any = self.function and self.function(predictions, **self.keywords)
         if not isinstance(value, Real):
             msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
             raise InvalidInputError(msg)
@@ -81,8 +142,8 @@ class Packed(NamedTuple):
             return predictions
         if len(predictions) != len(testset) or set(map(len, predictions)) != {5}:
             return predictions  # of an algorithm with a `test` of its own
-        for field in range(3):
-            each = (map(itemgetter(field), rows) for rows in (predictions, testset))
+        for place in range(3):
+            each = (map(itemgetter(place), rows) for rows in (predictions, testset))
             if not all(map(is_, *each)):
                 return predictions
         estimates = list(map(itemgetter(3), predictions))
@@ -100,7 +161,7 @@ class Packed(NamedTuple):
         details: Any = repeat(_POSSIBLE)
         if self.impossible is not None:
             details = map((_POSSIBLE, _IMPOSSIBLE).__getitem__, self.impossible.tolist())
-        columns = (map(itemgetter(field), testset) for field in range(3))
+        columns = (map(itemgetter(place), testset) for place in range(3))
         return list(zip(*columns, self.estimates.tolist(), details, strict=False))
 
 
@@ -108,7 +169,7 @@ Predictions = list[Any] | Packed
 
 
 @dataclass(frozen=True)
-class Tested:
+class FittedFold:
     """What came of fitting and predicting.
 
     Parameters
@@ -132,38 +193,38 @@ class Tested:
     diverged: DivergedModelError | None
 
 
-class Job(NamedTuple):
+class FoldJob(NamedTuple):
     """What is to be done with a split, besides to fit and to predict.
 
     Parameters
     ----------
-    functions : sequence of Function
-        Called with the predictions.
+    functions : sequence of Measure
+        That are functions of the predictions.
     train : bool
         Whether the trainset is predicted, too.
     ranked : bool
         Whether predictions are ranked where they go to; otherwise they need not go there.
     """
 
-    functions: Sequence[Function]
+    functions: Sequence[Measure]
     train: bool
     ranked: bool
 
 
-def fitted_and_tested(algo: Any, trainset: Any, testset: list[Any], job: Job) -> Tested:
-    """Fit an algorithm, let it predict, and measure what takes predictions."""
+def fitted_and_tested(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
+    """Fit a model, let it predict, and measure what takes predictions."""
     start = time.time()
-    algo.fit(trainset)
+    model.fit(trainset)
     fitted = time.time()
-    predictions = list(algo.test(testset))
+    predictions = list(model.test(testset))
     tested = time.time()
-    again = list(algo.test(trainset.build_testset())) if job.train else []
+    again = list(model.test(trainset.build_testset())) if job.train else []
     diverged = None
     try:
-        refuse_diverged(algo, predictions)
+        model.refuse_diverged(predictions)
     except DivergedModelError as error:
         diverged = error.with_traceback(None)  # which would keep the model
-    return Tested(
+    return FittedFold(
         test=predictions,
         train=again,
         test_values={one.name: one.of(predictions) for one in job.functions},
@@ -174,9 +235,9 @@ def fitted_and_tested(algo: Any, trainset: Any, testset: list[Any], job: Job) ->
     )
 
 
-def sent(algo: Any, trainset: Any, testset: list[Any], job: Job) -> Tested:
+def sent(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
     """Do the same in a worker, and return no more than is needed, as small as it can be."""
-    tested = fitted_and_tested(algo, trainset, testset, job)
+    tested = fitted_and_tested(model, trainset, testset, job)
     if not job.ranked or tested.diverged is not None:
         return replace(tested, test=[], train=[])
     again = Packed.of(tested.train, trainset.build_testset()) if job.train else []

@@ -8,32 +8,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from surprise import Trainset
 
+from recsys_ndcg.catalogue.candidates import Candidates, top
+from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
+from recsys_ndcg.catalogue.training import refuse_beyond
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
+from recsys_ndcg.folds.checks import Leak
+from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE, tolerant_plan
+from recsys_ndcg.folds.ratings import training_of
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.scoring.totals import Means
-from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
-from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
-from recsys_ndcg.surprise.catalogue.top import top
+from recsys_ndcg.surprise.estimates.estimates import Estimates
 from recsys_ndcg.surprise.estimates.popularity import MostPopular
-from recsys_ndcg.surprise.leakage import warn_of_seen_labels
-from recsys_ndcg.surprise.tolerance import TIE_TOLERANCE, tolerant_plan
 from recsys_ndcg.surprise.traps import warn_of_training
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.catalogue.candidates import Estimated
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.input.rows import Rows
     from recsys_ndcg.lists.placed_lists import PlacedLists
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics, Plan
-    from recsys_ndcg.surprise.catalogue.candidates import Estimated
 
 
 def rank_catalogue(  # noqa: PLR0913 - the contract
@@ -95,11 +99,12 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     0  ann    b     1        3.0
     """
     checked_k(k)
-    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip)
-    refuse_beyond(k, trainset)
-    warn_of_training(type(algo), candidates.ratings, trainset.rating_scale if clip else None)
-    raw = candidates.users if users is None else candidates.checked_users(users)
-    strangers = candidates.strangers(raw)
+    candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip)
+    training = candidates.training
+    refuse_beyond(k, trainset.n_items)
+    warn_of_training(type(algo), training.ratings, trainset.rating_scale if clip else None)
+    raw = training.users if users is None else training.check_users(users)
+    strangers = raw[training.places_of_users(raw.tolist()) < 0]
     if len(strangers):
         msg = (
             f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
@@ -115,7 +120,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     return pd.DataFrame(
         {
             "user": raw[place],
-            "item": candidates.items[item],
+            "item": training.items[item],
             "rank": rank,
             "estimated": estimated,
         }
@@ -196,19 +201,19 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     labels = labels_from_testset(testset)
     plan = tolerant_plan(metrics, k, threshold=threshold, convention=convention)
     plan = plan.with_threshold(Grades.of(labels.true))
-    candidates = Candidates(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
+    candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
     for metric in plan.metrics:
-        refuse_beyond(metric.k, trainset)
+        refuse_beyond(metric.k, trainset.n_items)
     with progress_bar(wanted=progress) as show:
         lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
-    warn_of_seen_labels(candidates, labels)
+    _warn_of_seen_labels(candidates, labels)
     # a scale that is wrong spoils what predict() says, if not these ranks
-    warn_of_training(type(algo), candidates.ratings, trainset.rating_scale)
+    warn_of_training(type(algo), candidates.training.ratings, trainset.rating_scale)
     report = measured(lists, plan)
     # a popularity is no rating, to be recommended from some rating on
     plain = plan.under(recommend_from=None)
     popular = MostPopular().fit(trainset)
-    candidates = Candidates(
+    candidates = candidates_of(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
     )
     popular_lists = Placement(candidates, labels, plain, shown=False)
@@ -268,9 +273,10 @@ def predict_all(
     user
     ann   5.0  3.0
     """
-    candidates = Candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
-    raw = candidates.users if users is None else candidates.checked_users(users)
-    columns = candidates.items if items is None else candidates.checked_items(items)
+    candidates = candidates_of(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
+    training = candidates.training
+    raw = training.users if users is None else training.check_users(users)
+    columns = training.items if items is None else training.check_items(items)
     with progress_bar(wanted=progress) as show:
         table = candidates.of_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
@@ -280,3 +286,72 @@ def _first(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, F
     """Return place of the user, item, rank and estimate of the k best of each user."""
     row, item, rank = top(block.table, k, tolerance=TIE_TOLERANCE)
     return row + block.first, item, rank + 1, block.table[row, item]
+
+
+def candidates_of(
+    algo: Any,
+    trainset: Any,
+    *,
+    exclude: str | None = "train",
+    clip: bool = False,
+    convention: Convention | None = None,
+) -> Candidates:
+    """Return all items with the algorithm's estimates for every user.
+
+    Raises
+    ------
+    InvalidInputError
+        The algorithm was not fitted, or on other ratings; `exclude` is unknown.
+    """
+    if exclude not in ("train", None):
+        msg = f"exclude must be 'train' or None, not {shown(exclude)}."
+        raise InvalidInputError(msg)
+    _refuse_other_trainset(algo, trainset)
+    return Candidates(
+        Estimates(algo),
+        training_of(trainset),
+        excludes=exclude is not None,
+        scale=trainset.rating_scale if clip else None,
+        convention=convention,
+    )
+
+
+def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
+    """Refuse an algorithm that was not fitted, or whose inner ids are others."""
+    own = getattr(algo, "trainset", None)
+    if own is None or isinstance(algo, type):
+        name = algo.__name__ if isinstance(algo, type) else type(algo).__name__
+        msg = f"{name} is not fitted. Give an algorithm after algo.fit(trainset)."
+        raise InvalidInputError(msg)
+    if not isinstance(trainset, Trainset):
+        msg = (
+            f"trainset must be a surprise.Trainset, not {shown(trainset)}: what "
+            "data.build_full_trainset() returns, or the first of what a split gives."
+        )
+        raise InvalidInputError(msg)
+    if own is trainset:
+        return
+    mine, yours = training_of(own), training_of(trainset)
+    same = mine.users.tolist() == yours.users.tolist() and own.ur == trainset.ur
+    if not same or mine.items.tolist() != yours.items.tolist():
+        msg = (
+            f"{type(algo).__name__} was fitted on another trainset ({own.n_ratings} ratings) than "
+            f"this one ({trainset.n_ratings} ratings). Give the one it was fitted on."
+        )
+        raise InvalidInputError(msg)
+
+
+def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
+    """Warn of test items that their user has rated in training."""
+    users, items = (labels.columns[name].tolist() for name in ("user", "item"))
+    leak = Leak.of(candidates.training.has(users, items), users, items)
+    if not leak.n_seen:
+        return
+    meaning = "they are no candidates, and count as missed"
+    if not candidates.excludes:
+        meaning = "the model has seen them, and ranks them higher than new ones"
+    if leak.n_seen == leak.n_rows:
+        meaning = "the score is that of the training set"
+        if candidates.excludes:
+            meaning = "no list has any of them, so that nothing is measured"
+    leak.warn("were rated in training", meaning)

@@ -9,12 +9,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.folds.ratings import ratings_of, seconds_of, times_of
 from recsys_ndcg.input.ids import coded, encode
 from recsys_ndcg.lists.grouping import grouped
-from recsys_ndcg.surprise.model_selection.raw_ratings import ratings_of, seconds_of, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Codes, Positions
-    from recsys_ndcg.surprise.model_selection.raw_ratings import Times
+    from recsys_ndcg.folds.ratings import Times
 
     Marks = NDArray[np.bool_]
 
@@ -121,7 +120,7 @@ class UserKFold(_Splits):
         self.random_state = random_state
 
     def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
-        draw = get_rng(self.random_state)
+        draw = _drawing(self.random_state)
         rows, *_ = users.in_order(draw.permutation(len(ratings)), draw.permutation(users.size))
         dealt = rows[users.n_ratings[users.codes[rows]] > 1]
         if len(dealt) < self.n_splits:
@@ -206,7 +205,7 @@ class LeaveNOut(_LeaveOut):
         self.random_state = random_state
 
     def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
-        draw = get_rng(self.random_state)
+        draw = _drawing(self.random_state)
         for _ in range(self.n_splits):
             yield self._without_last(users, draw.permutation(len(ratings)))
 
@@ -350,6 +349,13 @@ class TimeSplit(_Splits):
             f"{wish}, which is a cut at {shown(cut)}, leaves no rating {none}: the timestamps go "
             f"from {shown(times.min())} to {shown(times.max())}."
         )
+
+
+def _drawing(seed: Any) -> Any:
+    """Return what draws by a seed, as in Surprise: NumPy's own generator for None."""
+    if isinstance(seed, Integral):
+        return np.random.RandomState(int(seed))
+    return np.random.mtrand._rand if seed is None else seed  # noqa: SLF001
 
 
 class _Users:

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.experiments.fingerprints import FingerprintError, fingerprint, qualified_name
+from recsys_ndcg.folds.fold_plan import FoldPlan
+from recsys_ndcg.folds.measures import ACCURACY, resolved
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
-from recsys_ndcg.surprise.model_selection.measures import ACCURACY, resolved
-from recsys_ndcg.surprise.model_selection.preflight import settled_plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.folds.checks import Splits
+    from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.scoring.plan import Cutoffs
-    from recsys_ndcg.surprise.model_selection.measures import Measure
 
 PROTOCOLS = ("rated", "catalogue")
 
 
 @dataclass(frozen=True)
-class Measured:
+class AskedMeasures:
     """What is measured, as somebody asked for it."""
 
     metrics: Any
@@ -31,8 +31,8 @@ class Measured:
     convention: Convention | str | None
     protocol: Any
 
-    def plan(self, data: Any, splitter: Any) -> FoldPlan:
-        """Return what is measured of every fold of a dataset, settled.
+    def plan(self, ratings: Splits, splitter: Any) -> FoldPlan:
+        """Return what is measured of every fold of some ratings, settled.
 
         Raises
         ------
@@ -47,7 +47,7 @@ class Measured:
             )
             raise InvalidInputError(msg)
         plan = FoldPlan.of(measures, self.threshold, self.convention, train=False)
-        return settled_plan(plan, data, splitter)
+        return ratings.settled(plan, splitter)
 
     def _names(self) -> Iterable[Any]:
         """Give the metrics under each protocol; those that name one have only that."""

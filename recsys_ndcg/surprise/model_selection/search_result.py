@@ -8,34 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from surprise.dataset import DatasetUserFolds
 
 from recsys_ndcg.comparison.model_scores import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
-from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender
-from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
-from recsys_ndcg.surprise.model_selection.folds import pooled, run
-from recsys_ndcg.surprise.model_selection.measures import resolved
-from recsys_ndcg.surprise.model_selection.preflight import (
-    check_jobs,
-    iterator_of,
-    settled_plan,
-    watched_splits,
-)
-from recsys_ndcg.surprise.model_selection.tabulation import tabulated
-from recsys_ndcg.surprise.orderless import warn_of_random_order
+from recsys_ndcg.folds.checks import Splits, check_jobs
+from recsys_ndcg.folds.fold_plan import FoldPlan
+from recsys_ndcg.folds.folds import FoldRuns, warn_of_random_order
+from recsys_ndcg.folds.measures import ACCURACY, resolved
+from recsys_ndcg.folds.runner import run_in_order
+from recsys_ndcg.surprise.algorithm import Algorithm
+from recsys_ndcg.surprise.model_selection.validation import splitter_of
+from recsys_ndcg.surprise.traps import first_look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.surprise.model_selection.folds import Fold
-    from recsys_ndcg.surprise.model_selection.measures import Measure
+    from recsys_ndcg.folds.fitting import Measure
+    from recsys_ndcg.folds.folds import FoldRun
 
 
-class Fitted:
+class SearchResult:
     """What both searches do in place of Surprise's `fit`."""
 
     algo_class: Any
@@ -52,7 +47,7 @@ class Fitted:
     keep_per_user: bool
     progress: bool
     _known: dict[str, Measure]
-    _folds: list[list[Fold]]
+    _folds: list[FoldRuns]
 
     def fit(self, data: Any) -> None:
         """Cross-validate all combinations of parameters, as the attributes stand by now.
@@ -71,22 +66,22 @@ class Fitted:
         """
         plan = self._planned()
         check_jobs(self.n_jobs)
-        if self.refit and isinstance(data, DatasetUserFolds):
+        if self.refit and hasattr(data, "folds_files"):
             msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
             raise InvalidInputError(msg)
         if not len(self.param_combinations):
             msg = "There are no combinations of parameters to try: a list of values is empty."
             raise InvalidInputError(msg)
-        iterator = iterator_of(self.cv, data)
-        plan = settled_plan(plan, data, self.cv)
+        iterator = splitter_of(self.cv, data)
+        watched = Splits(data)
+        plan = watched.settled(plan, iterator)
         # all at once, as Surprise has them: each combination sees the same
-        leaks: list[Leak] = []
-        splits = list(watched_splits(iterator, data, self.algo_class, leaks))
-        warn_of_leaks(leaks)
+        splits = list(watched.by(iterator, first_look(self.algo_class)))
+        watched.warn_of_leaks()
         pairs = product(self.param_combinations, splits)
         total = len(self.param_combinations) * len(splits)
-        folds = run(
-            ((self.algo_class(**chosen), *split) for chosen, split in pairs),
+        folds = run_in_order(
+            ((Algorithm(self.algo_class(**chosen)), *split) for chosen, split in pairs),
             plan,
             total,
             progress=self.progress,
@@ -94,7 +89,7 @@ class Fitted:
             pre_dispatch=self.pre_dispatch,
             verbose=self.joblib_verbose,
         )
-        self._folds = [folds[i : i + len(splits)] for i in range(0, total, len(splits))]
+        self._folds = [FoldRuns(folds[i : i + len(splits)]) for i in range(0, total, len(splits))]
         self._choose(plan)
         if self.refit:
             self._refit(data)
@@ -111,8 +106,8 @@ class Fitted:
     def per_user(self) -> pd.DataFrame:
         """The scores of every user, indexed by combination, fold and user."""
         self._check_fitted()
-        ranked = (part for folds in self._folds for fold in folds for part in fold.ranked)
-        check_kept(ranked)
+        for folds in self._folds:
+            folds.check_kept()
         tables = {
             (place, number): fold.per_user
             for place, folds in enumerate(self._folds)
@@ -126,7 +121,7 @@ class Fitted:
         self._check_fitted()
         names = [_told(chosen, self.param_combinations) for chosen in self.param_combinations]
         return {
-            name: replace(contender(folds), parameters=parameters_of(chosen))
+            name: replace(folds.contender, parameters=parameters_of(chosen))
             for name, chosen, folds in zip(names, self.param_combinations, self._folds, strict=True)
         }
 
@@ -134,7 +129,7 @@ class Fitted:
         """Return `cv_results` as a table, a row per combination, pooled scores beside means."""
         self._check_fitted()
         table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
-        sums = pd.DataFrame([pooled(folds) for folds in self._folds])
+        sums = pd.DataFrame([folds.pooled for folds in self._folds])
         users = [sum(fold.n_users for fold in folds) for folds in self._folds]
         table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
         return table.rename_axis("combination")
@@ -234,3 +229,55 @@ def refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
         msg = f"refit={shown(refit)} is none of the measures. {nearest(name, known)}"
         raise InvalidInputError(msg)
     return name
+
+
+def tabulated(
+    plan: FoldPlan, combinations: Sequence[dict[str, Any]], folds: Sequence[Sequence[FoldRun]]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return `cv_results`, and the place of the best combination for each measure.
+
+    Parameters
+    ----------
+    plan : FoldPlan
+        What was measured.
+    combinations : sequence of dict
+        Of parameters.
+    folds : sequence of sequences of FoldRun
+        What came of each combination.
+    """
+    results: dict[str, Any] = {}
+    best = {}
+    for measure in plan.measures:
+        name = measure.name
+        test = np.asarray([[fold.test[name] for fold in one] for one in folds])
+        kinds = {"test": test}
+        if plan.train:
+            kinds["train"] = np.asarray([[fold.train[name] for fold in one] for one in folds])
+        for split in range(test.shape[1]):
+            results |= {f"split{split}_{kind}_{name}": of[:, split] for kind, of in kinds.items()}
+        for kind, of in kinds.items():
+            results[f"mean_{kind}_{name}"] = of.mean(axis=1)
+            results[f"std_{kind}_{name}"] = of.std(axis=1)
+        results[f"rank_test_{name}"], best[name] = _ranked(measure, test.mean(axis=1))
+    for kind in ("fit", "test"):
+        times = np.array([[getattr(fold, f"{kind}_time") for fold in one] for one in folds])
+        results[f"mean_{kind}_time"] = times.mean(axis=1)
+        results[f"std_{kind}_time"] = times.std(axis=1)
+    results["params"] = combinations
+    for name in combinations[0]:
+        results[f"param_{name}"] = [chosen[name] for chosen in combinations]
+    return results, best
+
+
+def _ranked(measure: Measure, mean: Floats) -> tuple[Any, Any]:
+    """Return the rank of every combination, 1 for the best, and the place of the best."""
+    # a stable sort, so that the best of equals ranks first, with what has no score at the end
+    order = (-mean if measure.greater_is_better else mean).argsort(kind="stable")
+    best = None if np.isnan(mean).all() else order[0]
+    if measure in ACCURACY.values() and not np.isnan(mean).any():
+        order = mean.argsort()[:: -1 if measure.greater_is_better else 1]  # equals as in Surprise
+    rank = np.empty_like(order)
+    rank[order] = np.arange(1, len(mean) + 1)
+    if best is None:
+        warn(f"No combination has a score in {measure.name}, so none is the best.")
+    return rank, best

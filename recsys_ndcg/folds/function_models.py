@@ -1,29 +1,41 @@
-"""Models of other libraries: functions of the ratings to train on, in the shape of an algorithm."""
+"""Models of other libraries: functions of the ratings to train on."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from surprise import Prediction
 
+from recsys_ndcg.catalogue.candidates import Candidates
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.folds.ratings import training_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
-    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.catalogue.training import Training
+    from recsys_ndcg.convention.convention import Convention
 
 SEEDS = ("seed", "random_state")
 _POSSIBLE = {"was_impossible": False}
 _FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
 
 
+class PlainPrediction(NamedTuple):
+    """What a function predicts of a test rating, in the fields of Surprise's predictions."""
+
+    uid: Any
+    iid: Any
+    r_ui: Any
+    est: float
+    details: dict[str, Any]
+
+
 class FunctionModel:
-    """A function in place of an algorithm.
+    """A function as a model of folds.
 
     Parameters
     ----------
@@ -45,9 +57,8 @@ class FunctionModel:
         self._at_once = free > 1
         self._predict: Any = None
 
-    def fit(self, trainset: Any) -> Self:
+    def fit(self, trainset: Any) -> None:
         """Train: call the function, unless it takes the pairs as well."""
-        self.trainset = trainset
         rows = (
             (trainset.to_raw_uid(user), trainset.to_raw_iid(item), rating)
             for user, item, rating in trainset.all_ratings()
@@ -55,21 +66,25 @@ class FunctionModel:
         self._train = pd.DataFrame(rows, columns=["user", "item", "rating"])
         if not self._at_once:
             self._predict = self._function(self._train, **self._seeds)
-        return self
 
     def test(self, testset: list[Any]) -> list[Any]:
         """Return predictions of a testset."""
         pairs = pd.DataFrame([row[:2] for row in testset], columns=["user", "item"])
         estimates = self._estimates(pairs).tolist()
-        rows = zip(testset, estimates, strict=True)
-        return [Prediction(*row[:3], estimated, _POSSIBLE) for row, estimated in rows]
+        return [
+            PlainPrediction(user, item, rating, estimated, _POSSIBLE)
+            for (user, item, rating), estimated in zip(testset, estimates, strict=True)
+        ]
 
-    def predict(self, user: Any, item: Any, *_: Any, **__: Any) -> Any:
-        """Return the prediction of a pair."""
-        (estimated,) = self._estimates(pd.DataFrame({"user": [user], "item": [item]})).tolist()
-        return Prediction(user, item, None, estimated, _POSSIBLE)
+    def refuse_diverged(self, predictions: list[Any]) -> None:
+        """Let them pass: what is no number has been refused."""
 
-    def of_raw(self, users: Ids, items: Ids) -> Floats:
+    def candidates(self, trainset: Any, convention: Convention) -> Candidates:
+        """Return its estimates of all items that a user has not rated."""
+        training = training_of(trainset)
+        return Candidates(_ByBlock(self, training), training, convention=convention)
+
+    def table(self, users: Ids, items: Ids) -> Floats:
         """Return estimates of some users, in rows, for some items."""
         if self._at_once:
             msg = (
@@ -139,6 +154,24 @@ class FunctionModel:
     def _refuse(self, fault: str) -> Any:
         msg = f"{self._name} {fault}. It is to give {_FORM}."
         raise InvalidInputError(msg)
+
+
+class _ByBlock:
+    """The estimates of a trained function for the items of a trainset, some users after others."""
+
+    vectorised = False  # a function of somebody's own need not bear threads
+
+    def __init__(self, model: FunctionModel, training: Training) -> None:
+        self._model, self._items = model, training.items
+
+    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
+        """Return the estimates for all items."""
+        del places
+        return self._model.table(users, self._items), None
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, None]:
+        """Return the estimates for some items."""
+        return self._model.table(users, items), None
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[list[str], int]:

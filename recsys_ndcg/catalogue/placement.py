@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import edges
+from recsys_ndcg.catalogue.candidates import top
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import encode, in_common, text_places
 from recsys_ndcg.input.rows import Rows, floats, objects
@@ -15,15 +16,14 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.placed_lists import PlacedLists
-from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+    from recsys_ndcg.catalogue.candidates import Candidates, Estimated
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Plan
-    from recsys_ndcg.surprise.catalogue.candidates import Candidates, Estimated
 
 _MANY = 0.5
 _KEPT = 10  # ranks of every list that can be shown, at least
@@ -31,7 +31,7 @@ _TABLES = ("the ratings of the trainset", "those of the testset")
 
 
 def labels_from_testset(testset: Iterable[Any]) -> Rows:
-    """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
+    """Return a testset, rows ``(user, item, rating)``, as labels."""
     if not isinstance(testset, Iterable):
         msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
         raise InvalidInputError(msg)
@@ -111,13 +111,14 @@ class Placement:
         known = group(Rows(columns, "the testset"), convention.duplicates, GroupedLists)
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
-        in_common(candidates.items, self._items, "item", _TABLES)
-        in_common(candidates.users, self._users, "user", _TABLES)
+        training = candidates.training
+        in_common(training.items, self._items, "item", _TABLES)
+        in_common(training.users, self._users, "user", _TABLES)
         known = known.labelled_only()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
-        self._inner_item = candidates.inner_items(self._items.tolist())
-        self._check_users(candidates.strangers(self._users))
+        self._inner_item = training.places_of_items(self._items.tolist())
+        self._check_users(self._users[training.places_of_users(self._users.tolist()) < 0])
 
     def _edges(self, rows: Flags) -> Positions:
         """Return where each user starts among some of the rows."""
@@ -229,7 +230,7 @@ class Placement:
         others = values.copy()
         others[row[column >= 0], column[column >= 0]] = -np.inf
         user, item, rank = top(others, shape[1], tie_order=self._item_order)
-        items[user, rank] = self._candidates.items[item]
+        items[user, rank] = self._candidates.training.items[item]
         estimated[user, rank] = table[user, item]
         return items, estimated
 
@@ -254,7 +255,7 @@ class Placement:
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items, codes = encode(self._candidates.items, "item")
+        items, codes = encode(self._candidates.training.items, "item")
         place = text_places(items)[codes] if rule.startswith("text") else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 

@@ -5,20 +5,48 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from recsys_ndcg.catalogue.placement import placing
+from recsys_ndcg.folds.fitting import FoldJob
+from recsys_ndcg.folds.measures import ACCURACY
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring.plan import checked_convention
-from recsys_ndcg.surprise.catalogue.placement import placing
-from recsys_ndcg.surprise.model_selection.fitting import Function, Job
-from recsys_ndcg.surprise.model_selection.measures import ACCURACY
-from recsys_ndcg.surprise.tolerance import tolerant_plan
+from recsys_ndcg.scoring.plan import Plan, checked_convention
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Plan
-    from recsys_ndcg.surprise.model_selection.measures import Measure
+    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+
+
+#: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
+TIE_TOLERANCE = 1e-9
+
+
+def tolerant_plan(
+    metrics: Metrics,
+    k: Cutoffs = None,
+    *,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+) -> Plan:
+    """Return what is asked for, with at least this tolerance for ties.
+
+    Examples
+    --------
+    >>> tolerant_plan("ndcg@10").measurements[0].convention.tie_tolerance
+    1e-09
+    """
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return plan.each(_tolerant)
+
+
+def _tolerant(one: Measurement) -> Measurement:
+    step = one.convention.tie_tolerance
+    fine = not isinstance(step, str) and step < TIE_TOLERANCE
+    return one.under(tie_tolerance=TIE_TOLERANCE) if fine else one
 
 
 @dataclass(frozen=True)
@@ -71,14 +99,10 @@ class FoldPlan:
         return [one.name for one in self.measures if one.metric and one.protocol == "catalogue"]
 
     @property
-    def job(self) -> Job:
+    def job(self) -> FoldJob:
         """What is left to a worker: all but the ranking."""
-        functions = [
-            Function(one.name, one.function, one.keywords)
-            for one in self.measures
-            if one.function is not None
-        ]
-        return Job(functions, self.train, self.rated is not None)
+        functions = [one for one in self.measures if one.function is not None]
+        return FoldJob(functions, self.train, self.rated is not None)
 
     def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:
         """Return the same with what a function makes of each plan that there is."""

@@ -1,20 +1,24 @@
-"""experiment: train and evaluate models over folds and seeds, and compare them."""
+"""experiment: train and evaluate models over folds and seeds; load_runs: read what came of it."""
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
+from glob import glob
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import needing
+from recsys_ndcg.errors import InvalidInputError, check_path, needing
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.experiments.cells import Result
+    from recsys_ndcg.experiments.runs import SavedRuns
     from recsys_ndcg.scoring.plan import Cutoffs
 
 
@@ -132,16 +136,18 @@ def experiment(  # noqa: PLR0913 - the contract
     mean     0.775     1
     popular  0.689     3
     """
-    with needing("cloudpickle", "joblib", "surprise", job="An experiment", extra="surprise"):
-        from recsys_ndcg.experiments.measured import Measured  # noqa: PLC0415 - an extra
+    with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
+        from recsys_ndcg.experiments.measures import AskedMeasures  # noqa: PLC0415 - an extra
+        from recsys_ndcg.experiments.models import is_algorithm  # noqa: PLC0415
         from recsys_ndcg.experiments.outcome import Outcome, open_folder  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.experiments.running import Schedule, check  # noqa: PLC0415
+        from recsys_ndcg.experiments.schedule import Schedule, check  # noqa: PLC0415
     check(models, baseline, n_jobs, fingerprint)
+    plain = not any(map(is_algorithm, models.values()))
     schedule = Schedule.of(
-        dataset_of(data, columns, rating_scale),
+        dataset_of(data, columns, rating_scale, plain=plain),
         models,
-        Measured(metrics, k, threshold, convention, protocol),
+        AskedMeasures(metrics, k, threshold, convention, protocol),
         splits,
         seeds,
     )
@@ -152,3 +158,56 @@ def experiment(  # noqa: PLR0913 - the contract
         outcome.gather(n_jobs, on_result, show)
     outcome.say()
     return outcome.comparison(baseline, progress=progress is True)
+
+
+def load_runs(*paths: str | Path) -> SavedRuns:
+    """Read the runs of experiments, of different days and machines.
+
+    Parameters
+    ----------
+    *paths : str or Path
+        Folders of `experiment`, or patterns such as ``"runs/*"``.
+
+    Returns
+    -------
+    SavedRuns
+        With `SavedRuns.table`; ``rn.compare(runs)`` compares the models whose runs are of the same
+        ratings, splits and measures.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such folder, or a file in it is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import recsys_ndcg as rn
+    >>> from recsys_ndcg.datasets import sample_ratings
+    >>> from recsys_ndcg.surprise import MostPopular
+    >>> models, ratings = {"popular": MostPopular()}, sample_ratings(n_users=30)
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = rn.experiment(ratings, models, splits=2, folder=folder)
+    ...     table = rn.load_runs(folder).table
+    >>> table[["ndcg@10", "users", "done", "failed"]].round(3).to_numpy().tolist()
+    [[0.737, 30.0, 2.0, 0.0]]
+    """
+    with needing("cloudpickle", "joblib", job="Reading runs", extra="experiments"):
+        from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
+        from recsys_ndcg.experiments.runs import SavedRuns  # noqa: PLC0415
+    folders: dict[str, str | Path] = {}
+    for path in paths:
+        for folder in _folders(path):
+            folders.setdefault(os.path.realpath(folder), folder)
+    found = {visible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
+    if not found:
+        msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
+        raise InvalidInputError(msg)
+    return SavedRuns(found)
+
+
+def _folders(path: str | Path) -> Iterable[str | Path]:
+    """Return the folder, or those that match a pattern."""
+    check_path(path)
+    matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207 - any pattern
+    return [one for one in matched if Path(one).is_dir()] or [path]

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.catalogue.training import Ratings
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown
 from recsys_ndcg.experiments.cells import Cell, Task
-from recsys_ndcg.experiments.models import models_of, refuse_for_catalogue
+from recsys_ndcg.experiments.fingerprints import qualified_name, readable
+from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue
 from recsys_ndcg.experiments.ratings import digest_of_split
-from recsys_ndcg.experiments.splits import seeded, seeds_of, splitter_of
-from recsys_ndcg.surprise.model_selection.preflight import check_jobs, watched_splits
-from recsys_ndcg.surprise.trainsets import Ratings
-from recsys_ndcg.surprise.traps import warn_of_training
+from recsys_ndcg.folds.checks import Splits, check_jobs, warn_of_scale
+from recsys_ndcg.folds.ratings import ratings_of
+from recsys_ndcg.folds.splits import UserKFold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from recsys_ndcg.experiments.measured import Measured
+    from recsys_ndcg.experiments.measures import AskedMeasures
     from recsys_ndcg.experiments.models import Model
-    from recsys_ndcg.surprise.leakage import Leak
-    from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
+    from recsys_ndcg.folds.fold_plan import FoldPlan
+
+_SEED = "random_state"
+_HIGHEST = 2**32 - 1  # that NumPy takes
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class Schedule:
     ----------
     models : mapping of str to Model
         By name.
-    data : surprise.Dataset
-        The ratings.
+    ratings : Splits
+        What is split.
     splitter : object
         That has `split`.
     seeds : sequence of int
@@ -43,24 +49,21 @@ class Schedule:
         What is measured.
     splits : dict of Cell to str
         The digests of what has been split so far.
-    leaks : list of Leak
-        Of each split so far.
     said : list of str
         What is to be warned of the ratings.
     """
 
     models: Mapping[str, Model]
-    data: Any
+    ratings: Splits
     splitter: Any
     seeds: Sequence[int]
     plan: FoldPlan
     splits: dict[Cell, str] = field(default_factory=dict)
-    leaks: list[Leak] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
     @classmethod
     def of(
-        cls, data: Any, models: Mapping[str, Any], measured: Measured, splits: Any, seeds: Any
+        cls, data: Any, models: Mapping[str, Any], measured: AskedMeasures, splits: Any, seeds: Any
     ) -> Schedule:
         """Settle what is asked for, before anything is trained.
 
@@ -71,10 +74,11 @@ class Schedule:
         """
         known = models_of(models)
         splitter = splitter_of(splits, data)
-        plan = measured.plan(data, splitter)
+        ratings = Splits(data)
+        plan = measured.plan(ratings, splitter)
         if plan.catalogue is not None:
             refuse_for_catalogue(known)
-        return cls(known, data, splitter, seeds_of(seeds), plan)
+        return cls(known, ratings, splitter, seeds_of(seeds), plan)
 
     @property
     def several(self) -> bool:
@@ -94,8 +98,7 @@ class Schedule:
         """Give what is to be done, fold by fold, each split as long as it is needed."""
         for seed in self.seeds:
             splitter = seeded(self.splitter, seed, always=self.several)
-            splits = watched_splits(splitter, self.data, None, self.leaks)
-            for fold, (trainset, testset) in enumerate(splits, 1):
+            for fold, (trainset, testset) in enumerate(self.ratings.by(splitter), 1):
                 self._look_at(trainset)
                 split = digest_of_split(trainset, testset)
                 for name, model in self.models.items():
@@ -108,12 +111,74 @@ class Schedule:
         """Keep what is to be warned of the first trainset."""
         if self.splits:
             return
-        ratings = Ratings.by_user(trainset)
+        ratings = Ratings(trainset.ur, trainset.n_users)
         with about("") as said:
-            warn_of_training(object, ratings, trainset.rating_scale)
+            warn_of_scale(ratings.values, trainset.rating_scale)
             for kind in dict.fromkeys(type(one.given) for one in self.models.values()):
-                warn_of_training(kind, ratings, None)
+                if is_algorithm(kind):
+                    from recsys_ndcg.surprise.traps import warn_of_training  # noqa: PLC0415
+
+                    warn_of_training(kind, ratings, None)
         self.said.extend(said)
+
+
+def splitter_of(splits: Any, data: Any) -> Any:
+    """Return what splits: folds of each user's ratings for a number.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot split.
+    """
+    if not isinstance(splits, Integral):
+        found = UserKFold() if splits is None else splits
+        with suppress(TypeError):  # of what cannot be copied
+            found = copy.copy(found)  # PredefinedKFold notes in itself what it has split
+        return found
+    if isinstance(splits, bool) or splits < 2:
+        most = len(ratings_of(data))
+        msg = f"splits={splits}, but ratings are split into 2 folds or more, up to {most}."
+        raise InvalidInputError(msg)
+    return UserKFold(int(splits))
+
+
+def seeds_of(seeds: Any) -> list[int]:
+    """Return the seeds: so many from 0 on, or those that are given.
+
+    Raises
+    ------
+    InvalidInputError
+        They are none.
+    """
+    given = range(seeds) if isinstance(seeds, Integral) else seeds
+    wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
+    found = [] if wrong else list(given)
+    if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
+        msg = f"seeds is how many, at least 1, or several different ones, not {shown(seeds)}."
+        raise InvalidInputError(msg)
+    return [int(one) for one in found]
+
+
+def _is_seed(one: Any) -> bool:
+    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
+
+
+def seeded(splitter: Any, seed: int, *, always: bool) -> Any:
+    """Return a splitter that draws by a seed, unless it has one of its own."""
+    if not hasattr(splitter, _SEED) or not (always or getattr(splitter, _SEED) is None):
+        return splitter
+    own = copy.copy(splitter)
+    setattr(own, _SEED, seed)
+    return own
+
+
+def describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
+    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
+    own = getattr(splitter, "__dict__", {})
+    held = {name: readable(value) for name, value in sorted(own.items())}
+    if always or held.get(_SEED) is None:
+        held.pop(_SEED, None)
+    return {"class": qualified_name(type(splitter)), **held}
 
 
 def check(

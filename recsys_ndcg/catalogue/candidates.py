@@ -1,0 +1,217 @@
+"""The items that may be recommended to each user, with their estimates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from recsys_ndcg.arrays import ranges
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.parallel import at_most, in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
+    from recsys_ndcg.catalogue.training import Training
+
+    Result = TypeVar("Result")
+
+_CELLS = 1 << 20
+_PIECE = 8
+
+
+class Estimator(Protocol):
+    """What estimates every item for every user: finite numbers, and whether each could be made."""
+
+    #: Whether several threads may ask at once.
+    vectorised: bool
+
+    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
+        """Return some users' estimates for all items, new, and where they were impossible."""
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Flags | None]:
+        """Return the estimates of ids, known or not."""
+
+
+class Estimated(NamedTuple):
+    """Some users' estimates for all items.
+
+    Parameters
+    ----------
+    first : int
+        The place of the first user.
+    table : float64 array, shape (n_users, n_items)
+        New, -inf for items that are no candidates.
+    n_impossible : int64 array, shape (n_users,)
+        How many of the candidates' estimates could not be made.
+    """
+
+    first: int
+    table: Floats
+    n_impossible: Positions
+
+
+class Candidates:
+    """Every item of the training ratings for every user, but for those the user rated there.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Trained on them.
+    training : Training
+        Whose items are the catalogue.
+    excludes : bool
+        Whether the items that the user rated in training are left out.
+    scale : pair of float, optional
+        To which estimates are cut, which ties those beyond it.
+    convention : Convention, optional
+        What becomes of estimates that could not be made.
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        training: Training,
+        *,
+        excludes: bool = True,
+        scale: tuple[float, float] | None = None,
+        convention: Convention | None = None,
+    ) -> None:
+        self._estimator = estimator
+        self._scale = scale
+        self.training = training
+        self.excludes = excludes
+        self.convention = Convention() if convention is None else convention
+        clipped = "" if scale is None else "+clipped"
+        self.protocol = f"catalogue{'' if excludes else '+train'}{clipped}"
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return len(self.training.items)
+
+    def by_block(
+        self,
+        users: Ids,
+        work: Callable[[Estimated], Result],
+        show: Callable[[float], None] | None = None,
+    ) -> list[Result]:
+        """Return what is worked out of each block of users, given as raw ids.
+
+        `show` is told which share of the blocks is done.
+        """
+        places = self.training.places_of_users(users.tolist())
+        step = max(_CELLS // max(self.n_items, 1), 1)
+        edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
+
+        def of(block: tuple[int, int]) -> Result:
+            own = slice(*block)
+            return work(Estimated(block[0], *self._estimated(users[own], places[own])))
+
+        # an algorithm of one's own need not bear threads, and a random one would draw in any order
+        with at_most(None if self._estimator.vectorised else 1):
+            return in_threads(of, edges, show=show)
+
+    def of_items(
+        self, users: Ids, items: Ids, show: Callable[[float], None] | None = None
+    ) -> Floats:
+        """Return the estimates of raw users for raw items, known or not."""
+        places = self.training.places_of_items(items.tolist())
+        strangers = places < 0
+        table = np.concatenate(self.by_block(users, lambda block: block.table[:, places], show))
+        if strangers.any():
+            values, _ = self._estimator.of_raw(users, items[strangers])
+            table[:, strangers] = values if self._scale is None else np.clip(values, *self._scale)
+        return table
+
+    def _estimated(self, users: Ids, places: Positions) -> tuple[Floats, Positions]:
+        """Return the estimates of some users, and how many of each were impossible."""
+        values, impossible = self._estimator.of_all(users, places)
+        if self._scale is not None:
+            np.clip(values, *self._scale, out=values)
+        excluded = self._rated(places)
+        if impossible is None:
+            values[excluded] = -np.inf
+            return values, np.zeros(len(users), dtype=np.int64)
+        impossible[excluded] = False
+        if self.convention.impossible == "last":
+            lowest = _below_all(values.min(axis=1, keepdims=True), self.convention)
+            values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
+        elif self.convention.impossible == "drop":
+            values[impossible] = -np.inf
+        values[excluded] = -np.inf
+        return values, impossible.sum(axis=1)
+
+    def _rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
+        """Return the rows and columns of what the users rated in training."""
+        if not self.excludes:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        ratings = self.training.ratings
+        known = np.flatnonzero(users >= 0)
+        start, sizes = ratings.offsets[users[known]], ratings.sizes[users[known]]
+        return np.repeat(known, sizes), ratings.codes[ranges(start, sizes)]
+
+
+def _below_all(lowest: Floats, convention: Convention) -> Floats:
+    """Return estimates below the lowest ones of some lists, that no tolerance rounds up to them.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention
+    >>> _below_all(np.array([1.0, -2.0]), Convention(tie_tolerance=0.5))
+    array([-2., -6.])
+    """
+    step = convention.tie_tolerance
+    return lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
+
+
+def top(
+    table: Floats, k: int, *, tolerance: float = 0.0, tie_order: Positions | None = None
+) -> tuple[Positions, Positions, Positions]:
+    """Return row, column and rank, from 0, of the k largest values of each row.
+
+    Parameters
+    ----------
+    table : float64 array, shape (n_rows, n_columns)
+        -inf where there is nothing.
+    k : int
+        How many.
+    tolerance : float
+        A step; values that are equal when rounded to it are tied.
+    tie_order : int64 array, shape (n_columns,), optional
+        The order of the columns among ties; by default that of the table.
+
+    Examples
+    --------
+    >>> top(np.array([[1.0, 3.0, 3.0, -np.inf]]), 2)
+    (array([0, 0]), array([1, 2]), array([0, 1]))
+    """
+    cells = np.flatnonzero(table >= _at_most_kth(table, k) - 2 * tolerance)
+    row, column = np.divmod(cells, table.shape[1])
+    values = table[row, column]
+    rounded = np.rint(values / tolerance) if tolerance else values
+    within = column if tie_order is None else tie_order[column]
+    order = np.lexsort((within, -rounded, row))
+    order = order[values[order] > -np.inf]
+    row, column = row[order], column[order]
+    sizes = np.bincount(row, minlength=len(table))
+    rank = ranges(np.zeros_like(sizes), sizes)
+    kept = rank < k
+    return row[kept], column[kept], rank[kept]
+
+
+def _at_most_kth(values: Floats, k: int) -> Floats:
+    """Return a bound for each row that its k-th largest value reaches: mostly it is close.
+
+    The k-th largest of the maxima of pieces of the row.
+    """
+    pieces = values.shape[1] // _PIECE
+    if k > pieces:
+        return np.full((len(values), 1), -np.inf)
+    whole = values[:, : pieces * _PIECE]
+    # piece i holds every pieces-th column, so that the maximum is taken over contiguous rows
+    maxima = whole.reshape(len(values), _PIECE, pieces).max(axis=1)
+    return np.partition(maxima, pieces - k, axis=1)[:, -k, None]

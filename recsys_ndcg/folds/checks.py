@@ -1,0 +1,290 @@
+"""What is looked at before anything is trained: the splits, the ratings, and the measures."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from dataclasses import replace
+from inspect import getattr_static, isfunction
+from itertools import chain, starmap
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
+from recsys_ndcg.folds.ratings import ratings_of, training_of
+from recsys_ndcg.input.ids import Coded, encode
+from recsys_ndcg.input.rows import Rows, check_finite, floats, ids_of
+from recsys_ndcg.lists.assembly import group
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scoring import facts_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.folds.fold_plan import FoldPlan
+
+    Split = tuple[Any, list[Any]]
+
+#: What gives each rating of a dataset to one part of a split, or to none.
+_PARTING = {
+    ("recsys_ndcg.folds.splits", "LeaveLastOut"),
+    ("recsys_ndcg.folds.splits", "LeaveNOut"),
+    ("recsys_ndcg.folds.splits", "TimeSplit"),
+    ("recsys_ndcg.folds.splits", "UserKFold"),
+    ("surprise.model_selection.split", "KFold"),
+    ("surprise.model_selection.split", "LeaveOneOut"),
+    ("surprise.model_selection.split", "RepeatedKFold"),
+    ("surprise.model_selection.split", "ShuffleSplit"),
+}
+_WHOLE = {("recsys_ndcg.folds.ratings", "PlainDataset"), ("surprise.dataset", "DatasetAutoFolds")}
+_TRAINSET = ("ur", "n_users", "n_items", "n_ratings", "to_raw_uid", "to_raw_iid", "rating_scale")
+_ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
+
+
+def _check_splitter(cv: Any) -> None:
+    """Refuse what has no method `split`.
+
+    Raises
+    ------
+    InvalidInputError
+        It has none, or is a class.
+    """
+    bound = not isinstance(cv, type) or not isfunction(getattr_static(cv, "split", None))
+    if not callable(getattr(cv, "split", None)) or not bound or isinstance(cv, str | bytes):
+        msg = (
+            f"cv must be None, a number of folds, or have a method split, not {shown(cv)}. Folds "
+            "that there are already are given by an object whose split(data) returns them."
+        )
+        raise InvalidInputError(msg)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of jobs that joblib has no meaning for."""
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
+        raise InvalidInputError(msg)
+
+
+class Leak(NamedTuple):
+    """How many test ratings are of a user and an item that are in the trainset, too.
+
+    Parameters
+    ----------
+    n_seen, n_rows : int
+        So many of how many.
+    first : pair of raw ids, optional
+        The first user and item.
+    """
+
+    n_seen: int
+    n_rows: int
+    first: tuple[Any, Any] | None
+
+    @classmethod
+    def of(cls, seen: Flags, users: Sequence[Any], items: Sequence[Any]) -> Leak:
+        """Count the pairs that are in the trainset."""
+        first = int(seen.argmax())
+        pair = (users[first], items[first]) if seen[first] else None
+        return cls(int(seen.sum()), len(seen), pair)
+
+    def warn(self, fact: str, meaning: str) -> None:
+        """Warn of it.
+
+        Parameters
+        ----------
+        fact : str
+            Where they were seen, ``"were rated in training"``.
+        meaning : str
+            What is wrong with the scores.
+        """
+        share = f"{self.n_seen} of {self.n_rows}"
+        share = f"All {self.n_rows}" if self.n_seen == self.n_rows else share
+        warn(f"{share} test ratings, the first {shown(self.first)}, {fact}: {meaning}. {_ADVICE}")
+
+
+class Splits:
+    """The ratings of a dataset, looked at before and while they are split.
+
+    Parameters
+    ----------
+    data : object
+        The dataset, of Surprise or in its shape.
+
+    Attributes
+    ----------
+    leaks : list of Leak
+        What each split had, where a rating can be in both parts of one. A warning has to wait:
+        splits are taken where no caller can be named.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.leaks: list[Leak] = []
+
+    def settled(self, plan: FoldPlan, splitter: Any) -> FoldPlan:
+        """Return the plan with its threshold, if the ratings can be ranked by it.
+
+        Raises
+        ------
+        InvalidInputError
+            What splits has no method `split`; the data is no dataset, or a rating no number; a
+            metric needs a threshold, a rating has no gain, a user and item stand there twice, or a
+            catalogue is to be ranked for the ratings that it leaves out.
+        """
+        _check_splitter(splitter)
+        if plan.train and plan.catalogue is not None:
+            msg = (
+                f"{', '.join(plan.catalogue_names)} leaves out what a user rated in training, so "
+                "that it is 0 on the trainset. Ask for it without return_train_measures."
+            )
+            raise InvalidInputError(msg)
+        lists = _lists_of(self.data, splitter, plan)
+        if lists is None:
+            return plan
+        plan = plan.each(lambda one: one.settled(facts_for(lists, one.measurements), lists))
+        facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
+        for told in dict.fromkeys(chain.from_iterable(one.doubts(facts) for one in plans)):
+            warn(told)
+        return plan
+
+    def by(self, splitter: Any, look: Callable[[Any], object] = lambda _: None) -> Iterator[Split]:
+        """Give the splits, after a look at each; `look` gets the first trainset.
+
+        Raises
+        ------
+        InvalidInputError
+            There are none, or one is not a trainset and a testset with something in them.
+        """
+        checked = starmap(_checked_split, enumerate(_splits_of(splitter, self.data), 1))
+        first = next(checked, None)
+        if first is None:
+            msg = "cv gives no split of the data."
+            raise InvalidInputError(msg)
+        look(first[0])
+        splits = chain([first], checked)
+        return splits if _parts_ratings(splitter, self.data) else self._watched(splits)
+
+    def _watched(self, splits: Iterable[Split]) -> Iterator[Split]:
+        for trainset, testset in splits:
+            users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
+            self.leaks.append(Leak.of(training_of(trainset).has(users, items), users, items))
+            yield trainset, testset
+
+    def warn_of_leaks(self) -> None:
+        """Warn of testsets that have ratings of their trainsets, once for all of them."""
+        found = [one for one in self.leaks if one.n_seen]
+        if not found:
+            return
+        n_seen, n_rows = (
+            sum(sizes) for sizes in zip(*(one[:2] for one in self.leaks), strict=True)
+        )
+        meaning = "the model has seen them, and scores better than on new ratings"
+        if n_seen == n_rows:
+            meaning = "the score is that of the training set, and says nothing of new ratings"
+        fact = f"are in the trainset of their split ({len(found)} of {len(self.leaks)} splits)"
+        Leak(n_seen, n_rows, found[0].first).warn(fact, meaning)
+
+
+def warn_of_scale(values: Floats, scale: tuple[float, float]) -> None:
+    """Warn of ratings outside the rating scale."""
+    low, high = scale
+    outside = int(((values < low) | (values > high)).sum())
+    if outside:
+        least, most = float(values.min()), float(values.max())
+        msg = (
+            f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
+            f"they run from {least:g} to {most:g}. predict() cuts estimates to the scale, and ties "
+            f"them: give Reader(rating_scale=({least:g}, {most:g}))."
+        )
+        warn(msg)
+
+
+def _parts_ratings(iterator: Any, data: Any) -> bool:
+    """Tell splits that part the ratings, where no user rates an item twice."""
+    kinds = ((type(one).__module__, type(one).__name__) for one in (iterator, data))
+    if not all(kind in known for kind, known in zip(kinds, (_PARTING, _WHOLE), strict=True)):
+        return False
+    users, items = (_coded(list(map(itemgetter(side), data.raw_ratings))) for side in (0, 1))
+    pairs = pd.Index(users * (items.max(initial=0) + 1) + items)
+    return bool(pairs.is_unique)
+
+
+def _coded(raw: list[Any]) -> Positions:
+    """Return whole numbers for ids that are equal where a trainset takes them for one."""
+    ids = ids_of(raw, "id")
+    codes = ids.codes if isinstance(ids, Coded) else encode(ids, "id")[1]
+    return codes.astype(np.int64)
+
+
+def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:
+    try:
+        splits = iterator.split(data)
+        if not isinstance(splits, Iterable):
+            msg = f"cv.split(data) gives {shown(splits)}, not pairs of trainset and testset."
+            raise InvalidInputError(msg)
+        yield from splits
+    except RecsysNdcgError:
+        raise
+    except ValueError as error:  # as Surprise's splits refuse data
+        msg = f"cv cannot split the data: {error}"
+        raise InvalidInputError(msg) from error
+
+
+def _is_trainset(one: Any) -> bool:
+    return not isinstance(one, type) and all(hasattr(one, name) for name in _TRAINSET)
+
+
+def _checked_split(place: int, split: Any) -> tuple[Any, list[Any]]:
+    """Return a trainset and a testset, given as any pair of a trainset and rows."""
+    pair = list(split) if isinstance(split, Iterable) and not _is_trainset(split) else []
+    if len(pair) != 2 or not _is_trainset(pair[0]) or not isinstance(pair[1], Iterable):
+        msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
+        raise InvalidInputError(msg)
+    trainset, testset = pair[0], list(pair[1])  # a generator could be gone through but once
+    if not trainset.n_ratings or not testset:
+        which = "testset" if trainset.n_ratings else "trainset"
+        msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
+        raise InvalidInputError(msg)
+    usual = set(map(type, testset)) <= {tuple, list} and set(map(len, testset)) == {3}
+    for row, given in enumerate(() if usual else testset):
+        if not isinstance(given, tuple | list) and isinstance(given, Iterable):
+            testset[row] = tuple(given)
+        if not isinstance(given, Iterable) or len(testset[row]) != 3:
+            msg = (
+                f"Split {place} of cv has {shown(given)} in its testset, not (user, item, rating). "
+                "Make it with data.construct_testset(raw_ratings)."
+            )
+            raise InvalidInputError(msg)
+    grades = floats(list(map(itemgetter(2), testset)), "rating")
+    check_finite(grades, "rating", f"correct the testset of split {place} of cv")
+    return trainset, testset
+
+
+def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
+    """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
+    if _is_known_to_cv(data, cv):
+        return None
+    ratings = ratings_of(data)
+    grades = floats(list(map(itemgetter(2), ratings)), "rating")
+    check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
+    first = plan.rated or plan.catalogue
+    if first is None:
+        return None
+    user, item = (
+        ids_of(list(map(itemgetter(place), ratings)), column)
+        for place, column in enumerate(("user", "item"))
+    )
+    columns = {"user": user, "item": item, "estimated": grades, "true": grades}
+    lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
+    return lists if plan.rated is not None else replace(lists, protocol="catalogue")
+
+
+def _is_known_to_cv(data: Any, cv: Any) -> bool:
+    """Tell data that only `cv` can read: folds in files, or what a splitter of one's own takes."""
+    ours = type(cv).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
+    return hasattr(data, "folds_files") or not (ours or hasattr(data, "raw_ratings"))

@@ -1,0 +1,317 @@
+"""One fold: fit, predict, measure, and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
+from recsys_ndcg.catalogue.training import refuse_beyond
+from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.comparison.over_runs import averaged, beside
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
+from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
+from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE
+from recsys_ndcg.folds.measures import ACCURACY
+from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input.rows import floats
+from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.lists.placed_lists import PlacedLists
+from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.scoring import Totals, facts_for, settled_scores
+from recsys_ndcg.scoring.audit import Audit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recsys_ndcg.folds.fold_plan import FoldPlan
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring import Plan
+
+
+class Ranked(NamedTuple):
+    """What a fold has under the measures of one protocol; users' scores where they are kept."""
+
+    names: list[str]
+    totals: Totals
+    audit: Audit | None
+    orderless: bool
+
+
+@dataclass(frozen=True)
+class FoldRun:
+    """What came of one fold.
+
+    Parameters
+    ----------
+    test, train : mapping
+        The value of every measure on the testset, and on the trainset if that was asked for.
+    fit_time, test_time : float
+        Seconds.
+    n_users : int
+        How many users the testset has.
+    ranked : sequence of Ranked
+        What the ranking measures found, user by user.
+    diverged : DivergedModelError, optional
+        What is wrong with a model that estimates NaN.
+    """
+
+    test: dict[str, Any]
+    train: dict[str, Any]
+    fit_time: float
+    test_time: float
+    n_users: int
+    ranked: Sequence[Ranked]
+    diverged: DivergedModelError | None = None
+
+    @property
+    def orderless(self) -> list[str]:
+        """The measures of lists in each of which all items have one estimate."""
+        names = (name for part in self.ranked if part.orderless for name in part.names)
+        return [name for name in names if name not in ACCURACY]
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores by user, a column per measure."""
+        tables = [
+            pd.DataFrame(
+                audit.scores.per_user,
+                index=index_of(audit.scores.users, "user"),
+                columns=names,
+                copy=True,
+            )
+            for names, _, audit, _ in self.ranked
+            if audit is not None
+        ]
+        return pd.concat(tables, axis=1) if tables else pd.DataFrame()
+
+
+class FoldRuns(tuple["FoldRun", ...]):
+    """All folds of a model."""
+
+    __slots__ = ()
+
+    @property
+    def pooled(self) -> dict[str, float]:
+        """The sums of the numerators over those of the denominators, if no fold diverged."""
+        found: dict[str, float] = {}
+        if any(fold.diverged for fold in self):
+            return found
+        for parts in zip(*(fold.ranked for fold in self), strict=True):
+            totals = Totals.merged(part.totals for part in parts)
+            found |= dict(zip(parts[0].names, totals.pooled.tolist(), strict=True))
+        return found
+
+    @property
+    def contender(self) -> ModelScores:
+        """The scores of every user under all ranking measures, averaged over folds.
+
+        Raises
+        ------
+        InvalidInputError
+            Nothing was ranked, the model diverged, or the scores of users were not kept.
+        """
+        if any(fold.diverged for fold in self):
+            msg = f"The model diverged, so it has no scores to compare. {self[0].diverged or ''}"
+            raise InvalidInputError(msg.strip())
+        parts = [
+            [ModelScores.of(part.audit, part.names) for part in fold.ranked if part.audit]
+            for fold in self
+        ]
+        self.check_kept()
+        if not all(parts):
+            msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
+            raise InvalidInputError(msg)
+        found = averaged([beside(each) for each in parts])
+        orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
+        asked = [name for name in self[0].test if name in orders]  # the first of them decides
+        return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])
+
+    def check_kept(self) -> None:
+        """Refuse folds of a search that kept no scores of users.
+
+        Raises
+        ------
+        InvalidInputError
+            It did not.
+        """
+        if any(part.audit is None for fold in self for part in fold.ranked):
+            msg = (
+                "The scores of every user are not kept by a search unless asked for: pass "
+                "keep_per_user=True, and fit again."
+            )
+            raise InvalidInputError(msg)
+
+
+def fold_of(model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
+    """Fit a model, let it predict, and measure what is planned."""
+    begun = BegunFold.of(trainset, testset, plan)
+    tested = fitted_and_tested(model, trainset, testset, plan.job)
+    return begun.fold(tested, model)
+
+
+@dataclass(frozen=True)
+class BegunFold:
+    """What is known of a fold before anything is fitted, and ranks what comes of it."""
+
+    plan: FoldPlan
+    n_users: int
+    trainset: Any
+    testset: Any
+
+    @classmethod
+    def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> BegunFold:
+        """Look at a split, and settle the threshold by its grades."""
+        sizes = Counter(map(itemgetter(0), testset))
+        if plan.rated is not None:
+            refuse_single_items(len(sizes), max(sizes.values(), default=0))
+        for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
+            refuse_beyond(metric.k, trainset.n_items)
+        if plan.rated is not None or plan.catalogue is not None:
+            grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
+            plan = plan.each(lambda one: one.with_threshold(grades))
+        return cls(plan, len(sizes), trainset, testset)
+
+    def without_ratings(self) -> BegunFold:
+        """Leave out the ratings that no row of a prediction is made of: most of the memory."""
+        ranked = self.plan.rated is not None
+        return replace(
+            self,
+            trainset=self.trainset if ranked and self.plan.train else None,
+            testset=self.testset if ranked else None,
+        )
+
+    def fold(self, tested: FittedFold, model: Any = None) -> FoldRun:
+        """Rank what was predicted; all items, if they are asked for, by the fitted model."""
+        plan, diverged = self.plan, tested.diverged
+        ranked: list[Ranked] = []
+        again: list[Ranked] = []
+        try:
+            if plan.rated is not None and diverged is None:
+                ranked.append(_rated(rows_of(tested.test, self.testset), plan, plan.rated))
+                if plan.train:
+                    rows = rows_of(tested.train, self.trainset.build_testset())
+                    again.append(_rated(rows, plan, plan.rated))
+            if plan.catalogue is not None and diverged is None:
+                split = self.trainset, self.testset
+                ranked.append(_catalogue(model, *split, plan, plan.catalogue))
+        except DivergedModelError as error:
+            diverged, ranked, again = error.with_traceback(None), [], []
+        return FoldRun(
+            test=_values(tested.test_values, ranked, plan),
+            train=_values(tested.train_values, again, plan) if plan.train else {},
+            fit_time=tested.fit_time,
+            test_time=tested.test_time,
+            n_users=self.n_users,
+            ranked=ranked,
+            diverged=diverged,
+        )
+
+
+def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) -> dict[str, Any]:
+    """Return the value of every measure, NaN of those that nothing was ranked for."""
+    means = {
+        name: mean
+        for names, totals, *_ in ranked
+        for name, mean in zip(names, totals.mean.tolist(), strict=True)
+    }
+    return {
+        one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
+        for one in plan.measures
+    }
+
+
+def _rated(predictions: list[Any], plan: FoldPlan, rated: Plan) -> Ranked:
+    """Rank the users' test ratings."""
+    return _scored(rated_lists(predictions, rated.duplicates), rated, plan, "rated")
+
+
+def _catalogue(model: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue: Plan) -> Ranked:
+    candidates = model.candidates(trainset, placing(catalogue))
+    lists = Placement(candidates, labels_from_testset(testset), catalogue, shown=False).lists()
+    return _scored(lists, catalogue, plan, "catalogue")
+
+
+def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
+    names = plan.names(protocol)
+    called = [names.get(name, name) for name in own.names]
+    if not plan.per_user:
+        return Ranked(called, Totals.of(settled_scores(lists, own)), None, orderless(lists))
+    facts = facts_for(lists, own.measurements)
+    audit = Audit.of(lists, facts, own.settled(facts, lists)).without_lists()
+    return Ranked(called, audit.totals, audit, orderless(lists))
+
+
+def rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
+    """Return the lists of predictions of test ratings.
+
+    Raises
+    ------
+    InvalidInputError
+        The predictions cannot be used, or every user has a single one.
+    """
+    lists = RankedLists.of(predictions, duplicates=duplicates)
+    refuse_single_items(len(lists), int(lists.n_items.max()))
+    return lists
+
+
+def refuse_single_items(n_users: int, longest: int) -> None:
+    """Refuse lists of which none has a second item.
+
+    Raises
+    ------
+    InvalidInputError
+        There are several users, and the longest list has one item.
+    """
+    if n_users > 1 and longest == 1:
+        msg = (
+            f"All {n_users} users have one predicted item, and any order of one item is "
+            "perfect: whatever the model, NDCG is 1. Test on more of each user's ratings, by "
+            "LeaveNOut(5), or rank all items: 'ndcg@10:catalogue' or evaluate_catalogue()."
+        )
+        raise InvalidInputError(msg)
+
+
+def orderless(lists: GroupedLists) -> bool:
+    """Tell lists in each of which all items have one estimate.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> orderless(rn.RankedLists.from_tuples({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
+    True
+    """
+    if isinstance(lists, PlacedLists):
+        lengths = np.repeat(lists.lengths, np.diff(lists.offsets))
+        return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
+    first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
+    same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
+    return bool(same.all()) and int(lists.n_items.max()) > 1
+
+
+def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
+    """Warn of an algorithm whose lists have no order, with the measures that this spoils.
+
+    Parameters
+    ----------
+    who : str
+        The algorithm, or the first of several.
+    found : sequence of sequences of str
+        The measures of each part that were taken of lists without an order; mostly none.
+    parts : str
+        What the parts are: folds, or combinations.
+    """
+    bad = [names for names in found if names]
+    if not bad:
+        return
+    msg = (
+        f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} {parts}): "
+        f"random order scores the same in {', '.join(bad[0])}. Check its parameters, and whether "
+        "it can learn anything of these ratings."
+    )
+    warn(msg)

@@ -1,0 +1,113 @@
+"""Experiments of plain functions, which need no Surprise."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from recsys_ndcg.experiments.ratings import dataset_of, digest_of_split
+from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
+from tests.experiments.made import item_means, ratings, run
+
+SCRIPT = """
+import json, sys
+folder = sys.argv[1]
+import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
+
+def item_means(train):
+    means = train.groupby("item")["rating"].mean()
+    return lambda pairs: pairs["item"].map(means).fillna(0.0)
+
+def noise(train, pairs, seed):
+    import numpy as np
+    return np.random.default_rng(seed).random(len(pairs))
+
+def share_above(predictions):
+    return sum(one.est >= 4 for one in predictions) / len(predictions)
+
+table = sample_ratings(n_users=40, n_items=50)
+functions = {"means": item_means, "noise": noise}
+measures = ["ndcg@5", "recall@5", "rmse", "mae", "mse", "fcp", share_above]
+asked = {"metrics": measures, "threshold": 4, "progress": False}
+found = [
+    rn.experiment(table, functions, splits=2, folder=folder, **asked),
+    rn.experiment(table, functions, splits=UserKFold(3, random_state=5), n_jobs=2, **asked),
+    rn.experiment(table, functions, splits=LeaveNOut(n=2, n_splits=2), seeds=[1, 2], **asked),
+    rn.experiment(table, functions, splits=LeaveLastOut(n=2), **asked),
+    rn.experiment(table, functions, splits=TimeSplit(), **asked),
+    rn.experiment(table, {"means": item_means}, splits=2, protocol="both", **asked),
+]
+told = []
+for one in found:
+    runs = one.runs.drop(columns=["fit_time", "test_time", "peak_memory_mb"])
+    scores = one.per_user.map(float.hex).reset_index().to_numpy().tolist()
+    told.append([runs.map(float).map(float.hex).reset_index().to_numpy().tolist(), scores])
+assert rn.load_runs(folder).table["done"].tolist() == [2, 2]
+print(json.dumps(["surprise" in sys.modules, told]))
+"""
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_functions_need_no_surprise(tmp_path: Any) -> None:
+    """Not to be split, trained, measured, kept nor read; and all numbers are the same without."""
+    found = {}
+    for way in ("missing", "there"):
+        (tmp_path / way).mkdir()
+        if way == "missing":  # also for workers
+            (tmp_path / way / "surprise.py").write_text("raise ImportError", encoding="utf-8")
+        places = [str(tmp_path / way), *filter(None, [os.environ.get("PYTHONPATH")])]
+        done = subprocess.run(  # noqa: S603 - our own
+            [sys.executable, "-c", SCRIPT, str(tmp_path / way / "run")],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        found[way] = json.loads(done.stdout)
+    imported, _ = found["there"]
+    assert not imported
+    assert found["missing"] == found["there"]
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        UserKFold(3, random_state=5),
+        LeaveNOut(n=2, random_state=1),
+        LeaveLastOut(n=2),
+        TimeSplit(known_users=False),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_folds_are_those_of_surprises_datasets(splitter: Any) -> None:
+    """Rating by rating, in the same order, under the same digest."""
+    parts = []
+    for plain in (True, False):
+        data = dataset_of(ratings(), plain=plain)
+        parts.append(
+            [
+                (digest_of_split(*split), split[1], [*split[0].all_ratings()], split[0].ur)
+                for split in splitter.split(data)
+            ]
+        )
+    assert parts[0] == parts[1]
+
+
+def test_a_function_beside_an_algorithm_has_the_same_scores() -> None:
+    """Whether Surprise's own trainset is made or a plain one."""
+    from surprise import BaselineOnly  # noqa: PLC0415 - for this alone
+
+    both = {"metrics": ["ndcg@5:catalogue", "fcp"]}
+    alone = run({"means": item_means, "also": item_means}, **both)
+    beside = run({"means": item_means, "biases": BaselineOnly()}, **both)
+    for name in both["metrics"]:
+        scores = [one.runs.xs("means")[name].tolist() for one in (alone, beside)]
+        assert scores[0] == scores[1]
