@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import reported
 from recsys_ndcg.scale.doors import door_of, is_files, is_pair, paths_of

@@ -9,11 +9,11 @@ import itertools
 import os
 import sys
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,18 @@ Result = TypeVar("Result")
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
 
+class _Call:
+    """One call of `in_threads`, as its threads know it."""
+
+    is_cancelled = False
+
+    def mark_thread(self) -> None:
+        _thread.call = self
+
+
+_thread = threading.local()  # has the call that a thread of a pool works for
+
+
 def in_threads(
     work: Callable[[Item], Result],
     items: Sequence[Item],
@@ -43,7 +55,8 @@ def in_threads(
 ) -> list[Result]:
     """Return the results in the order of the items.
 
-    Where several items fail, the error of the first is raised.
+    If several items fail, the error of the first is raised. A thread that works for such a call
+    does what it is asked for itself.
 
     Parameters
     ----------
@@ -52,9 +65,9 @@ def in_threads(
     items : sequence
         What it is called with.
     n_rows : int, optional
-        How many rows the items are of: few are no work for threads.
+        The number of rows in all items: a few rows are not worth starting threads.
     show : callable, optional
-        Is told which share of the items is done, by whatever thread has done one.
+        Is called with the share of the items that are done.
 
     Examples
     --------
@@ -62,32 +75,46 @@ def in_threads(
     [1, 2]
     """
     _keep_memory()
-    helpers = min(n_threads(), len(items)) - 1
+    size = min(n_threads(), len(items))
     few = n_rows is not None and n_rows < _FEW
-    if helpers < 1 or few or _threads.is_one():
-        return [_told(work(item), place / len(items), show) for place, item in enumerate(items, 1)]
-    return _Round(work, items, show).done(helpers)
+    results: Iterator[Result] = map(work, items)
+    if size < 2 or few or hasattr(_thread, "call"):
+        return _collect(results, len(items), show)
+    call = _Call()
+    pool = ThreadPoolExecutor(size, "recsys_ndcg", call.mark_thread)
+    try:
+        with suppress(RuntimeError):  # no thread can be started: the caller does the work
+            results = pool.map(work, items)
+        return _collect(results, len(items), show)
+    except BaseException:
+        call.is_cancelled = True
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def _told(result: Result, share: float, show: Callable[[float], None] | None) -> Result:
-    if show is not None:
-        show(share)
-    return result
+def _collect(
+    results: Iterator[Result], n_items: int, show: Callable[[float], None] | None
+) -> list[Result]:
+    collected = []
+    for result in results:
+        collected.append(result)
+        if show is not None:
+            show(len(collected) / n_items)
+    return collected
 
 
 def heed() -> None:
-    """Let a block that takes long end early, where nobody waits for it any more.
+    """Raise if the caller has cancelled this work.
 
-    To be called now and then by what `in_threads` works with: who interrupts the calling thread
-    does not wait until the others have done their blocks.
+    Long work in `in_threads` calls it now and then, so that an interrupt need not wait for it.
     """
-    of = _threads.round()
-    if of is not None and of.dropped:
-        raise _DroppedError
+    if getattr(_thread, "call", _Call).is_cancelled:
+        raise _CancelledError
 
 
-class _DroppedError(Exception):
-    """Raised in a thread whose results nobody takes."""
+class _CancelledError(Exception):
+    """Raised in a thread whose results nobody waits for."""
 
 
 def n_threads() -> int:
@@ -135,116 +162,6 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
         yield
     finally:
         _allowed.reset(before)
-
-
-class _Threads:
-    """The threads of this process, started when they are first needed, and kept.
-
-    A process that is forked off has none of them, and starts its own.
-    """
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        self._lock = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
-        self._mark = threading.local()
-
-    def is_one(self) -> bool:
-        """Tell whether this is one of them: it asks for no others."""
-        return hasattr(self._mark, "set")
-
-    def round(self) -> _Round[Any, Any] | None:
-        """Return the round that this thread takes part in, None of a thread that called."""
-        return getattr(self._mark, "round", None)
-
-    def enter(self, one: _Round[Any, Any] | None) -> None:
-        self._mark.round = one
-
-    def start(self, work: Callable[[], None], times: int) -> list[Future[None]]:
-        """Have work done so many times, each as soon as one is free."""
-        with self._lock:
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(_cores(), "recsys_ndcg", self._set_mark)
-            executor = self._executor
-        # of our own, as what was handed out may yet be done where no new thread can be started
-        started: list[Future[None]] = [Future() for _ in range(times)]
-        with suppress(RuntimeError):  # none can, or the interpreter is about to end
-            for one in started:
-                executor.submit(_fulfil, one, work)
-        return started
-
-    def _set_mark(self) -> None:
-        self._mark.set = True
-
-
-def _fulfil(one: Future[None], work: Callable[[], None]) -> None:
-    if one.set_running_or_notify_cancel():
-        try:
-            work()
-        finally:
-            one.set_result(None)
-
-
-_threads = _Threads()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.forget)
-
-
-class _Round(Generic[Item, Result]):
-    """Items that are worked on by the calling thread, and by others that are free.
-
-    So nobody waits for a thread that is busy elsewhere.
-    """
-
-    def __init__(
-        self,
-        work: Callable[[Item], Result],
-        items: Sequence[Item],
-        show: Callable[[float], None] | None,
-    ) -> None:
-        self._work, self._items, self._show = work, items, show
-        self._pending = iter(range(len(items)))  # each place is given out once, and in order
-        self._results: dict[int, Result] = {}
-        self._failed: dict[int, Exception] = {}
-        self._over = self.dropped = False
-
-    def done(self, helpers: int) -> list[Result]:
-        started = _threads.start(self._help, helpers)
-        try:
-            self._take_part()
-            self._end(started)
-        except BaseException:
-            self.dropped = True
-            self._end(started)
-            raise
-        if self._failed:
-            raise self._failed[min(self._failed)]
-        return [self._results[place] for place in range(len(self._items))]
-
-    def _end(self, started: list[Future[None]]) -> None:
-        self._over = True
-        for one in started:
-            if not one.cancel():
-                one.result()
-
-    def _help(self) -> None:
-        _threads.enter(self)
-        try:
-            self._take_part()
-        finally:
-            _threads.enter(None)
-
-    def _take_part(self) -> None:
-        while not self._over and (place := next(self._pending, None)) is not None:
-            try:
-                self._results[place] = self._work(self._items[place])
-                if self._show is not None:
-                    self._show(len(self._results) / len(self._items))
-            except Exception as error:  # noqa: BLE001 - raised when all have stopped
-                self._failed[place] = error
-                self._over = True
 
 
 def _cores() -> int:

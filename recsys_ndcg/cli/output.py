@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recsys_ndcg.cli.data import is_dash, same_file
 from recsys_ndcg.cli.process import emit, out, say
-from recsys_ndcg.cli.source import is_dash, same_file
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.errors.visible import visible
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from recsys_ndcg.cli.parameters import Style
+    from recsys_ndcg.cli.options import Style
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.rendering.document import Document
     from recsys_ndcg.report.report import Report
@@ -190,8 +190,8 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
 
 def _form_for(path: Path) -> str:
     """Return the form in which scores of users go to a file; a stream gets CSV."""
+    from recsys_ndcg.files.writing import is_stream
     from recsys_ndcg.rendering.exports import form_of
-    from recsys_ndcg.rendering.writing import is_stream
 
     if is_dash(path) or is_stream(path):
         return ".csv"
@@ -203,7 +203,7 @@ def _form_for(path: Path) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from recsys_ndcg.rendering.writing import write_whole
+    from recsys_ndcg.files.writing import write_whole
 
     if is_dash(path):
         emit(content.decode())

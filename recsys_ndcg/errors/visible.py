@@ -1,15 +1,64 @@
-"""Text that is shown and does nothing else, whoever wrote it."""
+"""Values and texts as messages show them."""
 
 from __future__ import annotations
 
 import codecs
+import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONGEST = 100
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _INSTEAD = {"±": "+-", "–": "-", "…": "...", "×": "x"}
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: on one short line, numbers as Python writes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown({"k": np.float64(2.5)})
+    "{'k': 2.5}"
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    try:
+        written = repr(plain)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return "a number of more than 4300 digits"
+    except RecursionError:
+        return f"a {type(plain).__name__} that is nested too deep to be shown"
+    text = " ".join(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", written).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """Return the hint naming the word that was probably meant, or all that exist.
+
+    Examples
+    --------
+    >>> nearest("ndgc", ["ndcg", "recall"])
+    "Did you mean 'ndcg'?"
+    >>> nearest("x", ["ndcg", "recall"])
+    'There are: ndcg, recall.'
+    """
+    import difflib  # noqa: PLC0415 - needed where something is wrong
+
+    known = sorted(words)
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number and what there is of it: ``1 user``, ``2 users``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def visible(text: str) -> str:

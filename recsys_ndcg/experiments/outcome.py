@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.comparing import compare
+from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.reading_models import compare
 from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
 from recsys_ndcg.experiments.cells import Failure
 from recsys_ndcg.experiments.folder import RunFolder
@@ -129,7 +129,7 @@ class Outcome:
             against = CHANCE
         found = compare(models, baseline=against, progress=progress)
         runs, typed = cells_table(models), typed_for(self.schedule, found)
-        return Comparison(replace(found.field, runs=runs, made_by=typed))
+        return Comparison(replace(found.compared, runs=runs, made_by=typed))
 
     def _of(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

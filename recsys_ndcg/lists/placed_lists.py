@@ -2,63 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.description import described
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
-
-
-#: Rules for ties that need not know which of the tied items is which.
-ANY_ORDER = ("expected", "best", "worst")
-
-
-def other_places(
-    placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
-) -> tuple[str, Any, Any] | None:
-    """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
-
-    Parameters
-    ----------
-    placed, wanted : pairs of Convention and float
-        With the threshold, which may say what counts as recommended.
-    """
-    (was, limit), (now, threshold) = placed, wanted
-    names = ["tie_tolerance", "impossible", "recommend_from"]
-    if now.ties not in ANY_ORDER:
-        names.append("ties")
-    for name in names:
-        if getattr(was, name) != getattr(now, name):
-            return name, getattr(was, name), getattr(now, name)
-    if now.recommend_from == "threshold" and limit != threshold:
-        return "threshold", limit, threshold
-    return None
-
-
-@dataclass(frozen=True, eq=False)
-class Unlabelled(Columns):
-    """The first unlabelled items of every list, for showing a list.
-
-    Parameters
-    ----------
-    items : array, shape (n_users, n_kept)
-        Ids, the highest estimate first, ties by the rule of the lists.
-    estimated : float64 array, same shape
-        -inf past the end.
-    """
-
-    items: Ids
-    estimated: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,8 +20,9 @@ class PlacedLists(GroupedLists):
     """Lists whose unlabelled items are counted instead of kept.
 
     A catalogue has thousands of items for each that a user rated in the test, and all a metric
-    needs is where these stand. The rows are the labelled items, by user, `ahead` and `within`. The
-    lists are those of one convention: its tolerance and its rule for ties are settled.
+    needs is where these stand: in the columns `ahead`, `tied` and `within`, beside the usual ones.
+    The rows are the labelled items, by user, `ahead` and `within`. The lists are those of one
+    convention: its tolerance and its rule for ties are settled.
 
     Parameters
     ----------
@@ -75,20 +30,15 @@ class PlacedLists(GroupedLists):
         Under which choices the places were found.
     threshold : float, optional
         From which grade an item was relevant, for what counts as recommended.
-    ahead : int64 array, one entry per row
-        How many items of the user's list have a higher estimate.
-    tied : int64 array, one entry per row
-        How many share the item's estimate, itself included.
-    within : int64 array, one entry per row
-        Its place, from 0, among those, where the rule for ties goes by the items.
     lengths, n_above : int64 arrays, shape (n_users,)
         How many items each list has, and how many are estimated at least `recommend_from`.
     ties_from : float64 array, shape (n_users,)
         The first rank whose item shares its estimate; inf if none does.
     n_not_made : int64 array, shape (n_users,)
         How many of the estimates the model could not make.
-    unlabelled : Unlabelled
-        The first items without a label.
+    unlabelled_items, unlabelled_estimated : arrays, shape (n_users, n_kept)
+        The first items without a label, for showing a list: their ids, the highest estimate first
+        and ties by the rule of the lists, and their estimates, -inf past the end.
     """
 
     by_user: ClassVar[tuple[str, ...]] = (
@@ -97,23 +47,33 @@ class PlacedLists(GroupedLists):
         "n_above",
         "ties_from",
         "n_not_made",
+        "unlabelled_items",
+        "unlabelled_estimated",
     )
-    by_row: ClassVar[tuple[str, ...]] = (*GroupedLists.by_row, "ahead", "tied", "within")
 
     convention: Convention
     threshold: float | None
-    ahead: Positions
-    tied: Positions
-    within: Positions
     lengths: Positions
     n_above: Positions
     ties_from: Floats
     n_not_made: Positions
-    unlabelled: Unlabelled
+    unlabelled_items: Ids
+    unlabelled_estimated: Floats
 
-    def __repr__(self) -> str:
-        """Say in a sentence what there is."""
-        return described(self)
+    @property
+    def ahead(self) -> Positions:
+        """How many items of the user's list have a higher estimate than each row's."""
+        return self.columns["ahead"]
+
+    @property
+    def tied(self) -> Positions:
+        """How many items share each row's estimate, itself included."""
+        return self.columns["tied"]
+
+    @property
+    def within(self) -> Positions:
+        """Each row's place, from 0, among those, if the rule for ties goes by the items."""
+        return self.columns["within"]
 
     @property
     def placed_under(self) -> tuple[Convention, float | None]:
@@ -197,13 +157,13 @@ class PlacedLists(GroupedLists):
         items[self.user_of_row[rows], ranks] = np.asarray(self.items)[rows]
         others = listed & ~own
         user, rank = np.nonzero(others)
-        items[user, rank] = self.unlabelled.items[user, (np.cumsum(others, axis=1) - 1)[user, rank]]
+        items[user, rank] = self.unlabelled_items[user, (np.cumsum(others, axis=1) - 1)[user, rank]]
         user, rank = np.nonzero(listed)
         return self.users[user], items[user, rank], rank
 
     def _kept(self, depth: int) -> int:
         """Return a depth, if so many ranks are kept."""
-        kept = self.unlabelled.items.shape[1]
+        kept = self.unlabelled_items.shape[1]
         if depth > kept:
             msg = (
                 f"This report keeps the first {kept} ranks of each list, not the catalogue. "
@@ -226,9 +186,9 @@ class PlacedLists(GroupedLists):
         items = np.empty(depth, dtype=object)
         estimated, true = np.empty(depth), np.full(depth, np.nan)
         items[ranks] = np.asarray(self.items)[rows]
-        items[others] = self.unlabelled.items[0, : len(others)]
+        items[others] = self.unlabelled_items[0, : len(others)]
         estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
-        estimated[others] = self.unlabelled.estimated[0, : len(others)]
+        estimated[others] = self.unlabelled_estimated[0, : len(others)]
         return items, estimated, true
 
     def labelled_as(self, grade: float) -> GroupedLists:
@@ -246,19 +206,34 @@ class PlacedLists(GroupedLists):
         return GroupedLists(
             users=self.users,
             offsets=self.offsets,
-            estimated=self.estimated,
-            true=self.true,
+            columns=self.without_columns("ahead", "tied", "within").columns,
             item_ids=self.item_ids,
-            item_codes=self.item_codes,
             unlisted_offsets=self.unlisted_offsets,
-            unlisted_true=self.unlisted_true,
-            unlisted_codes=self.unlisted_codes,
+            unlisted=self.unlisted,
             missing=self.missing,
             protocol=self.protocol,
             duplicates=self.duplicates,
             repeats=self.repeats,
         )
 
-    def cut(self, users: Any, rows: Any, labels: Any) -> Self:
-        """Return some of the users, with their places."""
-        return replace(super().cut(users, rows, labels), unlabelled=self.unlabelled.take(users))
+    @staticmethod
+    def other_choice(
+        placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
+    ) -> tuple[str, Any, Any] | None:
+        """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
+
+        Parameters
+        ----------
+        placed, wanted : pairs of Convention and float
+            With the threshold, which may say what counts as recommended.
+        """
+        (was, limit), (now, threshold) = placed, wanted
+        names = ["tie_tolerance", "impossible", "recommend_from"]
+        if not now.any_order:
+            names.append("ties")
+        for name in names:
+            if getattr(was, name) != getattr(now, name):
+                return name, getattr(was, name), getattr(now, name)
+        if now.recommend_from == "threshold" and limit != threshold:
+            return "threshold", limit, threshold
+        return None

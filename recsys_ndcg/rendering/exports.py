@@ -15,7 +15,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.errors.visible import is_encodable
-from recsys_ndcg.input.spreadsheets import guarded
+from recsys_ndcg.input.text.form import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -94,7 +94,7 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
     r"""Return a table of scores by user as CSV, in which no text is a formula.
 
     Ids and headings that a spreadsheet would run have an apostrophe in front, as
-    `recsys_ndcg.input.spreadsheets.guarded` writes them. Our own reader takes it away; with
+    `recsys_ndcg.input.text.form.guarded` writes them. Our own reader takes it away; with
     pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
     ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
 

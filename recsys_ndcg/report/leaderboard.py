@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.significance.testing import check_whole
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.audits.levels import Levels

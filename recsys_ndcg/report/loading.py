@@ -14,10 +14,10 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import objects
-from recsys_ndcg.input.unpickling.collisions import Collisions
+from recsys_ndcg.input.unpickling import Collisions
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import checked_k, names_known
-from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.metrics.metric import Recorded, checked_k
+from recsys_ndcg.metrics.registry import names_known
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report.audits.audit import FROM_LISTS
 from recsys_ndcg.report.audits.levels import NAMES, Orders

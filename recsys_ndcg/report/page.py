@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.input.written_ids import written
+from recsys_ndcg.input.ids import written
 from recsys_ndcg.rendering.document import Code, Details, Section, Sentences, ShownTable, UserTable
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.lists import packed, sides_in_order

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import shown
-from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.metrics.metric import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -551,8 +551,8 @@ class Report(Mapping[str, float]):
         InvalidInputError
             The file cannot be written.
         """
+        from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
         from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
-        from recsys_ndcg.rendering.writing import write_whole  # noqa: PLC0415
         from recsys_ndcg.report.page import report_page  # noqa: PLC0415 - with all plots
 
         page = render(report_page(self), "page")

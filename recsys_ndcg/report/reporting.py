@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import warn
-from recsys_ndcg.lists.looks import Looks
-from recsys_ndcg.lists.suspicions import constant, suspicions
+from recsys_ndcg.lists.suspicions import suspicions
 from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.measuring import facts_for
@@ -45,11 +44,11 @@ def reported(lists: GroupedLists, plan: Plan) -> Report:
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
     audit = MeasuredAudit.of(lists, facts, plan)
-    warn_of(audit, Looks.of(lists), facts, plan)
+    warn_of(audit, facts, plan)
     return Report(audit)
 
 
-def warn_of(audit: Audit, looks: Looks, facts: Facts, plan: Plan) -> None:
+def warn_of(audit: Audit, facts: Facts, plan: Plan) -> None:
     """Warn of what is legal but deceptive.
 
     Warns
@@ -58,18 +57,18 @@ def warn_of(audit: Audit, looks: Looks, facts: Facts, plan: Plan) -> None:
         Data that looks like a mistake, a threshold that separates no items, lists that
         are worse than in random order, ties that leave a score open.
     """
-    for told in (*suspicions(looks), *plan.doubts(facts)):
+    for told in (*suspicions(facts), *plan.doubts(facts)):
         warn(told)
     below = audit.below_chance()
     if below:
         metric, mean, chance = below
         msg = (
             f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
-            f"good items are near the end. {_REVERSED if looks.order_only else _LOWER_IS_BETTER}"
+            f"good items are near the end. {_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
         warn(msg)
     found = audit.widest_tie_range()
-    if found and not constant(looks):
+    if found and not facts.constant:
         metric, low, high = found
         msg = (
             f"Tied estimates ({audit.n_tied} of {audit.n_users} users) leave {metric} "

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import at_most, in_threads
-from recsys_ndcg.rendering.writing import write_whole
 from recsys_ndcg.report.audits.levels import NAMES
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain

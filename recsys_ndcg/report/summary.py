@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors import check_choice, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring.totals import scored
-from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
-from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
-from recsys_ndcg.significance.testing import check_choice, check_level
+from recsys_ndcg.significance.intervals import (
+    BOOTSTRAPS,
+    mean_interval,
+    ratio_bootstrap,
+    ratio_interval,
+)
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -80,7 +84,7 @@ def resampled(  # noqa: PLR0913 - all that it hangs on
     InvalidInputError
         The level, the method or a number of them is none.
     """
-    check_choice("method", method, ("t", *METHODS))
+    check_choice("method", method, ("t", *BOOTSTRAPS))
     values, defined = scores.per_user, scores.defined
     own = ~np.isnan(values)
     top = np.hstack([np.where(own, values, 0.0), np.where(defined, scores.numerator, 0.0)])

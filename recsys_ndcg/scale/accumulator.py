@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.description import counted
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.truth import hashed
 from recsys_ndcg.scale.batches import Table, column, dense, flat_rows
@@ -18,7 +17,6 @@ from recsys_ndcg.scale.seen import MOST, Seen
 from recsys_ndcg.scale.settings import check_alike, contradicting, differences, settled
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.significance.testing import check_choice
 
 if TYPE_CHECKING:
     from typing import Self

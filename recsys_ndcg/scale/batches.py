@@ -52,9 +52,8 @@ def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
                 "alone, or estimated and true as tables, users × items."
             )
             raise InvalidInputError(msg)
-    item = None if items is None else ids_of(items, "items")
-    columns = ids_of(users, "users"), item, floats(estimated, "estimated"), floats(true, "true")
-    return Rows(*columns, table="update")
+    ids = ("users", "items")
+    return Rows.from_arrays(users, items, estimated, true, table="update", ids=ids)
 
 
 class Table:
@@ -138,7 +137,9 @@ class Table:
             )
             raise InvalidInputError(msg)
         ids, codes = self._distinct(*encode(given, "users"))
-        return Rows(Coded(ids, codes), item, estimated, true, table="cells, row by row")
+        user = Coded(ids, codes)
+        columns = {"user": user, "item": item, "estimated": estimated, "true": true}
+        return Rows(columns, "cells, row by row")
 
     def _distinct(self, ids: Ids, codes: Codes) -> tuple[Ids, Codes]:
         """Return the ids of the rows that have cells, and the place of each cell's among them."""

@@ -163,7 +163,7 @@ class Parts:
             audit = SummedAudit(self.tally, median, where)
         else:
             audit = _whole(self._kept, self.tally)
-        warn_of(audit, self.tally.looks, self.tally.facts, self.plan)
+        warn_of(audit, self.tally.facts, self.plan)
         return Report(audit)
 
 

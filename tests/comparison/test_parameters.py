@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.averaging import averaged, beside
-from recsys_ndcg.comparison.contender import Contender
-from recsys_ndcg.comparison.parameters import parameters_of
+from recsys_ndcg.comparison.contender import Contender, parameters_of
+from recsys_ndcg.comparison.over_runs import averaged, beside
 from tests.comparison.models import models
 from tests.refusal import refused
 
@@ -83,7 +82,7 @@ def test_they_are_saved(tmp_path: Path) -> None:
     found = compared(given, {})
     found.save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    assert [one.parameters for one in again.field.contenders.values()] == [given, {}]
+    assert [one.parameters for one in again.compared.contenders.values()] == [given, {}]
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 

@@ -18,14 +18,15 @@ import pytest
 from pyarrow import ipc
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import bounds
-from recsys_ndcg.input.arrow.feather import FeatherColumns
-from recsys_ndcg.input.contents import content_of
+from recsys_ndcg.files import contents
+from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.input.arrow.files import FeatherColumns
+from recsys_ndcg.input.file_kinds import KINDS, FileKind, describe_kinds, stem_of
 from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 ROWS = [
@@ -102,7 +103,7 @@ def test_what_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many bytes as no table of this size has."""
-    monkeypatch.setattr(bounds, "BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
     packed = PACKED[suffix](CSV + b"1,1,1,1\n" * (1 << 22))
     with refused(r"it unpacked to [\d,]+ bytes after [\d,]+ of its own.* unpack it yourself"):
         rn.evaluate(written(tmp_path, packed, f"p.csv{suffix}"))
@@ -113,8 +114,8 @@ def test_what_unpacks_to_very_much_is_refused_wherever_it_begins(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What came before, and unpacked to little, allows nothing to it; and little of it is kept."""
-    monkeypatch.setattr(bounds, "BYTES_ANYWAY", 1 << 21)
-    monkeypatch.setattr(bounds, "BYTES_PER_BYTE", 16)
+    monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(contents, "BYTES_PER_BYTE", 16)
     tame = np.random.default_rng(3).bytes(1 << 22)
     path = written(tmp_path, PACKED[suffix](tame + b"x" * (1 << 26)), f"p.csv{suffix}")
     with refused("it unpacked to") as caught:
@@ -224,7 +225,7 @@ def test_a_feather_file_of_very_much_is_refused_before_it_is_unpacked(
         file.write_table(rows)
     with refused("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
         rn.evaluate(tmp_path / "p.arrow")
-    monkeypatch.setattr(bounds, "BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
     table = pa.table({"user": ["x" * (1 << 24)]})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_file(tmp_path / "p.feather", table.schema, options=options) as file:
@@ -472,3 +473,37 @@ def test_the_name_of_a_column_that_is_no_text_is_the_fault_of_the_file(tmp_path:
     content = (tmp_path / "p.feather").read_bytes().replace(b"item", b"it\x98m")
     with refused(r"p.feather: cannot be read as Feather \(", whole=False):
         rn.evaluate(written(tmp_path, content, "p.feather"))
+
+
+def _read_toy(path: Path) -> pd.DataFrame:
+    rows = [line.split("/") for line in path.read_text(encoding="utf-8").splitlines()]
+    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    return frame.astype({"estimated": float, "true": float})
+
+
+@pytest.fixture
+def toy() -> Iterator[None]:
+    """Register a kind of file for a while."""
+    kind = FileKind("Toy", (".toy",), _read_toy, begins=(b"TOY",))
+    KINDS.append(kind)
+    yield
+    KINDS.remove(kind)
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
+    """It is read, shown in the help, refused in archives and within a memory limit."""
+    path = tmp_path / "p.toy"
+    path.write_text("01/a/4.5/5\n01/b/3.0/2\nbö/a/2.0/4\nbö/c,d/3.5/nan\n", encoding="utf-8")
+    assert rn.evaluate(path, threshold=4) == EXPECTED
+    assert describe_kinds().endswith(", Toy (.toy)")
+    assert stem_of("svd.toy.gz") == "svd"
+    with refused("p.toy: within a memory limit"):
+        rn.evaluate(path, threshold=4, memory_limit="1GB")
+    (tmp_path / "p.toy.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with refused("p.toy.gz: a .toy in an archive is not read"):
+        rn.evaluate(tmp_path / "p.toy.gz")
+    with refused("the stream: that is Toy, which is read .*, .toy"):
+        rn.evaluate(io.BytesIO(b"TOY"))
+    with refused("separator, decimal, heading and encoding"):
+        rn.RankedLists.from_file(path, text=rn.TextFormat(decimal=","))

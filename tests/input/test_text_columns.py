@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import read, read_results
 from recsys_ndcg.input.arrow import text
 from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.dispatch import read, read_results
 from recsys_ndcg.input.ids import Coded
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
 USES = [
     f"recsys_ndcg.{one}.coded_text"
-    for one in ("input.frames", "input.rows", "input.arrow.columns", "lists.assembly")
+    for one in ("input.frames", "input.rows", "input.arrow.files", "lists.assembly")
 ]
 
 
@@ -169,8 +169,10 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         except (rn.InvalidInputError, *OF_LIBRARIES) as error:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
-            names = [*lists.by_user, *lists.by_row, *lists.by_label, "offsets", "item_ids"]
+            names = [*lists.by_user, "offsets", "unlisted_offsets", "item_ids"]
             arrays = {name: getattr(lists, name) for name in names}
+            arrays |= lists.columns
+            arrays |= {f"unlisted {name}": one for name, one in lists.unlisted.items()}
             found = {
                 name: None if one is None else (one.dtype, [*map(repr, one.tolist())])
                 for name, one in arrays.items()
@@ -241,8 +243,16 @@ PLAIN = ["bob", "ann", "cy", "ann", "", "Zoë", "a longer one"]
 EIGHT = ["b0000001", "a0000002", "b0000001", "user0002", "user0001", "a0000002"]
 
 
+#: Of which there is a Python string for each row already, or bytes.
+BY_ROW = {
+    "list", "tuple", "objects", "every second object", "wide text", "wide text, every second",
+    "pandas, objects", "pandas, text of Python", "pyarrow, bytes",
+    *(["pandas, as it likes"] if OLD else []),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("values", [PLAIN, EIGHT])
-@pytest.mark.parametrize("form", [one for one in COLUMNS if one not in {"tuple", "pyarrow, bytes"}])
+@pytest.mark.parametrize("form", [one for one in COLUMNS if one not in BY_ROW])
 def test_text_of_every_form_is_known_by_its_distinct_values(form: str, values: list[str]) -> None:
     """Else a Python string is made for each row."""
     found = coded_text(COLUMNS[form](values))
@@ -334,15 +344,3 @@ def test_lists_share_no_memory_with_a_column(form: str) -> None:
     for one in (lists.item_codes, lists.estimated, lists.true, lists.offsets):
         assert not np.shares_memory(np.asarray(one), codes)
         assert not np.shares_memory(np.asarray(one), numbers)
-
-
-def test_many_rows_are_read_in_blocks() -> None:
-    """A line too many in one of them does not move the others."""
-    values = [f"u{place % 70_000}" for place in range(140_000)]
-    found = coded_text(values)
-    assert found is not None
-    assert found.tolist() == values
-    assert coded_text([*values, "a\nb"]) is None
-    even = coded_text([f"{place % 70_000:08d}" for place in range(140_000)])
-    assert even is not None
-    assert len(even.ids) == 70_000

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli.commands.evaluate import show_report
+from recsys_ndcg.cli.options import Style
 from recsys_ndcg.cli.output import Html, check_page, write_page
-from recsys_ndcg.cli.parameters import Style
 from recsys_ndcg.cli.process import out, say, told
 from recsys_ndcg.errors import InvalidInputError
 
@@ -43,7 +43,7 @@ def demo(
     By their rankings, user by user.
     """
     from recsys_ndcg.cli import demo as experiments
-    from recsys_ndcg.comparison.comparing import compare
+    from recsys_ndcg.comparison.reading_models import compare
     from recsys_ndcg.metrics import parse
     from recsys_ndcg.progress import followed
 

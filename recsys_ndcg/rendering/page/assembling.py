@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.rendering.document import (
     Chart,
     Code,
@@ -28,7 +29,6 @@ from recsys_ndcg.rendering.document import (
     UserTable,
 )
 from recsys_ndcg.rendering.wording import cut, with_cut_names
-from recsys_ndcg.rendering.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

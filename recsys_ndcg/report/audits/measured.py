@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.candidate_lists import CandidateLists
-from recsys_ndcg.lists.looks import Looks
-from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.lists.candidates import CandidateLists
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.parallel import at_most
@@ -161,7 +160,6 @@ class MeasuredAudit(Audit):
             self.level_totals,
             self._ties,
             self._labels,
-            Looks.of(self._lists),
             self._highest,
         )
 

@@ -14,7 +14,6 @@ from recsys_ndcg.report.audits.audit import FROM_LISTS, share
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.looks import Looks
     from recsys_ndcg.report.audits.levels import LevelTotals
     from recsys_ndcg.report.audits.tie_range import TieRange
     from recsys_ndcg.scoring.totals import Means, Totals
@@ -37,8 +36,6 @@ class Tally:
     labels : Means
         By metric, how much is labelled; then the scores if unlabelled items were irrelevant; then
         if they were of the top grade.
-    looks : Looks
-        What mistakes are seen by.
     highest : float
         The highest grade that was known of when they were measured; NaN if none was.
     """
@@ -48,7 +45,6 @@ class Tally:
     levels: LevelTotals
     ties: TieRange
     labels: Means
-    looks: Looks
     highest: float = math.nan
 
     def __or__(self, other: Tally) -> Tally:
@@ -56,12 +52,11 @@ class Tally:
         highest = float(np.fmax(self.highest, other.highest))
         mine, theirs = self.up_to(highest), other.up_to(highest)
         return Tally(
-            mine.facts | theirs.facts,
+            mine.facts + theirs.facts,
             mine.totals + theirs.totals,
             mine.levels + theirs.levels,
             mine.ties + theirs.ties,
             mine.labels + theirs.labels,
-            mine.looks | theirs.looks,
             highest,
         )
 

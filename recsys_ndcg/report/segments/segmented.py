@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
 from recsys_ndcg.input.ids import column_of, index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.scoring.totals import Moments
-from recsys_ndcg.significance.corrections import holm
+from recsys_ndcg.significance.testing import CORRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ class Segments(Record, Mapping[Any, "Report"]):
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
         difference, p = against_others([one.audited.totals.scores for one in self.reports])
-        corrected = np.array([holm(column) for column in p.T]).T
+        corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "corrected": corrected}
         rows, names = np.indices(p.shape).reshape(2, -1).tolist()
         levels: list[Any] = [self._index, metrics]  # labels may be tuples

@@ -14,8 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input.frames import checked_columns
-from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.ids import Coded, encode, in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.report.segments.membership import (
     FORMS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
@@ -180,8 +182,8 @@ def _grades(buckets: list[Bucket], tables: Tables, plan: Plan) -> Grades:
     unlabelled = known.unlabelled > 0 or LABELS in tables.known
     if not plan.hangs_on_merging(unlabelled=unlabelled):
         return known.grades
-    facts = Facts.merged_from(Facts.of(tables.lists(one, keep=True)) for one in buckets)
-    return facts.all_true
+    facts = (Facts.of(tables.lists(one, keep=True)) for one in buckets)
+    return reduce(add, facts).all_true
 
 
 def _where(per_user: str | Path | None) -> str:

@@ -139,7 +139,7 @@ def _measured(source: Source, job: Job, count: int) -> SparkReport:
         tally = _merged([bytes(one[0]) for one in rests], source, job.plan)
         job.plan.settled(tally.facts)
         audit = SparkAudit(tally, table.where(f"{REST} is null").drop(REST))
-        warn_of(audit, tally.looks, tally.facts, job.plan)
+        warn_of(audit, tally.facts, job.plan)
     except BaseException:
         table.unpersist()
         raise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.input.frames import Table
-from recsys_ndcg.input.labels import Labels, Results
+from recsys_ndcg.input.rows import Rows
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.scale.repeats import repeats_named
@@ -64,13 +64,12 @@ def _tables(table: Any) -> dict[str, Any]:
 def _joined(tables: Mapping[str, Any], form: Form) -> GroupedLists:
     labels, results = Table(tables["labels"]), Table(tables["results"])
     scores = results.numbers("estimated")
+    known = dict(zip(("user", "item"), labels.coded_ids(), strict=True))
+    found = dict(zip(("user", "item"), results.coded_ids(), strict=True))
+    estimated = -scores if form.ranked else scores
     return join(
-        Labels(*labels.coded_ids(), labels.numbers("true")),
-        Results(
-            *results.coded_ids(),
-            -scores if form.ranked else scores,
-            order_only=form.ranked,
-        ),
+        Rows({**known, "true": labels.numbers("true")}, "labels"),
+        Rows({**found, "estimated": estimated}, "results", order_only=form.ranked),
         form.duplicates,
         RankedLists,
         part=True,

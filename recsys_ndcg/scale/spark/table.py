@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.frames import Table, checked_columns
-from recsys_ndcg.input.no_numbers import CONVERT, NO_NUMBERS
+from recsys_ndcg.input.row_checks import CONVERT, NO_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

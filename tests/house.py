@@ -1,0 +1,204 @@
+"""Count what the package is made of: ``python -m tests.house`` prints the table.
+
+`tests/test_architecture.py` fails if a count grows.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import recsys_ndcg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(recsys_ndcg.__file__).parent
+_NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Import:
+    """One name that a file imports from the package."""
+
+    module: str
+    name: str
+    typed: bool  # for type checkers alone
+
+    @property
+    def room(self) -> str:
+        """The room that it is imported from, "" for the package itself."""
+        return ".".join(self.module.split(".")[1:2])
+
+    @property
+    def is_past_the_door(self) -> bool:
+        """Whether it names a file of a room in place of the room."""
+        return self.module.count(".") > 1 or f"{self.module}.{self.name}" in MODULES
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of the package, parsed."""
+
+    path: Path
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its syntax tree."""
+        return ast.parse(self.path.read_text(encoding="utf-8"))
+
+    @property
+    def place(self) -> str:
+        """Its path below the package."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def module(self) -> str:
+        """Its name as it is imported."""
+        parts = self.path.relative_to(ROOT.parent).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    @property
+    def room(self) -> str:
+        """The folder below the package that it stands in, or its own name."""
+        return self.path.relative_to(ROOT).with_suffix("").parts[0]
+
+    @cached_property
+    def code_lines(self) -> set[int]:
+        """The numbers of its lines without docstrings, comments and blank lines."""
+        lines = set()
+        with io.StringIO(self.path.read_text(encoding="utf-8")) as source:
+            for token in tokenize.generate_tokens(source.readline):
+                if token.type not in _NO_CODE:
+                    lines |= {*range(token.start[0], token.end[0] + 1)}
+        for node in ast.walk(self.tree):
+            if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
+                text = node.body[0]
+                lines -= {*range(text.lineno, (text.end_lineno or text.lineno) + 1)}
+        return lines
+
+    def imports(self) -> Iterator[Import]:
+        """Yield what it imports from the package."""
+        typed = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                typed |= {id(inner) for one in node.body for inner in ast.walk(one)}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recsys_ndcg"):
+                for alias in node.names:
+                    yield Import(str(node.module), alias.name, id(node) in typed)
+
+
+FILES = [SourceFile(path) for path in sorted(ROOT.rglob("*.py"))]
+MODULES = {one.module: one for one in FILES}
+
+
+def doors() -> dict[str, dict[str, str]]:
+    """Return the names that each room's stub lists, with the modules that define them."""
+    found: dict[str, dict[str, str]] = {}
+    for stub in sorted(ROOT.rglob("__init__.pyi")):
+        nodes = ast.parse(stub.read_text(encoding="utf-8")).body
+        found[".".join(stub.parent.relative_to(ROOT.parent).parts)] = {
+            alias.name: str(node.module)
+            for node in nodes
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+    return found
+
+
+def crossing() -> dict[str, set[str]]:
+    """Return the names of each room that other rooms import."""
+    names = defaultdict(set)
+    for file in FILES:
+        for one in file.imports():
+            if one.room and one.room != file.room and file.path != ROOT / "__init__.py":
+                names[one.room].add(one.name)
+    return dict(names)
+
+
+def past_the_door() -> list[str]:
+    """Return the imports of a room's file from another room."""
+    return [
+        f"{file.place} imports {one.name} of {one.module}"
+        for file in FILES
+        for one in file.imports()
+        if one.room and one.room != file.room and one.is_past_the_door
+    ]
+
+
+def repeated_classes() -> list[str]:
+    """Return the names that two classes of the package have."""
+    names = Counter(
+        node.name
+        for file in FILES
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    return sorted(name for name, times in names.items() if times > 1)
+
+
+def small_pieces(shortest: int = 100) -> list[str]:
+    """Return the short files that just one other file imports, a neighbour in its folder."""
+    stubs = doors()
+    users = defaultdict(set)
+    for file in FILES:
+        for one in file.imports():
+            inside = f"{one.module}.{one.name}"
+            module = inside if inside in MODULES else one.module
+            module = stubs.get(module, {}).get(one.name, module)
+            if module != file.module:
+                users[module].add(file)
+    listed = {module for names in stubs.values() for module in names.values()}
+    return [
+        file.place
+        for file in FILES
+        if len(users[file.module]) == 1
+        and file.module not in listed
+        and {one.path.name for one in users[file.module] | {file}}.isdisjoint({"__init__.py"})
+        and next(iter(users[file.module])).path.parent == file.path.parent
+        and len(file.code_lines) < shortest
+    ]
+
+
+def counts() -> dict[str, int]:
+    """Return the numbers that may only fall."""
+    return {
+        "code lines": sum(len(file.code_lines) for file in FILES),
+        "files": len(FILES),
+        "names crossing a room's border": sum(map(len, crossing().values())),
+        "imports past a door": len(past_the_door()),
+        "class names used twice": len(repeated_classes()),
+        "short files with one neighbour": len(small_pieces()),
+    }
+
+
+def main() -> None:
+    """Print the counts, and the rooms' shares of them."""
+    for what, count in counts().items():
+        print(f"{count:>7,}  {what}")
+    print()
+    borders = crossing()
+    for room in sorted({file.room for file in FILES}):
+        files = [file for file in FILES if file.room == room]
+        lines = sum(len(file.code_lines) for file in files)
+        names = len(borders.get(room, ()))
+        print(f"{lines:>7,} lines {len(files):>4} files {names:>4} names  {room}")
+
+
+if __name__ == "__main__":
+    main()
