@@ -11,7 +11,7 @@ from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.reporting import reported
+from recsys_ndcg.report.reporting import build_report
 from recsys_ndcg.scale.doors import door_of, is_files, is_pair, paths_of
 from recsys_ndcg.scoring.plan import Plan
 
@@ -215,4 +215,4 @@ def measured(
         msg = "That is a Report already: evaluate the predictions that it was made of."
         raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates, text=text)
-    return reported(lists, plan)
+    return build_report(lists, plan)

@@ -14,8 +14,8 @@ from evaluate import METRICS, THRESHOLD
 import recsys_ndcg as rn
 from recsys_ndcg.lists import assembly, grouping, ranked_lists
 from recsys_ndcg.report import reporting
-from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import measure
 from side_by_side.tables import table
 
@@ -31,7 +31,7 @@ PLACES: list[tuple[Any, str, str]] = [
     (grouping, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
     (reporting, "facts_for", "facts"),
-    (MeasuredAudit, "of", "measuring"),
+    (Audit, "of", "measuring"),
     (Report, "__init__", "report"),
 ]
 #: steps that run inside others

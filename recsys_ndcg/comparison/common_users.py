@@ -13,7 +13,7 @@ from recsys_ndcg.input.ids import in_common
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
 
 CHANCE = "chance"
 USERS = ("all", "common")
@@ -29,12 +29,12 @@ _PROTOCOLS = {
 class Aligned(NamedTuple):
     """Contenders with the same users and metrics, and what was left out for it."""
 
-    contenders: dict[str, Contender]
+    contenders: dict[str, ModelScores]
     left_out: dict[str, int]
     other_metrics: list[str]
 
 
-def aligned(found: Mapping[str, Contender], users: str) -> Aligned:
+def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
     """Return contenders whose rows and columns mean the same.
 
     Parameters
@@ -50,7 +50,7 @@ def aligned(found: Mapping[str, Contender], users: str) -> Aligned:
         They were measured on other ratings, other users, or in another way; or share no metric.
     """
     shared, others = _shared_metrics(found)
-    found = {name: one.columns(shared) for name, one in found.items()}
+    found = {name: one.in_metrics(shared) for name, one in found.items()}
     _check_signatures(found)
     found, left_out = _same_users(found, users)
     _check_truth(found)
@@ -63,7 +63,7 @@ def aligned(found: Mapping[str, Contender], users: str) -> Aligned:
     return Aligned(found, left_out, others)
 
 
-def _shared_metrics(found: Mapping[str, Contender]) -> tuple[list[str], list[str]]:
+def _shared_metrics(found: Mapping[str, ModelScores]) -> tuple[list[str], list[str]]:
     """Return the metrics that all have, and those that only some have."""
     first, *rest = found.values()
     shared = [name for name in first.names if all(name in one.names for one in rest)]
@@ -75,7 +75,7 @@ def _shared_metrics(found: Mapping[str, Contender]) -> tuple[list[str], list[str
     return shared, [name for name in known if name not in shared]
 
 
-def _check_signatures(found: Mapping[str, Contender]) -> None:
+def _check_signatures(found: Mapping[str, ModelScores]) -> None:
     """Refuse numbers that were computed in different ways."""
     (first, reference), *rest = found.items()
     for name, one in rest:
@@ -106,8 +106,8 @@ def _other_way(metric: str, first: str, name: str, told: Mapping[str, tuple[Any,
 
 
 def _same_users(
-    found: Mapping[str, Contender], users: str
-) -> tuple[dict[str, Contender], dict[str, int]]:
+    found: Mapping[str, ModelScores], users: str
+) -> tuple[dict[str, ModelScores], dict[str, int]]:
     (first, reference), *rest = found.items()
     for name, one in rest:
         in_common(reference.users, one.users, "user", (repr(first), repr(name)))
@@ -127,7 +127,7 @@ def _same_users(
     return kept, left_out
 
 
-def _other_users(found: Mapping[str, Contender], common: set[Any]) -> str:
+def _other_users(found: Mapping[str, ModelScores], common: set[Any]) -> str:
     (name, one), *_ = ((name, one) for name, one in found.items() if len(one.users) > len(common))
     extra = [user for user in one.users.tolist() if user not in common]
     lacking = next(
@@ -142,7 +142,7 @@ def _other_users(found: Mapping[str, Contender], common: set[Any]) -> str:
     )
 
 
-def _check_truth(found: Mapping[str, Contender]) -> None:
+def _check_truth(found: Mapping[str, ModelScores]) -> None:
     """Refuse models that were measured on other ratings."""
     (first, reference), *rest = found.items()
     for name, one in rest:
@@ -158,7 +158,7 @@ def _check_truth(found: Mapping[str, Contender]) -> None:
             raise InvalidInputError(msg)
 
 
-def identical(found: Mapping[str, Contender]) -> Sequence[tuple[str, str]]:
+def identical(found: Mapping[str, ModelScores]) -> Sequence[tuple[str, str]]:
     """Return the pairs of models that score the same for every user in every metric."""
     names = list(found)
     return [
@@ -169,7 +169,7 @@ def identical(found: Mapping[str, Contender]) -> Sequence[tuple[str, str]]:
     ]
 
 
-def with_chance(found: Mapping[str, Contender]) -> dict[str, Contender]:
+def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     """Return the models with random order of the same lists as the first of them.
 
     Raises
@@ -196,7 +196,7 @@ def with_chance(found: Mapping[str, Contender]) -> dict[str, Contender]:
     known = ~np.isnan(first.chance)
     chance = replace(
         first,
-        scores=first.chance,
+        roles={**first.roles, "own": first.chance},
         numerator=np.where(known, first.chance * first.denominator, 0.0),
         denominator=np.where(known, first.denominator, 0.0),
         runs=np.full((1, len(first.names)), np.nan),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.signatures import Signature
     from recsys_ndcg.significance.testing import Testing
 
 

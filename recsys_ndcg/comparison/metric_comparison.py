@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record, column_lengths, column_sums
-from recsys_ndcg.comparison.contender import TABLES
+from recsys_ndcg.arrays import Record, column_lengths, column_sums, quotient
+from recsys_ndcg.comparison.model_scores import TABLES
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.significance.testing import Testing
 
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
@@ -40,7 +40,7 @@ class MetricComparison(Record):
     models : tuple of str
         A column each.
     scores, numerator, denominator, chance, best : float64 arrays
-        As those of a `Contender`.
+        As those of a `ModelScores`.
     how : Testing
         The test, the correction, the level.
     margin : float, optional
@@ -65,7 +65,7 @@ class MetricComparison(Record):
     def of(
         cls,
         name: str,
-        found: Mapping[str, Contender],
+        found: Mapping[str, ModelScores],
         how: Testing,
         margin: float | None,
         *,
@@ -126,8 +126,7 @@ class MetricComparison(Record):
     @property
     def _ratio(self) -> Floats:
         top, bottom = column_sums(self.numerator), column_sums(self.denominator)
-        ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(top), np.nan))
-        return ratio
+        return quotient(top, bottom)
 
     def pooled_intervals(self, alpha: float) -> Floats:
         """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
@@ -152,7 +151,7 @@ class MetricComparison(Record):
         ratio = self._ratio
         mean = column_sums(self.denominator) / max(int(among.sum()), 1)
         rest = self.numerator - ratio * self.denominator
-        parts = np.divide(rest, mean, where=mean != 0, out=np.full(rest.shape, np.nan))
+        parts = quotient(rest, mean, np.broadcast_to(mean != 0, rest.shape))
         values: Floats = self.scored(ratio) + self._slope(ratio) * parts
         return values
 

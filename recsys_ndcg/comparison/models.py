@@ -14,12 +14,12 @@ from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.report.metric_among import metric_among
+from recsys_ndcg.scoring.plan import metric_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.significance.testing import Testing
 
@@ -30,7 +30,7 @@ class ComparedModels:
 
     Parameters
     ----------
-    contenders : mapping of str to Contender
+    contenders : mapping of str to ModelScores
         The models' scores.
     how : Testing
         The test, the correction, the level, the draws and their seed.
@@ -52,7 +52,7 @@ class ComparedModels:
         Whether a bar shows how far tests are that take long.
     """
 
-    contenders: Mapping[str, Contender]
+    contenders: Mapping[str, ModelScores]
     how: Testing
     baseline: str
     margin: float | None = None
@@ -69,7 +69,7 @@ class ComparedModels:
         return list(self.contenders)
 
     @property
-    def first(self) -> Contender:
+    def first(self) -> ModelScores:
         """The one that was given first."""
         return next(iter(self.contenders.values()))
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.report.audits.levels import same
+from recsys_ndcg.scoring.scores import same
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
 
 #: What is shown of each list.
 _SHOWN = ("item", "estimated", "true", "gain")
@@ -29,13 +29,13 @@ class Movers:
         better; those who gain most first, those who lose most last.
     models : pair of text
         From which model to which.
-    contenders : pair of Contender
+    contenders : pair of ModelScores
         The same, with their lists if they are at hand.
     """
 
     table: pd.DataFrame
     models: tuple[str, str]
-    contenders: tuple[Contender, Contender]
+    contenders: tuple[ModelScores, ModelScores]
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return a user's two lists side by side.
@@ -73,7 +73,7 @@ class Movers:
 
 
 def movers(
-    models: tuple[str, str], contenders: tuple[Contender, Contender], metric: str, n: int
+    models: tuple[str, str], contenders: tuple[ModelScores, ModelScores], metric: str, n: int
 ) -> Movers:
     """Return the n users who gain most and the n who lose most; who does neither is left out."""
     before, after = contenders

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.contender import TABLES, over
+from recsys_ndcg.arrays import quotient
+from recsys_ndcg.comparison.model_scores import over
 from recsys_ndcg.input.ids import encode
-from recsys_ndcg.scoring.scores import ListCounts
+from recsys_ndcg.scoring.scores import PARTS, ListCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,28 +20,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.comparison.contender import Contender, Parameter
+    from recsys_ndcg.comparison.model_scores import ModelScores, Parameter
 
 
-def beside(parts: Sequence[Contender]) -> Contender:
+def beside(parts: Sequence[ModelScores]) -> ModelScores:
     """Return the metrics of all parts side by side, over the users of any."""
     users, places = _all_users(parts)
     spread = [_spread(one, len(users), place) for one, place in zip(parts, places, strict=True)]
     tables: dict[str, Any] = {
         name: np.hstack([getattr(one, name) for one in spread])
-        for name in (*TABLES, "truth", "runs")
+        for name in (*PARTS, "truth", "runs")
     }
     return replace(
         spread[0],
+        measurements=sum((one.measurements for one in spread), ()),
         users=users,
-        names=sum((one.names for one in spread), ()),
-        metrics=sum((one.metrics for one in spread), ()),
+        called=sum((one.called for one in spread), ()),
         signatures=sum((one.signatures for one in spread), ()),
+        roles={role: np.hstack([one.roles[role] for one in spread]) for role in spread[0].roles},
         **tables,
     )
 
 
-def averaged(parts: Sequence[Contender]) -> Contender:
+def averaged(parts: Sequence[ModelScores]) -> ModelScores:
     """Return the scores of several runs, averaged within each user; sums are added up.
 
     Folds are parts of what is known of a user, seeds are measured on the same: their digests are
@@ -55,18 +57,17 @@ def averaged(parts: Sequence[Contender]) -> Contender:
         for one in spread
     )
     counts = [one.counts for one in spread]
-    scores = _mean_within([one.scores for one in spread])
+    roles = {role: _mean_within([one.roles[role] for one in spread]) for role in spread[0].roles}
     return replace(
         spread[0],
         users=users,
-        scores=scores,
         numerator=reduce(np.add, [one.numerator for one in spread]),
         denominator=reduce(np.add, [one.denominator for one in spread]),
-        chance=_mean_within([one.chance for one in spread]),
-        best=_mean_within([one.best for one in spread]),
+        left_out=reduce(np.logical_and, [one.left_out for one in spread]),
+        roles=roles,
         truth=spread[0].truth if same else _together([one.truth for one in spread]),
         counts=counts[0] if same else _counts_of_all(counts),
-        signatures=over(parts[0].signatures, scores),
+        signatures=over(parts[0].signatures, roles["own"]),
         runs=np.concatenate([one.runs for one in parts]),
         report=None,
         parameters=_shared([one.parameters for one in parts]),
@@ -83,14 +84,14 @@ def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Paramete
     }
 
 
-def _all_users(parts: Sequence[Contender]) -> tuple[Ids, list[Positions]]:
+def _all_users(parts: Sequence[ModelScores]) -> tuple[Ids, list[Positions]]:
     """Return the users of any part in their order, and where each part's stand there."""
     lengths = [len(one.users) for one in parts]
     users, codes = encode(np.concatenate([one.users for one in parts]), "user")
     return users, np.split(codes, np.cumsum(lengths)[:-1])
 
 
-def _spread(one: Contender, size: int, places: Positions) -> Contender:
+def _spread(one: ModelScores, size: int, places: Positions) -> ModelScores:
     """Return tables with rows for other users, who have nothing."""
     if len(places) == size:
         return one
@@ -100,20 +101,17 @@ def _spread(one: Contender, size: int, places: Positions) -> Contender:
         wide[places] = table
         return wide
 
-    fills = {"scores": np.nan, "chance": np.nan, "best": np.nan}
-    tables: dict[str, Any] = {
-        name: rows(getattr(one, name), fills.get(name, 0)) for name in (*TABLES, "truth")
-    }
+    tables: dict[str, Any] = {name: rows(getattr(one, name), 0) for name in (*PARTS, "truth")}
     counts = {name: rows(values, 0) for name, values in vars(one.counts).items()}
-    return replace(one, **tables, counts=ListCounts(**counts))
+    roles = {role: rows(table, np.nan) for role, table in one.roles.items()}
+    return replace(one, **tables, counts=ListCounts(**counts), roles=roles)
 
 
 def _mean_within(tables: Sequence[Floats]) -> Floats:
     """Return the mean of what is there, NaN where nothing is."""
     there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
     total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
-    mean: Floats = np.divide(total, there, where=there > 0, out=np.full(total.shape, np.nan))
-    return mean
+    return quotient(total, there)
 
 
 def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:

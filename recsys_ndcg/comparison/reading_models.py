@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.contender import Contender
+from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.comparison.over_runs import averaged
 from recsys_ndcg.comparison.verdict import check_margin
@@ -207,7 +207,9 @@ def _how(test: str, correction: str | None, **choices: Any) -> Testing:
     return how
 
 
-def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapping[str, Contender]:
+def _with_baseline(
+    found: Mapping[str, ModelScores], baseline: str | None
+) -> Mapping[str, ModelScores]:
     """Return the models with random order among them, if that is the baseline."""
     if baseline == CHANCE and CHANCE not in found:
         return with_chance(found)
@@ -217,7 +219,7 @@ def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapp
 
 def _groups(
     by: Any,
-    first: Contender,
+    first: ModelScores,
     models: Any,
     train: Any,
     columns: Mapping[str, str] | None,
@@ -228,7 +230,7 @@ def _groups(
     tables = (one for one in tables if not (isinstance(one, str | Path) and is_saved(one)))
     data = next(tables, None)
     return segments_of(
-        by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
+        by, first.users, first.counts, first.table, data=data, train=train, columns=columns
     )
 
 
@@ -264,7 +266,7 @@ class Asked(NamedTuple):
             raise InvalidInputError(msg)
 
 
-def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Contender]:
+def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelScores]:
     """Return the contenders by name, at least so many.
 
     Raises
@@ -282,7 +284,7 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Conten
     parts = of_each_model(
         entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
     )
-    found: dict[str, Contender] = {}
+    found: dict[str, ModelScores] = {}
     for entered in parts.values():
         for one in entered:
             if one in found:
@@ -345,11 +347,11 @@ def _refuse_twins(entries: Mapping[str, Any]) -> None:
         known[key] = name
 
 
-def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
+def _entered(name: str, data: Any, asked: Asked) -> dict[str, ModelScores]:
     """Return one contender, or those of a search, under their names."""
     if _has(data, "contenders"):
         asked.refuse_for(name or "The search")
-        parts: Mapping[str, Contender] = data.contenders
+        parts: Mapping[str, ModelScores] = data.contenders
         return {
             f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
         }
@@ -368,7 +370,7 @@ def is_measured(data: Any) -> bool:
     return isinstance(data, Report) or _has(data, "contender")
 
 
-def _one(name: str, data: Any, asked: Asked) -> Contender:
+def _one(name: str, data: Any, asked: Asked) -> ModelScores:
     if isinstance(data, Mapping) and "fit_time" in data and not _has(data, "contender"):
         msg = (
             "This is what Surprise's own cross_validate returns, which keeps no scores of users. "
@@ -380,7 +382,7 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
         raise InvalidInputError(msg)
     if _has(data, "contender"):
         asked.refuse_for(name)
-        found: Contender = data.contender
+        found: ModelScores = data.contender
         return _chosen(found, asked)
     if isinstance(data, str | Path) and is_saved(data):
         data = Report.load(data)
@@ -388,10 +390,10 @@ def _one(name: str, data: Any, asked: Asked) -> Contender:
         asked.refuse_for(name)
     else:
         data = measured(data, asked.plan(), asked.columns)
-    return _chosen(Contender.of(data.audited, report=data), asked)
+    return _chosen(ModelScores.of(data.audited, report=data), asked)
 
 
-def _chosen(found: Contender, asked: Asked) -> Contender:
+def _chosen(found: ModelScores, asked: Asked) -> ModelScores:
     """Return the metrics that are asked for, all of them if none is."""
     if asked.metrics is None:
         return found
@@ -404,7 +406,7 @@ def _chosen(found: Contender, asked: Asked) -> Contender:
     if missing:
         msg = f"It was not measured in {', '.join(missing)}; it has {', '.join(found.names)}."
         raise InvalidInputError(msg)
-    return found.columns(list(dict.fromkeys(names)))
+    return found.in_metrics(list(dict.fromkeys(names)))
 
 
 def _names(text: str, k: Cutoffs) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.contender import TABLES, Contender
+from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
 from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.errors.visible import visible
@@ -23,13 +23,13 @@ from recsys_ndcg.report.possible import doubts_of_counts
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.segments.membership import labels_from
 from recsys_ndcg.report.storage import (
-    LISTS,
     checked_ids,
     described,
     least_size,
     packed_ids,
     write_json,
 )
+from recsys_ndcg.scoring.scores import LISTS
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.contender import Parameter
+    from recsys_ndcg.comparison.model_scores import Parameter
     from recsys_ndcg.report.parts import Part
     from recsys_ndcg.report.possible import Doubt
 
@@ -143,9 +143,9 @@ def _loaded(stored: Part, n_bytes: int) -> ComparedModels:
         loading.measurement(_bare(name), stored["metrics"][name], known).metric for name in names
     ]
     contenders = {
-        model: Contender(
-            names=tuple(names),
-            metrics=tuple(measured),
+        model: ModelScores.of_tables(
+            names=names,
+            metrics=measured,
             users=users,
             counts=counts,
             **_tables(stored["models"][model], names, size),
@@ -176,7 +176,7 @@ def _tables(part: Part, names: list[str], size: int) -> dict[str, Any]:
     ]
     runs = _runs(part["runs"], len(names))
     return {
-        **tables,
+        "tables": tables,
         "truth": truth.astype(np.uint64),
         "signatures": tuple(signatures),
         "runs": runs,
@@ -198,7 +198,7 @@ def _parameters(part: Part) -> dict[str, Parameter]:
     return dict(stored.value)
 
 
-def _doubts(one: Contender) -> Iterator[Doubt]:
+def _doubts(one: ModelScores) -> Iterator[Doubt]:
     """Return which numbers no model collects."""
     for place, (name, metric) in enumerate(zip(one.names, one.metrics, strict=True)):
         for table in TABLES:
@@ -224,7 +224,7 @@ def _bare(name: str) -> str:
     return name.partition(":")[0]
 
 
-def _choices(stored: Part, contenders: Mapping[str, Contender], size: int) -> dict[str, Any]:
+def _choices(stored: Part, contenders: Mapping[str, ModelScores], size: int) -> dict[str, Any]:
     """Return how the models are compared."""
     testing, baseline = stored["testing"], stored["baseline"].value
     if baseline not in [*contenders]:
@@ -245,7 +245,7 @@ def _choices(stored: Part, contenders: Mapping[str, Contender], size: int) -> di
     }
 
 
-def _groups(stored: Part, size: int, first: Contender) -> pd.Series[Any] | None:
+def _groups(stored: Part, size: int, first: ModelScores) -> pd.Series[Any] | None:
     if stored.value is None:
         return None
     names = loading.listed_ids(stored["names"])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.arrays import column_lengths, column_sums, quotient
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.report.audits.levels import adjusted
+from recsys_ndcg.scoring.scores import adjusted
 from recsys_ndcg.significance.intervals import mean_interval, ratio_bootstrap
 from recsys_ndcg.significance.ranks import letters, rank_intervals
 
@@ -27,8 +27,7 @@ def means(table: Floats) -> Floats:
     there = ~np.isnan(table)
     total = column_sums(np.where(there, table, 0.0))
     count = there.sum(axis=0)
-    mean: Floats = np.divide(total, count, where=count > 0, out=np.full(len(total), np.nan))
-    return mean
+    return quotient(total, count)
 
 
 def intervals(table: Floats, alpha: float) -> Floats:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.contender import parameters_of
+from recsys_ndcg.comparison.model_scores import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.experiments.measured import lower_is_better
@@ -20,7 +20,7 @@ from recsys_ndcg.surprise.model_selection.contenders import contender
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.folder import RunFolder
 
@@ -43,7 +43,7 @@ class ModelRun:
     parameters: Mapping[str, Any]
 
     @lazy
-    def contender(self) -> Contender:
+    def contender(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
         found = contender([one.fold for one in self.results])
         return replace(found, parameters=parameters_of(self.parameters))
@@ -154,7 +154,7 @@ class Runs:
         ]
 
     @property
-    def contenders(self) -> dict[str, Contender]:
+    def contenders(self) -> dict[str, ModelScores]:
         """Every model that is done in all cells of its run, for ``rn.compare(runs)``."""
         models = [model for _, model in self._models]
         whole = {

@@ -15,9 +15,9 @@ from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.rendering.wording import signed
-from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.scoring import Plan, facts_for, measure
 from recsys_ndcg.scoring.measuring import with_ties
+from recsys_ndcg.scoring.signatures import signatures
 from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
@@ -331,4 +331,4 @@ class Numbers:
 
 def _single(scores: Scores) -> list[Scores]:
     """Return the scores under each measurement by itself."""
-    return [scores.columns(slice(n, n + 1)) for n in range(len(scores.measurements))]
+    return [scores.select(slice(n, n + 1)) for n in range(len(scores.measurements))]

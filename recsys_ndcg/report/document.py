@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.rendering.document import Part
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.signatures import Signature
 
 _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.rendering.page.lists import Ranks
-    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.measurement import Measurement
 
 DEPTH = 10  # ranks of many users' lists

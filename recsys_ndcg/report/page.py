@@ -57,12 +57,12 @@ def report_page(report: Report, command: str | None = None) -> Document:
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    brief, levels = report_document(report, answer=True), report.audited.levels
+    brief, full = report_document(report, answer=True), report.audited.full_scores
     scores, remarks, how = brief.sections
     sections = [
         scores,
         replace(remarks, parts=[*remarks.parts, _counts(report)]),
-        *spread(levels.scores.per_user[:, 0], levels.orders.chance[:, 0], report.metrics[0]),
+        *spread(full.per_user[:, 0], full.roles["chance"][:, 0], report.metrics[0]),
         *by_cutoff(report),
         *_by_activity(report),
         _users(report),
@@ -119,16 +119,16 @@ def _by_activity(report: Report) -> Iterator[Section]:
 
 def _users(report: Report) -> Section:
     """Return the section of the users."""
-    levels = report.audited.levels
-    score, z, trivial = levels.scores.per_user[:, 0], levels.z[:, 0], levels.trivial[:, 0]
-    counts = levels.scores.counts
-    sign = 1 if levels.scores.measurements[0].metric.greater_is_better else -1
+    scores = report.audited.full_scores
+    score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
+    counts = scores.counts
+    sign = 1 if scores.measurements[0].metric.greater_is_better else -1
     places = both_ends(sign * score, sign * z, trivial, counts.n_items)
-    beside = {"chance": levels.orders.chance[:, 0], "adjusted": levels.adjusted[:, 0], "z": z}
+    beside = {"chance": scores.roles["chance"][:, 0], "adjusted": scores.adjusted[:, 0], "z": z}
     columns = [
         (report.metrics[0], score),
         *((name, own) for name, own in beside.items() if not np.isnan(own[places]).all()),
-        *zip(report.metrics[1:], levels.scores.per_user.T[1:], strict=True),
+        *zip(report.metrics[1:], scores.per_user.T[1:], strict=True),
     ]
     lists, shown = side_by_side(report.audited, places), None
     if lists is not None:
@@ -136,7 +136,7 @@ def _users(report: Report) -> Section:
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
     return user_section(
         report.metrics[0],
-        named(levels.scores.users, counts, places),
+        named(scores.users, counts, places),
         [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
         trivial=trivial[places],
         lists=UserLists(f"the first {DEPTH} ranks beside the best order", shown),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.wording import first_few, number
-from recsys_ndcg.report.audits.audit import TIES_MATTER
+from recsys_ndcg.report.tables import TIES_MATTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from recsys_ndcg.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.signatures import Signature
 
 
 def options(signatures: Iterable[Signature]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.contender import Contender, parameters_of
+from recsys_ndcg.comparison.model_scores import ModelScores, parameters_of
 from recsys_ndcg.comparison.over_runs import averaged, beside
 from tests.comparison.models import models
 from tests.refusal import refused
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 GIVEN = {"n": 2, "reg": 0.02, "kind": "a", "on": True, "off": None}
 
 
-def contender(**parameters: Any) -> Contender:
+def contender(**parameters: Any) -> ModelScores:
     """Return a model with such parameters."""
     report = rn.evaluate(models()["good"], metrics=["ndcg@3", "rmse"])
-    return replace(Contender.of(report.audited, report=report), parameters=parameters)
+    return replace(ModelScores.of(report.audited, report=report), parameters=parameters)
 
 
 class Search:
@@ -34,7 +34,7 @@ class Search:
         self.given = given
 
     @property
-    def contenders(self) -> dict[str, Contender]:
+    def contenders(self) -> dict[str, ModelScores]:
         """By place."""
         return {f"m{place}": contender(**one) for place, one in enumerate(self.given)}
 
@@ -68,8 +68,8 @@ def test_they_stay_through_all_that_is_done_to_a_model() -> None:
     """Of several runs those that are the same in all."""
     one = contender(**GIVEN)
     assert one.take(np.array([1, 3])).parameters == GIVEN
-    assert one.columns(["rmse"]).parameters == GIVEN
-    assert beside([one.columns(["rmse"]), one.columns(["ndcg@3"])]).parameters == GIVEN
+    assert one.in_metrics(["rmse"]).parameters == GIVEN
+    assert beside([one.in_metrics(["rmse"]), one.in_metrics(["ndcg@3"])]).parameters == GIVEN
     assert averaged([one]).parameters == GIVEN
     runs = [contender(**GIVEN, seed=seed) for seed in range(3)]
     assert averaged(runs).parameters == GIVEN

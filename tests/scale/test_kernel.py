@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import reduce
-from operator import or_
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.scale.spark.kernel import REST, Job, measured, unpacked
 from recsys_ndcg.scale.spark.lists import Form
-from recsys_ndcg.scale.spark.report import SparkAudit, SparkReport
+from recsys_ndcg.scale.spark.report import SparkReport
 from recsys_ndcg.scoring.plan import Plan
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, Case, predictions
@@ -65,9 +66,11 @@ def test_as_in_memory(case: Case) -> None:
         if one.num_rows
     ]
     assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
-    tally = reduce(or_, (unpacked(one[REST].iloc[-1], plan) for one in parts))
+    whole = reduce(add, (unpacked(one[REST].iloc[-1], plan) for one in parts))
     users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
-    report = SparkReport(SparkAudit(tally, users))
+    with warnings.catch_warnings():  # said of `expected`, too
+        warnings.simplefilter("ignore")
+        report = SparkReport.of(whole, plan, users)
     report.audited.__dict__["median"] = expected.audited.median  # a job of Spark's
     check_alike(report, users, expected)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.report.reporting import reported
+from recsys_ndcg.report.reporting import build_report
 from recsys_ndcg.scale.out_of_core.buckets import Bucket, Buckets, n_buckets, rows_in
 from recsys_ndcg.scale.out_of_core.checks import known_of
 from recsys_ndcg.scale.out_of_core.database import Database, temporary_folder
@@ -20,7 +20,8 @@ from recsys_ndcg.scale.out_of_core.reading import mixed_in, read_sql
 from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
 from recsys_ndcg.scale.out_of_core.tables import LABELS, PREDICTIONS, Tables, sources_of
 from recsys_ndcg.scale.out_of_core.users_file import users_file
-from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.partial_report import PartialReport
+from recsys_ndcg.scoring.audit import Audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.facts import Grades
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audits.measured import MeasuredAudit
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scale.out_of_core.checks import Known
     from recsys_ndcg.scale.out_of_core.sources import Source
     from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.scoring.scores import Scores
 
 
 _USUAL = 16  # letters of an id
@@ -94,23 +95,44 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         buckets, known = _partitioned(sources, folder, memory, plan, show)
         tables = Tables(sources, known, plan.duplicates, n_items)
         if len(buckets) == 1:
-            report = reported(tables.lists(buckets[0]), plan)
+            report = build_report(tables.lists(buckets[0]), plan)
             write(report.scores)
         else:
-            grades = _grades(buckets, tables, plan)
-            parts = Parts(plan.with_threshold(grades), highest=grades.highest)
-            scores = ScoreFile(folder, len(parts.plan.measurements))
-
-            def use(audit: MeasuredAudit) -> None:
-                write(audit.scores)
-                scores.add(audit.scores.per_user)
-                if not memory.keeps(parts.n_users, len(plan.measurements)):
-                    parts.forget()
-
-            _measure(buckets, tables, show, lambda lists: use(parts.add(lists)))
-            report = parts.report(None if parts.keeps else scores.median, _where(per_user))
+            report = _of_buckets(buckets, tables, plan, memory, folder, write, show, per_user)
         tables.warn()
         return report
+
+
+def _of_buckets(  # noqa: PLR0913, PLR0917 - what is measured, and what is done with the scores
+    buckets: list[Bucket],
+    tables: Tables,
+    plan: Plan,
+    memory: Memory,
+    folder: Path,
+    write: Callable[[Scores], None],
+    show: Callable[[str, float], None],
+    per_user: str | Path | None,
+) -> Report:
+    """Measure bucket after bucket, and keep the scores of every user as long as memory allows."""
+    grades = _grades(buckets, tables, plan)
+    plan = plan.with_threshold(grades)
+    scores = ScoreFile(folder, len(plan.measurements))
+    parts: list[PartialReport] = []  # all that are measured, added up
+
+    def use(lists: GroupedLists) -> None:
+        audit = Audit.of_part(lists, plan, highest=grades.highest)
+        write(audit.scores)
+        scores.add(audit.scores.per_user)
+        keep = not parts or parts[0].kept is not None
+        part = PartialReport.of(audit, keep=keep)
+        parts[:] = [parts[0] + part if parts else part]
+        if not memory.keeps(parts[0].totals.users, len(plan.measurements)):
+            parts[:] = [parts[0].without_users()]
+
+    _measure(buckets, tables, show, use)
+    (whole,) = parts
+    median = scores.median if whole.kept is None else None
+    return whole.report(plan, median, _where(per_user))
 
 
 def _measure(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import reduce
-from operator import or_
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.scale.spark.facts import check_ids, checked
 from recsys_ndcg.scale.spark.kernel import REST, Job, kernel_of, unpacked
 from recsys_ndcg.scale.spark.lists import Form
-from recsys_ndcg.scale.spark.report import SparkAudit, SparkReport
+from recsys_ndcg.scale.spark.report import SparkReport
 from recsys_ndcg.scale.spark.source import source_of
 from recsys_ndcg.scale.spark.table import quoted
 from recsys_ndcg.scoring.plan import Plan
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.report.audits.tally import Tally
+    from recsys_ndcg.scale.partial_report import PartialReport
     from recsys_ndcg.scale.spark.source import Source
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
@@ -136,20 +135,18 @@ def _measured(source: Source, job: Job, count: int) -> SparkReport:
     try:
         with _workers():
             rests = table.where(f"{REST} is not null").select(REST).collect()
-        tally = _merged([bytes(one[0]) for one in rests], source, job.plan)
-        job.plan.settled(tally.facts)
-        audit = SparkAudit(tally, table.where(f"{REST} is null").drop(REST))
-        warn_of(audit, tally.facts, job.plan)
+        whole = _merged([bytes(one[0]) for one in rests], source, job.plan)
+        per_user = table.where(f"{REST} is null").drop(REST)
+        return SparkReport.of(whole, job.plan, per_user, table)
     except BaseException:
         table.unpersist()
         raise
-    return SparkReport(audit, table=table)
 
 
-def _merged(rests: list[bytes], source: Source, plan: Plan) -> Tally:
+def _merged(rests: list[bytes], source: Source, plan: Plan) -> PartialReport:
     """Merge what the workers left; where one met a fault, say which rows have it."""
     try:
-        return reduce(or_, (unpacked(one, plan) for one in rests))
+        return reduce(add, (unpacked(one, plan) for one in rests))
     except InvalidInputError:
         check_ids(source)  # a worker knows the places of its own rows alone
         raise

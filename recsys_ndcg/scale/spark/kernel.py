@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.partial_report import PartialReport
 from recsys_ndcg.scale.spark.lists import Form, lists_of
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from recsys_ndcg.report.audits.measured import MeasuredAudit
-    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scoring.plan import Plan
 
 #: The column beside the scores for what is left of a partition: a row of its own, without scores.
@@ -77,7 +76,7 @@ def measured(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
         rest = pickle.dumps(InvalidInputError(str(error)))
     else:
         yield _of_users(audit, schema)
-        rest = packed(audit.tally)
+        rest = packed(PartialReport.of(audit, keep=False))
     yield pa.RecordBatch.from_pylist([{REST: rest}], schema=schema)
 
 
@@ -87,14 +86,14 @@ def _check_version(version: str) -> None:
         raise InvalidInputError(msg)
 
 
-def _audit(table: Any, job: Job) -> MeasuredAudit:
+def _audit(table: Any, job: Job) -> Audit:
     # one thread: Spark runs as many tasks as there are cores; what is to be said, the driver says
     with at_most(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Parts(job.plan, highest=job.highest, keep=False).add(lists_of(table, job.form))
+        return Audit.of_part(lists_of(table, job.form), job.plan, highest=job.highest)
 
 
-def _of_users(audit: MeasuredAudit, schema: Any) -> Any:
+def _of_users(audit: Audit, schema: Any) -> Any:
     """Return the scores of every user."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
@@ -108,15 +107,15 @@ def _of_users(audit: MeasuredAudit, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
 
 
-def packed(tally: Tally) -> bytes:
+def packed(part: PartialReport) -> bytes:
     """Return what is left of a partition as bytes.
 
     The measurements are left out: they may hold functions of the user's.
     """
-    return pickle.dumps(replace(tally, totals=replace(tally.totals, measurements=())))
+    return pickle.dumps(replace(part, totals=replace(part.totals, measurements=())))
 
 
-def unpacked(rest: bytes, plan: Plan) -> Tally:
+def unpacked(rest: bytes, plan: Plan) -> PartialReport:
     """Return what a worker packed.
 
     Raises
@@ -127,5 +126,5 @@ def unpacked(rest: bytes, plan: Plan) -> Tally:
     found = pickle.loads(rest)  # noqa: S301 - from our own workers
     if isinstance(found, InvalidInputError):
         raise found
-    tally: Tally = found
-    return replace(tally, totals=replace(tally.totals, measurements=plan.measurements))
+    part: PartialReport = found
+    return replace(part, totals=replace(part.totals, measurements=plan.measurements))

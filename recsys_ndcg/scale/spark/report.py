@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from recsys_ndcg.lazy import lazy
-from recsys_ndcg.report.audits.summed import SummedAudit
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scale.spark.table import quoted
 
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.report.audits.tally import Tally
+    from recsys_ndcg.scale.partial_report import PartialReport
+    from recsys_ndcg.scoring.plan import Plan
 
 #: Spark's median holds each distinct value. Of more users it looks at those alone that its sketch,
 #: which is off by one in ten thousand users at most, leaves in question.
@@ -25,34 +25,18 @@ _NEAR = "0.4995D, 0.5005D"
 _WHERE = "Their scores are in per_user, a Spark DataFrame."
 
 
-class SparkAudit(SummedAudit):
-    """What stands beside scores that are on the cluster.
+def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:
+    """Return the exact median of each metric over so many users, whose scores Spark has."""
 
-    Parameters
-    ----------
-    tally : Tally
-        Of all users.
-    per_user : DataFrame
-        Of Spark: the scores.
-    """
+    def found(wanted: Iterable[str]) -> Any:
+        return per_user.selectExpr(*wanted).collect()[0]
 
-    def __init__(self, tally: Tally, per_user: Any) -> None:
-        super().__init__(tally, None, _WHERE)
-        self._per_user = per_user
-
-    @lazy
-    def median(self) -> Floats:
-        """The median of the scores by metric, exact."""
-        columns = [quoted(name) for name in self.totals.names]
-        if self.n_users > _MANY:
-            near = self._found(f"percentile_approx({one}, array({_NEAR}))" for one in columns)
-            columns = [_within(*both) for both in zip(columns, near, strict=True)]
-        found = self._found(f"percentile({one}, 0.5D)" for one in columns)
-        return np.array([np.nan if one is None else one for one in found], dtype=np.float64)
-
-    def _found(self, wanted: Iterable[str]) -> Any:
-        """Return the row of some SQL about all users."""
-        return self._per_user.selectExpr(*wanted).collect()[0]
+    columns = [quoted(name) for name in names]
+    if n_users > _MANY:
+        near = found(f"percentile_approx({one}, array({_NEAR}))" for one in columns)
+        columns = [_within(*both) for both in zip(columns, near, strict=True)]
+    medians = found(f"percentile({one}, 0.5D)" for one in columns)
+    return np.array([np.nan if one is None else one for one in medians], dtype=np.float64)
 
 
 def _within(column: str, bounds: list[float] | None) -> str:
@@ -79,11 +63,20 @@ class SparkReport(Report):
     """
 
     table: Any = None
+    scores_on_cluster: Any = None
+
+    @classmethod
+    def of(cls, part: PartialReport, plan: Plan, per_user: Any, table: Any = None) -> Self:
+        """Return the report of all users, whose scores are on the cluster."""
+        totals = part.totals
+        median = partial(median_of, per_user, totals.names, totals.users)
+        report = part.report(plan, median, _WHERE)
+        return cls(report.audited, table=table, scores_on_cluster=per_user)
 
     @property
     def per_user(self) -> Any:
         """Scores by user, a Spark DataFrame."""
-        return self.audited._per_user  # type: ignore[attr-defined] # noqa: SLF001
+        return self.scores_on_cluster
 
     def unpersist(self) -> None:
         """Give the memory back that the scores take on the cluster.

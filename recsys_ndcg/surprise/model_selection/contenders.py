@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.comparison.contender import Contender
+from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.over_runs import averaged, beside
 from recsys_ndcg.errors import InvalidInputError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.surprise.model_selection.folds import Fold, Ranked
 
 
-def contender(folds: Sequence[Fold]) -> Contender:
+def contender(folds: Sequence[Fold]) -> ModelScores:
     """Return the scores of every user under all ranking measures, averaged over folds.
 
     Raises
@@ -26,7 +26,7 @@ def contender(folds: Sequence[Fold]) -> Contender:
         msg = f"The model diverged, so it has no scores to compare. {folds[0].diverged or ''}"
         raise InvalidInputError(msg.strip())
     parts = [
-        [Contender.of(part.audit, part.names) for part in fold.ranked if part.audit]
+        [ModelScores.of(part.audit, part.names) for part in fold.ranked if part.audit]
         for fold in folds
     ]
     check_kept(part for fold in folds for part in fold.ranked)
@@ -36,7 +36,7 @@ def contender(folds: Sequence[Fold]) -> Contender:
     found = averaged([beside(each) for each in parts])
     orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
     asked = [name for name in folds[0].test if name in orders]  # the first of them decides
-    return found.columns([*asked, *(name for name in found.names if name not in orders)])
+    return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])
 
 
 def check_kept(ranked: Iterable[Ranked]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from surprise.dataset import DatasetUserFolds
 
-from recsys_ndcg.comparison.contender import parameters_of
+from recsys_ndcg.comparison.model_scores import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
 from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender
@@ -29,7 +29,7 @@ from recsys_ndcg.surprise.orderless import warn_of_random_order
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.surprise.model_selection.folds import Fold
     from recsys_ndcg.surprise.model_selection.measures import Measure
@@ -121,7 +121,7 @@ class Fitted:
         return pd.concat(tables, names=["combination", "fold", "user"])
 
     @property
-    def contenders(self) -> dict[str, Contender]:
+    def contenders(self) -> dict[str, ModelScores]:
         """Each combination of parameters as a model, for `recsys_ndcg.compare`."""
         self._check_fitted()
         names = [_told(chosen, self.param_combinations) for chosen in self.param_combinations]

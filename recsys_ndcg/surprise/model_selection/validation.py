@@ -30,7 +30,7 @@ from recsys_ndcg.surprise.printing import aligned, say
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.surprise.model_selection.folds import Fold
 
@@ -75,7 +75,7 @@ class CrossValidation(dict[str, Any]):
         return pd.Series(pooled(self._folds), name="pooled", dtype=float)
 
     @property
-    def contender(self) -> Contender:
+    def contender(self) -> ModelScores:
         """The same averaged within each user, for `recsys_ndcg.compare`."""
         return contender(self._folds)
 

@@ -1,4 +1,4 @@
-"""Contender: one model's scores, user by user, and its parameters, as they are compared."""
+"""ModelScores: one model's scores, user by user, and its parameters, as they are compared."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.report.explanation import places_of
+from recsys_ndcg.scoring.measurement import Measurement
+from recsys_ndcg.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,45 +25,34 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.scores import ListCounts
+    from recsys_ndcg.scoring.signatures import Signature
 
 Parameter = str | int | float | bool | None
 _LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON
 
-#: The tables of a contender, users × metrics.
+#: The tables of a model that are compared, users × metrics.
 TABLES = ("scores", "numerator", "denominator", "chance", "best")
 
 
-@dataclass(frozen=True, eq=False)
-class Contender(Record):
-    """One model's scores: tables of shape (n_users, n_metrics), a row for each user.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelScores(Scores):
+    """One model's scores, in the roles that are compared: its own, chance and best.
 
     Where a user was measured several times, in folds or with several seeds, scores are averaged
-    within the user: users are independent of each other, the folds of one user are not.
+    within the user: users are independent of each other, the folds of one user are not. Numerator
+    and denominator are 0 where a user has no score of their own; counts of folds are added up.
 
     Parameters
     ----------
-    names : tuple of str
-        Of the metrics, as they are shown.
-    metrics : tuple of Metric
-        The same.
+    called : tuple of str
+        The metrics, as they are shown.
     signatures : tuple of Signature
         How each was computed.
-    users : array, shape (n_users,)
-        The ids.
-    scores : float64 array
-        NaN where a user has none.
-    numerator, denominator : float64 arrays
-        For the pooled score; 0 where a user has no score of their own.
-    chance, best : float64 arrays
-        What random order and the best order of the same lists score.
-    truth : uint64 array
+    truth : uint64 array, shape (n_users, n_metrics)
         The digest of what is known of each user, by metric.
-    counts : ListCounts
-        What there is to count in the lists; of folds, added up.
     runs : float64 array, shape (n_runs, n_metrics)
         The means of each fold or seed; one row if there is but one.
     report : Report, optional
@@ -71,17 +61,9 @@ class Contender(Record):
         Numbers, texts or None by name, in which the models of a search differ.
     """
 
-    names: tuple[str, ...]
-    metrics: tuple[Metric, ...]
+    called: tuple[str, ...]
     signatures: tuple[Signature, ...]
-    users: Ids
-    scores: Floats
-    numerator: Floats
-    denominator: Floats
-    chance: Floats
-    best: Floats
     truth: NDArray[np.uint64]
-    counts: ListCounts
     runs: Floats
     report: Report | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -89,52 +71,94 @@ class Contender(Record):
     @classmethod
     def of(
         cls, audit: Audit, names: Sequence[str] | None = None, report: Report | None = None
-    ) -> Contender:
+    ) -> ModelScores:
         """Return what one evaluation found."""
-        scores, orders = audit.scores, audit.levels.orders
-        known = ~np.isnan(scores.per_user)
-        own = scores.defined
+        scores = audit.full_scores
+        own, known = scores.per_user, ~np.isnan(scores.per_user)
+        others = {role: np.where(known, scores.roles[role], np.nan) for role in ("chance", "best")}
         return cls(
-            names=tuple(scores.names if names is None else names),
-            metrics=tuple(one.metric for one in scores.measurements),
-            signatures=tuple(audit.signatures[name] for name in scores.names),
+            measurements=scores.measurements,
             users=scores.users,
-            scores=scores.per_user,
-            numerator=np.where(own, scores.numerator, 0.0),
-            denominator=np.where(own, scores.denominator, 0.0),
-            chance=np.where(known, orders.chance, np.nan),
-            best=np.where(known, orders.best, np.nan),
-            truth=np.repeat(audit.truth.astype(np.uint64)[:, None], len(scores.names), axis=1),
+            numerator=np.where(scores.defined, scores.numerator, 0.0),
+            denominator=np.where(scores.defined, scores.denominator, 0.0),
+            left_out=scores.left_out,
             counts=scores.counts,
+            roles={"own": own, **others},
+            called=tuple(scores.names if names is None else names),
+            signatures=tuple(audit.signatures[name] for name in scores.names),
+            truth=np.repeat(audit.truth.astype(np.uint64)[:, None], len(scores.names), axis=1),
             runs=audit.totals.mean[None, :],
             report=report,
         )
 
-    def take(self, users: Positions) -> Contender:
-        """Return the same of some users, given by their places; the means of runs are of all."""
-        tables: dict[str, Any] = {
-            name: getattr(self, name)[users] for name in (*TABLES, "truth", "users")
-        }
-        counts = self.counts.take(users)
-        return replace(
-            self, **tables, counts=counts, signatures=over(self.signatures, tables["scores"])
+    @classmethod
+    def of_tables(
+        cls,
+        *,
+        names: Sequence[str],
+        metrics: Sequence[Metric],
+        users: Ids,
+        counts: ListCounts,
+        tables: Mapping[str, Floats],
+        **others: Any,
+    ) -> ModelScores:
+        """Return what a file has: the `TABLES`, and all else by the name of its parameter."""
+        return cls(
+            measurements=tuple(Measurement(metric) for metric in metrics),
+            users=users,
+            numerator=tables["numerator"],
+            denominator=tables["denominator"],
+            left_out=np.zeros(tables["scores"].shape, dtype=bool),
+            counts=counts,
+            roles={"own": tables["scores"], "chance": tables["chance"], "best": tables["best"]},
+            called=tuple(names),
+            **others,
         )
 
-    def columns(self, names: Sequence[str]) -> Contender:
-        """Return the same under some of the metrics."""
-        places = [self.names.index(name) for name in names]
-        tables: dict[str, Any] = {
-            name: getattr(self, name)[:, places] for name in (*TABLES, "truth", "runs")
-        }
-        told: dict[str, Any] = {
-            name: tuple(getattr(self, name)[place] for place in places)
-            for name in ("names", "metrics", "signatures")
-        }
-        return replace(self, **tables, **told)
+    @property
+    def names(self) -> list[str]:
+        """The names of the metrics, as they are shown."""
+        return list(self.called)
 
-    def per_user(self) -> pd.DataFrame:
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics."""
+        return [one.metric for one in self.measurements]
+
+    @property
+    def scores(self) -> Floats:
+        """The model's own scores, NaN where a user has none."""
+        return self.roles["own"]
+
+    @property
+    def chance(self) -> Floats:
+        """What random order of the same lists scores."""
+        return self.roles["chance"]
+
+    @property
+    def best(self) -> Floats:
+        """What the best order of the same lists scores."""
+        return self.roles["best"]
+
+    def take(self, users: Positions) -> ModelScores:
+        """Return the same of some users, given by their places; the means of runs are of all."""
+        found = super().take(users)
+        return replace(found, signatures=over(self.signatures, found.scores))
+
+    def in_metrics(self, names: Sequence[str]) -> ModelScores:
+        """Return the same under some of the metrics."""
+        places = [self.called.index(name) for name in names]
+        return replace(
+            self.select(places),
+            called=tuple(names),
+            signatures=tuple(self.signatures[place] for place in places),
+            truth=self.truth[:, places],
+            runs=self.runs[:, places],
+        )
+
+    def table(self) -> pd.DataFrame:
         """Return the scores by user, below what there is to count in the lists."""
-        table = pd.DataFrame(self.scores, columns=[*self.names], copy=True)
+        table = pd.DataFrame(self.scores, columns=self.names, copy=True)
         table.insert(0, "n_items", self.counts.n_items.copy())
         table.insert(1, "n_relevant", self.counts.n_relevant.copy())
         return table.set_index(index_of(self.users, "user"))
