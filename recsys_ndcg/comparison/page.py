@@ -22,21 +22,20 @@ from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ids import written
-from recsys_ndcg.rendering.document import Details, Section, Sentences, ShownTable, UserTable
+from recsys_ndcg.rendering.document import Details, Section, Sentences, ShownTable
 from recsys_ndcg.rendering.page.charts import for_a_page
 from recsys_ndcg.rendering.page.lists import packed, sides_in_order
 from recsys_ndcg.rendering.wording import cut, number, signed
 from recsys_ndcg.report.document import audit_table, remarks_section
 from recsys_ndcg.report.explanation import places_of, side_by_side
 from recsys_ndcg.report.page import (
+    UserLists,
     both_ends,
     by_cutoff,
-    last,
-    leading,
     named,
-    numbers,
     reproduced,
     spread,
+    user_section,
 )
 from recsys_ndcg.report.reproducing import options
 from recsys_ndcg.report.segments.user_groups import BUILT_IN
@@ -243,17 +242,21 @@ def _users(compared: ComparedModels, before: str, after: str, best: str) -> Sect
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in best_first(result)]
     shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    columns = {name: result.scores[places, result.models.index(name)] for name in shown}
-    cells = pd.DataFrame(named(compared.first.users, counts, places))
-    for name, scores in columns.items():
-        cells.insert(len(cells.columns), name, numbers(scores), allow_duplicates=True)
-    heading = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
-    cells[heading] = [signed(value) for value in gain[places].tolist()]
-    lists = _lists(compared, before, after, places)
-    opens = "both models' lists and the best order" if lists else None
-    lead = leading(opens, _rest(len(gain), len(places), before, after))
-    caption = f"Users by {result.name} of {best}, the best first{last(trivial)}"
-    return Section("users", "User by user", lead, [UserTable(ShownTable(caption, cells), lists)])
+    columns = [(name, result.scores[places, result.models.index(name)]) for name in shown]
+    less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
+    return user_section(
+        f"{result.name} of {best}",
+        named(compared.first.users, counts, places),
+        [
+            *((name, [number(one) for one in scores.tolist()]) for name, scores in columns),
+            (less, [signed(one) for one in gain[places].tolist()]),
+        ],
+        trivial=trivial,
+        lists=UserLists(
+            "both models' lists and the best order", _lists(compared, before, after, places)
+        ),
+        rest=_rest(len(gain), len(places), before, after),
+    )
 
 
 def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:

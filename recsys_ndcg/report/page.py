@@ -6,7 +6,7 @@ import platform
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from recsys_ndcg.report.reproducing import evaluation_code
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.rendering.document import Document
@@ -120,49 +120,72 @@ def _by_activity(report: Report) -> Iterator[Section]:
 def _users(report: Report) -> Section:
     """Return the section of the users."""
     scores = report.audited.full_scores
-    ids, counts = scores.users, scores.counts
+    score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
+    counts = scores.counts
     sign = 1 if scores.measurements[0].metric.greater_is_better else -1
-    score, z = scores.per_user[:, 0], scores.z[:, 0]
-    places = both_ends(sign * score, sign * z, scores.trivial[:, 0], counts.n_items)
-    columns = {
-        "chance": scores.roles["chance"][places, 0],
-        "adjusted": scores.adjusted[places, 0],
-        "z": z[places],
-    }
-    first, *others = report.metrics
-    cells = pd.DataFrame(
-        {
-            **named(ids, counts, places),
-            first: numbers(score[places]),
-            **{
-                name: numbers(values)
-                for name, values in columns.items()
-                if not np.isnan(values).all()
-            },
-        }
-    )
-    for place, name in enumerate(others, 1):
-        cells.insert(
-            len(cells.columns),
-            name,
-            numbers(scores.per_user[places, place]),
-            allow_duplicates=True,
-        )
-    lists = side_by_side(report.audited, places)
-    shown = None
+    places = both_ends(sign * score, sign * z, trivial, counts.n_items)
+    beside = {"chance": scores.roles["chance"][:, 0], "adjusted": scores.adjusted[:, 0], "z": z}
+    columns = [
+        (report.metrics[0], score),
+        *((name, own) for name, own in beside.items() if not np.isnan(own[places]).all()),
+        *zip(report.metrics[1:], scores.per_user.T[1:], strict=True),
+    ]
+    lists, shown = side_by_side(report.audited, places), None
     if lists is not None:
         sides = {"the model's list": lists.own, "the best order": lists.ideal}
         shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
-    opens = f"the first {DEPTH} ranks beside the best order" if shown else None
-    lead = leading(opens, _rest(len(ids), len(places)))
-    table = ShownTable(f"Users by {first}, the best first{last(scores.trivial[places, 0])}", cells)
-    return Section("users", "User by user", lead, [UserTable(table, shown)])
+    return user_section(
+        report.metrics[0],
+        named(scores.users, counts, places),
+        [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
+        trivial=trivial[places],
+        lists=UserLists(f"the first {DEPTH} ranks beside the best order", shown),
+        rest=_rest(len(score), len(places)),
+    )
 
 
-def last(trivial: Flags) -> str:
-    """Return who stands at the end, if anybody is trivial."""
+class UserLists(NamedTuple):
+    """What one sees of a user who is opened, and the lists, if there are any."""
+
+    what: str
+    packed: dict[str, Any] | None
+
+
+def user_section(  # noqa: PLR0913 - all that stands in it
+    whose: str,
+    users: dict[str, list[str]],
+    columns: Iterable[tuple[str, list[str]]],
+    *,
+    trivial: Flags,
+    lists: UserLists,
+    rest: str,
+) -> Section:
+    """Return the section of the users, a row each.
+
+    Parameters
+    ----------
+    whose : str
+        By what they are in order.
+    users : dict
+        Who they are, as `named` returns it.
+    columns : iterable of pairs
+        Headings, of which two may be the same, with a text for each user.
+    trivial : bool array
+        For whom every order scores the same: those stand last.
+    lists : UserLists
+        Their lists.
+    rest : str
+        Where all others are.
+    """
+    cells = pd.DataFrame(users)
+    for name, texts in columns:
+        cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
     n_last = int(trivial.sum())
-    return f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
+    last = f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
+    opens = _NO_LISTS if lists.packed is None else f"Open a user to see {lists.what}."
+    lead = f"Sort by a heading, or search for an id. {opens} {rest}".rstrip()
+    table = ShownTable(f"Users by {whose}, the best first{last}", cells)
+    return Section("users", "User by user", lead, [UserTable(table, lists.packed)])
 
 
 def _rest(n_users: int, n_shown: int) -> str:
@@ -211,17 +234,6 @@ def named(users: Ids, counts: ListCounts, places: Positions) -> dict[str, list[s
         "items": [str(one) for one in counts.n_items[places].tolist()],
         **known,
     }
-
-
-def numbers(values: Floats) -> list[str]:
-    """Return numbers as text."""
-    return [number(value) for value in values.tolist()]
-
-
-def leading(opens: str | None, rest: str) -> str:
-    """Return how the users are read: what one sees of each, and where the others are."""
-    found = f"Open a user to see {opens}." if opens else _NO_LISTS
-    return f"Sort by a heading, or search for an id. {found} {rest}".rstrip()
 
 
 # How to get the same
