@@ -95,12 +95,15 @@ def head_of(told: dict[str, Any], audit: Audit) -> dict[str, Any]:
 
 def columns_of(audit: Audit) -> list[tuple[tuple[str, ...], NDArray[Any]]]:
     """Return what there is of every user, each column under where it stands in a file."""
+    scores = audit.kept_scores
     kinds = dict.fromkeys(PARTS, "scores") | dict.fromkeys(ORDERS, "orders")
     found: list[tuple[tuple[str, ...], NDArray[Any]]] = []
-    for name, column in audit.kept_scores.columns().items():
-        table, _, metric = name.partition(".")
-        keys = (kinds[table], table, metric) if metric else ("lists", name)
-        found.append((keys, column))
+    for name, column in scores.columns().items():
+        if name in kinds:
+            metrics = zip(scores.names, column.T, strict=True)
+            found += [((kinds[name], name, metric), each) for metric, each in metrics]
+        else:
+            found.append((("lists", name), column))
     return found
 
 

@@ -181,23 +181,15 @@ class Scores(Record):
         return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return all but the ids of the users as columns, an entry per user, to be saved.
+        """Return all but measurements and users as arrays with an entry or a row per user.
 
-        Returns
-        -------
-        dict of str to array
-            ``"n_items"`` and the other counts; ``"truth"`` if it is known; and by metric, in the
-            order of the measurements, ``"numerator.ndcg@10"`` and so on, ``"chance.ndcg@10"`` and
-            so on, whichever roles there are.
+        Files hold them: the counts by their names, ``"truth"`` if it is known, and a table by the
+        name of each part and role.
         """
-        found = {name: getattr(self.counts, name) for name in LISTS}
-        if self.truth is not None:
-            found["truth"] = self.truth
-        tables = {name: getattr(self, name) for name in PARTS} | dict(self.roles)
-        for name, table in tables.items():
-            columns = zip(self.names, table.T, strict=True)
-            found |= {f"{name}.{metric}": column for metric, column in columns}
-        return found
+        counts = {name: getattr(self.counts, name) for name in LISTS}
+        truth = {} if self.truth is None else {"truth": self.truth}
+        parts = {name: getattr(self, name) for name in PARTS}
+        return {**counts, **truth, **parts, **self.roles}
 
     @classmethod
     def from_columns(
@@ -206,19 +198,14 @@ class Scores(Record):
         users: Ids,
         columns: Mapping[str, NDArray[Any]],
     ) -> Scores:
-        """Return the scores that `columns` took apart, whichever roles they hold."""
-        names = [str(one) for one in measurements]
-        tables = dict.fromkeys(name.partition(".")[0] for name in columns if "." in name)
-        filled = {
-            table: np.column_stack([columns[f"{table}.{name}"] for name in names])
-            for table in tables
-        }
+        """Return the scores that `columns` took apart, whichever roles they have."""
+        tables = {name: one for name, one in columns.items() if one.ndim > 1}
         return cls(
             measurements,
             users,
-            **{name: filled.pop(name) for name in PARTS},
+            **{name: tables.pop(name) for name in PARTS},
             counts=ListCounts(**{name: columns[name] for name in LISTS}),
-            roles=filled,
+            roles=tables,
             truth=columns.get("truth"),
         )
 
