@@ -10,7 +10,6 @@ from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.rendering.exports import form_of, per_user_file
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import build_report
 from recsys_ndcg.scale.doors import door_of, is_files, is_pair, paths_of
@@ -166,6 +165,8 @@ def _written(per_user: str | Path | None, work: Callable[[], Report]) -> Report:
     """Return a report whose users are written to a file, of a form that is looked at before."""
     if per_user is None:
         return work()
+    from recsys_ndcg.rendering.exports import form_of, per_user_file  # noqa: PLC0415 - rarely needed
+
     form = form_of(os.fspath(per_user))
     report = work()
     write_whole(per_user, per_user_file(report.per_user, form))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from recsys_ndcg.cli import options
-from recsys_ndcg.cli.parameters import METRIC_NAMES, plan_of
+from recsys_ndcg.cli.data import check_there, check_way, files_of
+from recsys_ndcg.cli.models import Entries, Margin, Users, read_entry
+from recsys_ndcg.cli.options import METRIC_NAMES, names_of, plan_of
 from recsys_ndcg.cli.process import complain
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, about, is_number, warn_of_some
+from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from recsys_ndcg.cli.parameters import Choices
-    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.cli.data import DataOptions, Written
+    from recsys_ndcg.cli.options import Choices
+    from recsys_ndcg.comparison.verdict import Gate
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
@@ -83,7 +87,7 @@ class Limit(NamedTuple):
 
     def gate(self, mean: float, users: int, of: str = "") -> Gate:
         """Tell whether a mean passes."""
-        from recsys_ndcg.comparison.gate import Gate
+        from recsys_ndcg.comparison.verdict import Gate
 
         name = str(self.metric)
         if math.isnan(mean):
@@ -129,7 +133,7 @@ def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
     """
     from recsys_ndcg.metrics import parse
 
-    found = [one for name in options.names_of([text]) for one in parse(name, k)]
+    found = [one for name in names_of([text]) for one in parse(name, k)]
     if len(found) != 1:
         told = f": {', '.join(map(str, found))}" if found else ""
         msg = f"{option} {text}: that is {len(found)} metrics{told}. Name one, such as ndcg@10."
@@ -174,7 +178,7 @@ def need_margin(margin: float | None) -> None:
     Raises
     ------
     InvalidInputError
-        It is missing, or no number above 0.
+        It is missing.
     """
     if margin is None:
         msg = (
@@ -182,21 +186,6 @@ def need_margin(margin: float | None) -> None:
             "--margin 0.005."
         )
         raise InvalidInputError(msg)
-    checked_margin(margin)
-
-
-def checked_margin(margin: float) -> float:
-    """Return a margin.
-
-    Raises
-    ------
-    InvalidInputError
-        It is no number above 0.
-    """
-    if not is_number(margin) or margin <= 0:
-        msg = f"--margin must be a number above 0, such as 0.005, not {shown(margin)}."
-        raise InvalidInputError(msg)
-    return margin
 
 
 def gated_plan(
@@ -211,6 +200,127 @@ def gated_plan(
     plan = plan_of(choices, [*wanted, *map(str, metrics)], k)
     needed = any(one.needs_threshold for one in metrics)
     return replace(plan, by_default=names is None and not needed)
+
+
+@dataclass(frozen=True)
+class Replacing:
+    """What was measured before, and how far behind it one may be."""
+
+    fail_if_worse: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 unless it is shown that this is not worse than BASELINE, a file of "
+            "predictions or a saved report, by --margin or more.",
+            metavar="BASELINE",
+        ),
+    ] = None
+    metric: GateMetric = None
+    margin: Margin = None
+    alpha: Annotated[
+        float, typer.Option(help="How often what is worse by the margin may pass.")
+    ] = 0.05
+    users: Users = "all"
+
+    def read(self, source: DataOptions, written: Written, k: Sequence[int]) -> Older:
+        """Return what was measured before, or nothing.
+
+        Raises
+        ------
+        InvalidInputError
+            An option cannot be used, or has no baseline to be about; or a file is not there.
+        """
+        metric = None
+        if self.fail_if_worse is None:
+            given = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+            if given:
+                msg = f"--{given[0]} is about --fail-if-worse, which is not given."
+                raise InvalidInputError(msg)
+        else:
+            from recsys_ndcg.comparison.reading_models import check_options
+
+            need_margin(self.margin)
+            Testing(alpha=self.alpha)
+            check_options(users=self.users, margin=self.margin)
+            metric = None if self.metric is None else metric_of(self.metric, "--metric", k)
+        return Older(self, metric, _entries(source, written, self.fail_if_worse))
+
+
+@dataclass(frozen=True)
+class Older:
+    """What was measured before, if that is asked for.
+
+    Parameters
+    ----------
+    options : Replacing
+        How it is compared.
+    metric : Metric, optional
+        In what; the first that is measured by default.
+    entries : Entries
+        What is measured now, and the older one.
+    """
+
+    options: Replacing
+    metric: Metric | None
+    entries: Entries
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """What must be measured for it."""
+        return [] if self.metric is None else [self.metric]
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """What is read for it, by the option that names it."""
+        _, *others = self.entries.files.values()
+        return dict(zip(("--fail-if-worse",), others, strict=False))
+
+    def reports(self, plan: Plan, *, progress: bool = True) -> dict[str, Report]:
+        """Return the report of the older one by its name, if there is one.
+
+        Raises
+        ------
+        InvalidInputError
+            It cannot be read, or has other metrics.
+        """
+        _, *others = self.entries.files.items()
+        if not others:
+            return {}
+        metric = self.metric or plan.metrics[0]
+        part = tuple(one for one in plan.measurements if one.metric == metric)
+        older = replace(self.entries, given=tuple(others))
+        with about("") as said:
+            found = older.reports(replace(plan, measurements=part), [metric], progress=progress)
+        warn_of_some({"": [], **dict.fromkeys(found, said)})
+        return found
+
+    def gates(self, report: Report, others: Mapping[str, Report]) -> Iterator[Gate]:
+        """Tell whether it is shown that a report is not worse than the older one."""
+        metric = report.metrics[0] if self.metric is None else str(self.metric)
+        options, name = self.options, next(iter(self.entries.files))
+        for other, before in others.items():
+            from recsys_ndcg.comparison.reading_models import compare
+
+            found = compare(
+                {other: before, name: report},
+                metrics=[metric],
+                alpha=options.alpha,
+                progress=False,
+                users=options.users,
+            )
+            yield found.not_worse(name, other, margin=options.margin)
+
+
+def _entries(source: DataOptions, written: Written, other: str | None) -> Entries:
+    """Return the file that is measured, and the older one if there is one."""
+    read = files_of(source)
+    check_way(read)
+    *_, measured = read.values()
+    if other is None:
+        return Entries((("", measured),), source, written)
+    entries = Entries((("", measured), read_entry(other)), source, written)
+    for path in (*read.values(), *entries.files.values()):
+        check_there(path)
+    return entries
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:

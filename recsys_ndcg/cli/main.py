@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from recsys_ndcg.errors import MissingExtraError, needing
 
@@ -14,13 +17,12 @@ try:
 except MissingExtraError as error:
     sys.exit(str(error))
 
-from recsys_ndcg.cli import options
-from recsys_ndcg.cli.grouping import flattened
-from recsys_ndcg.cli.process import ended, prepared, say
+from recsys_ndcg.cli.options import spread
+from recsys_ndcg.cli.process import OPTIONS, ended, prepared, say
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _NAME = "recsys-ndcg"
 #: Each with what somebody may type; \b keeps the lines as they are.
@@ -118,10 +120,68 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
     return app
 
 
+def flattened(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose parameters that are dataclasses became their fields.
+
+    Typer reads one option from each parameter; the command still gets the dataclasses.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Size:
+    ...     width: int = 3
+    >>> @flattened
+    ... def draw(size: Size, sign: str = "x") -> None:
+    ...     print(size.width * sign)
+    >>> draw(width=2, sign="o")
+    oo
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters: list[Parameter] = []
+    for name, given in signature(command).parameters.items():
+        if name in groups:
+            kinds = get_type_hints(groups[name], include_extras=True)
+            parameters += [_parameter(one, kinds[one.name]) for one in fields(groups[name])]
+        else:
+            parameters.append(given.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+
+    typed = {one.name: _typed(one) for one in parameters}
+
+    @wraps(command)
+    def called(**values: Any) -> None:
+        made = {
+            name: kind(**{one.name: values.pop(one.name) for one in fields(kind)})
+            for name, kind in groups.items()
+        }
+        OPTIONS.set(typed)
+        command(**made, **values)
+
+    vars(called)["__signature__"] = Signature(parameters)
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    return called
+
+
+def _parameter(one: Field[Any], kind: Any) -> Parameter:
+    default = Parameter.empty if one.default is MISSING else one.default
+    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _typed(one: Parameter) -> str:
+    """Return how an option is typed."""
+    for declared in getattr(one.annotation, "__metadata__", ()):
+        # typer takes the first name as the default, as long as it has not read the annotation
+        for name in (declared.default, *(declared.param_decls or ())):
+            if isinstance(name, str):
+                return name
+    return f"--{one.name.replace('_', '-')}"
+
+
 def main() -> None:
     """Run the command line."""
     prepared()
     words = sys.argv[1:] or ["--help"]
     asked = words[:1] if words[0] in _COMMANDS else _COMMANDS
     how = {"prog_name": _NAME, "standalone_mode": False}
-    sys.exit(ended(lambda: application(asked)(options.spread(words), **how)))
+    sys.exit(ended(lambda: application(asked)(spread(words), **how)))

@@ -1,15 +1,18 @@
-"""Options as text: ``key=value`` from the command line to a Convention."""
+"""The options that several commands have, and what their texts mean."""
 
 from __future__ import annotations
 
 import re
 import sys
-from dataclasses import fields
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
+import typer
+
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,128 @@ _OWN = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
 )
 _COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of map(...)
+#: The last two for programs: they get every digit, and no words around the table.
+FORMATS = ("text", "markdown", "latex", "csv", "json")
+
+
+def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what a shell completes a word with: those of the names that begin like it.
+
+    They are looked up when a shell asks, as that takes longer than to show the help.
+    """
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def _metrics() -> Iterable[str]:
+    from recsys_ndcg.metrics import METRICS
+
+    return METRICS
+
+
+def _presets() -> Iterable[str]:
+    from recsys_ndcg.convention.presets import PRESETS
+
+    return PRESETS
+
+
+METRIC_NAMES = beginning(_metrics)
+FORMAT_NAMES = beginning(lambda: FORMATS)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Every choice that moves a number."""
+
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="From which true value an item is relevant: metrics such as precision and recall "
+            "need it unless every true value is 0 or 1."
+        ),
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
+            "presets' lists them.",
+            autocompletion=beginning(_presets),
+        ),
+    ] = None
+    convention: Annotated[
+        list[str] | None,
+        typer.Option(help="A choice such as gain=linear; may be repeated."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Style:
+    """How what was found is shown."""
+
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help=f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
+            autocompletion=FORMAT_NAMES,
+        ),
+    ] = "text"
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="The table alone: no remarks, no warnings.")
+    ] = False
+    full_signature: Annotated[
+        bool, typer.Option("--full-signature", help="Every choice, also the usual ones.")
+    ] = False
+
+
+Cutoffs = Annotated[
+    list[str] | None,
+    typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
+]
+
+
+@dataclass(frozen=True)
+class MetricOptions:
+    """What is measured."""
+
+    k: Cutoffs = None
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Such as ndcg,precision@5,rr; may be repeated, and the first decides. "
+            "'recsys-ndcg metrics' lists them.",
+            autocompletion=METRIC_NAMES,
+        ),
+    ] = None
+
+    @property
+    def ks(self) -> list[int]:
+        """The cutoffs."""
+        return cutoffs(self.k or ["10"])
+
+    @property
+    def names(self) -> list[str] | None:
+        """The metrics, if any is named."""
+        return names_of(self.metrics) if self.metrics else None
+
+
+Format = Annotated[
+    str,
+    typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=FORMAT_NAMES),
+]
+
+
+def checked_form(form: str) -> str:
+    """Return the name of a format.
+
+    Raises
+    ------
+    InvalidInputError
+        There is none of that name.
+    """
+    if form.lower() not in FORMATS:
+        msg = f"--format: there is no {form!r}. {nearest(form.lower(), FORMATS)}"
+        raise InvalidInputError(msg)
+    return form.lower()
 
 
 def pairs_from(text: str, option: str) -> dict[str, str] | None:
@@ -83,13 +208,7 @@ def _is_metric(word: str) -> bool:
 _TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
 
 
-def plan_from(
-    metrics: Sequence[str] | None,
-    k: Sequence[int],
-    threshold: float | None,
-    preset: str | None = None,
-    choices: Sequence[str] = (),
-) -> Plan:
+def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -> Plan:
     """Return what the options ask for: metrics under a preset or a signature, with some choices.
 
     Under a preset each metric is measured as that library measures it. A text of choices may hold
@@ -99,27 +218,25 @@ def plan_from(
 
     Examples
     --------
-    >>> plan = plan_from(["ndcg", "ap"], [10], 4, "catboost", ["short_list=k"])
+    >>> plan = plan_of(Choices(4, "catboost", ["short_list=k"]), ["ndcg", "ap"], [10])
     >>> [(str(one), one.convention.undefined) for one in plan.measurements]
     [('ndcg@10', 1.0), ('ap@10', 0.0)]
     """
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Plan
 
-    choices = [choice.removeprefix("yours: ") for choice in choices]
-    signed = [choice for choice in choices if _is_signature(choice)]
-    if len(signed) + (preset is not None) > 1:
+    texts = [text.removeprefix("yours: ") for text in choices.convention or ()]
+    convention: Convention | str | None = choices.preset
+    if len([*filter(_is_signature, texts)]) + (convention is not None) > 1:
         msg = "A preset or a signature already holds every choice: give one of them."
         raise InvalidInputError(msg)
-    convention: Convention | str | None = preset
     given: dict[str, str] = {}
-    for choice in choices:
-        if _is_signature(choice):
-            convention = Convention.from_signature(choice)
+    for text in texts:
+        if _is_signature(text):
+            convention = Convention.from_signature(text)
         else:
-            given.update(pairs_from(choice, "--convention") or {})
-    if threshold is None:
-        threshold = threshold_of(choices)
+            given.update(pairs_from(text, "--convention") or {})
+    threshold = threshold_of(texts) if choices.threshold is None else choices.threshold
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     return plan.under(**{key: _value(key, text) for key, text in given.items()})
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recsys_ndcg.cli.data import is_dash, same_file
 from recsys_ndcg.cli.process import emit, out, say
-from recsys_ndcg.cli.source import is_dash, same_file
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.errors.visible import visible
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from recsys_ndcg.cli.parameters import Style
+    from recsys_ndcg.cli.options import Style
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.rendering.document import Document
     from recsys_ndcg.report.report import Report

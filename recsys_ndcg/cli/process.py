@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
+
+#: How the parameters of a command are typed.
+OPTIONS: ContextVar[dict[str, str]] = ContextVar("OPTIONS")
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
@@ -72,11 +77,18 @@ def told(*, quiet: bool = False) -> Iterator[None]:
         try:
             yield
         except RecsysNdcgError as error:
-            complain("error", str(error))
+            complain("error", _with_option(str(error)))
             raise typer.Exit(_WRONG) from None
         finally:
             for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
                 complain("warning", message)
+
+
+def _with_option(message: str) -> str:
+    """Return a message with the option in place of the parameter that it begins with."""
+    found = re.match(r"(\w+)(?==| must be )", message)
+    name = found[0] if found else ""
+    return OPTIONS.get({}).get(name, name) + message.removeprefix(name)
 
 
 def ended(command: Callable[[], int | None]) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.ids import in_common
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +49,6 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
     InvalidInputError
         They were measured on other ratings, other users, or in another way; or share no metric.
     """
-    if users not in USERS:
-        msg = f"users must be 'all' or 'common', not {shown(users)}."
-        raise InvalidInputError(msg)
     shared, others = _shared_metrics(found)
     found = {name: one.in_metrics(shared) for name, one in found.items()}
     _check_signatures(found)

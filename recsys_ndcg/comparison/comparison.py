@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison import gate as gates
 from recsys_ndcg.comparison import storage
 from recsys_ndcg.comparison.common_users import CHANCE
-from recsys_ndcg.comparison.metric_comparison import Contest
+from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
-from recsys_ndcg.comparison.verdict import how_tested, verdict
+from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.report import tracking
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.comparison.models import Field
+    from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.signatures import Signature
     from recsys_ndcg.significance.testing import Testing
@@ -41,7 +40,7 @@ class Comparison:
 
     Parameters
     ----------
-    field : Field
+    compared : ComparedModels
         The models that meet, and how they are compared.
 
     Attributes
@@ -57,42 +56,42 @@ class Comparison:
         The answer in two sentences.
     """
 
-    field: Field
+    compared: ComparedModels
 
     @property
     def models(self) -> list[str]:
         """The names of the models, as they were given."""
-        return self.field.models
+        return self.compared.models
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics; the first decides."""
-        return self.field.metrics
+        return self.compared.metrics
 
     @property
     def users(self) -> Ids:
         """The users who are compared."""
-        return self.field.first.users
+        return self.compared.first.users
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """How each metric was computed, of the first model: the others agree in what is read."""
-        return dict(zip(self.field.first.names, self.field.first.signatures, strict=True))
+        return dict(zip(self.compared.first.names, self.compared.first.signatures, strict=True))
 
     @property
     def baseline(self) -> str:
         """Against which model users are won and lost."""
-        return self.field.baseline
+        return self.compared.baseline
 
     @property
     def leaderboard(self) -> pd.DataFrame:
         """A row per model in the first metric, by tier, and in each the best mean first."""
-        return self.field.leaderboards[self.metrics[0]].copy()
+        return self.compared.leaderboards[self.metrics[0]].copy()
 
     @property
     def leaderboards(self) -> dict[str, pd.DataFrame]:
         """The same for each metric."""
-        return {name: table.copy() for name, table in self.field.leaderboards.items()}
+        return {name: table.copy() for name, table in self.compared.leaderboards.items()}
 
     @property
     def pairwise(self) -> pd.DataFrame:
@@ -107,7 +106,7 @@ class Comparison:
         and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
-        return self.field.pairwise.copy()
+        return self.compared.pairwise.copy()
 
     def intervals(
         self,
@@ -143,11 +142,11 @@ class Comparison:
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        contests = list(self.field.contests.values())
+        by_metric = list(self.compared.by_metric.values())
         if method == "t":
-            return over_users(contests, level)
+            return over_users(by_metric, level)
         options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
-        return resampled(contests, level=level, **options, progress=progress)
+        return resampled(by_metric, level=level, **options, progress=progress)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -156,24 +155,24 @@ class Comparison:
             name: pd.DataFrame(
                 np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
             )
-            for name, one in self.field.contests.items()
+            for name, one in self.compared.by_metric.items()
         }
         return pd.concat(tables, axis=1, names=["metric", "model"])
 
     @property
     def verdict(self) -> str:
         """The answer in two sentences, of the first metric."""
-        return verdict(self.field.deciding)
+        return verdict(self.compared.deciding)
 
     @property
     def how(self) -> Testing:
         """The test, the correction, the level, the draws and their seed."""
-        return self.field.how
+        return self.compared.how
 
     @property
     def tested_by(self) -> str:
         """The test, the correction and the level, in words."""
-        return how_tested(self.field.deciding)
+        return how_tested(self.compared.deciding)
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -189,7 +188,7 @@ class Comparison:
         InvalidInputError
             The comparison was made without ``by=``.
         """
-        return self.field.segments.copy()
+        return self.compared.segments.copy()
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -202,18 +201,18 @@ class Comparison:
         InvalidInputError
             The comparison is not of an experiment, or was read from a file.
         """
-        if self.field.runs is None:
+        if self.compared.runs is None:
             msg = (
                 "Only what rn.experiment() returns has runs; those of a folder are in "
                 "rn.load_runs(folder).table."
             )
             raise InvalidInputError(msg)
-        return self.field.runs.copy()
+        return self.compared.runs.copy()
 
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
-        return remarks(self.field)
+        return remarks(self.compared)
 
     def movers(
         self,
@@ -253,9 +252,9 @@ class Comparison:
         {'bob': 0.331, 'ann': -0.314}
         """
         check_whole("n", n, 1)
-        name = self.field.metric(metric)
-        before, after = self.field.both(name, a, b)
-        entered = self.field.contenders
+        name = self.compared.metric(metric)
+        before, after = self.compared.both(name, a, b)
+        entered = self.compared.contenders
         return movers((before, after), (entered[before], entered[after]), name, int(n))
 
     def overlap(
@@ -293,7 +292,7 @@ class Comparison:
         """
         lists = {
             name: one.lists_for(name)
-            for name, one in self.field.contenders.items()
+            for name, one in self.compared.contenders.items()
             if one.report is not None or name != CHANCE
         }
         table = overlaps(lists, k, p)
@@ -309,7 +308,7 @@ class Comparison:
         margin: float | None = None,
         metric: str | Metric | None = None,
         alpha: float | None = None,
-    ) -> gates.Gate:
+    ) -> Gate:
         """Tell whether it is shown that a model is not worse than another by a margin or more.
 
         Parameters
@@ -343,25 +342,25 @@ class Comparison:
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = gates.check_margin(self.field.margin if margin is None else margin)
-        other = self.field.model(self.field.baseline if than is None else than)
-        model = self.field.model(model)
+        margin = check_margin(self.compared.margin if margin is None else margin)
+        other = self.compared.model(self.compared.baseline if than is None else than)
+        model = self.compared.model(model)
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
-        pair = {name: self.field.contenders[name] for name in (model, other)}
-        level = self.field.how.alpha if alpha is None else alpha
-        how = replace(self.field.how, test="t", correction="none", alpha=level)
-        contest = Contest.of(self.field.metric(metric), pair, how, margin)
-        return gates.not_worse(contest, model, other, margin)
+        pair = {name: self.compared.contenders[name] for name in (model, other)}
+        level = self.compared.how.alpha if alpha is None else alpha
+        how = replace(self.compared.how, test="t", correction="none", alpha=level)
+        result = MetricComparison.of(self.compared.metric(metric), pair, how, margin)
+        return not_worse(result, model, other, margin)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""
-        return self.signatures[self.field.metric(metric)]
+        return self.signatures[self.compared.metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
         """Return the answer in two sentences, of any metric."""
-        return verdict(self.field.contests[self.field.metric(metric)])
+        return verdict(self.compared.by_metric[self.compared.metric(metric)])
 
     def plot(  # noqa: PLR0913 - one or the other, by kind
         self,
@@ -408,10 +407,12 @@ class Comparison:
         )
 
         check_kind(kind)
-        name = self.field.metric(metric)
+        name = self.compared.metric(metric)
         if kind == "trade-off":
-            return traded_off(self.field, name, self.field.other_metric(name, against), colour)
-        return plotted(self.field, kind, name, *self.field.both(name, a, b))
+            return traded_off(
+                self.compared, name, self.compared.other_metric(name, against), colour
+            )
+        return plotted(self.compared, kind, name, *self.compared.both(name, a, b))
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
@@ -492,7 +493,7 @@ class Comparison:
         >>> {name: round(found[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
-        boards = self.field.leaderboards
+        boards = self.compared.leaderboards
         tables = {
             model: pd.DataFrame({name: one.loc[model] for name, one in boards.items()}).T
             for model in self.models
@@ -511,7 +512,7 @@ class Comparison:
         >>> told["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
-        return told(self, self.field)
+        return told(self, self.compared)
 
     def save(self, path: str | Path) -> None:
         """Write the comparison as JSON: what it says to be read, the scores of users packed.
@@ -522,7 +523,7 @@ class Comparison:
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        storage.write(self.to_dict(), self.field, path)
+        storage.write(self.to_dict(), self.compared, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
@@ -555,4 +556,4 @@ class Comparison:
         from recsys_ndcg.rendering.forms import render  # noqa: PLC0415
 
         kind = PAIRS if pairs else LEADERBOARD
-        return render(comparison_document(self, self.field.metric(metric), [kind]), form)
+        return render(comparison_document(self, self.compared.metric(metric), [kind]), form)

@@ -28,7 +28,7 @@ _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 
 
 @dataclass(frozen=True, eq=False)
-class Contest(Record):
+class MetricComparison(Record):
     """The scores of all models in one metric: tables of shape (n_users, n_models).
 
     Parameters
@@ -70,7 +70,7 @@ class Contest(Record):
         margin: float | None,
         *,
         progress: bool = True,
-    ) -> Contest:
+    ) -> MetricComparison:
         """Return one metric of aligned contenders."""
         first, *_ = found.values()
         place = first.at(name)
@@ -81,7 +81,7 @@ class Contest(Record):
         tables |= {"how": how, "margin": margin, "progress": progress}
         return cls(name, first.metrics[place], tuple(found), **tables)
 
-    def among(self, users: Flags) -> Contest:
+    def among(self, users: Flags) -> MetricComparison:
         """Return the same of some users."""
         tables = {table: getattr(self, table)[users] for table in TABLES}
         return replace(self, **tables)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.comparison.metric_comparison import Contest
+from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.segments import segmented
 from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class ComparedModels:
     """The models that meet, aligned by user, and how they are compared.
 
     Parameters
@@ -79,34 +79,36 @@ class Field:
         return list(self.first.names)
 
     @lazy
-    def contests(self) -> dict[str, Contest]:
+    def by_metric(self) -> dict[str, MetricComparison]:
         """Each metric, with what the tests say of it."""
         return {
-            name: Contest.of(name, self.contenders, self.how, self.margin, progress=self.progress)
+            name: MetricComparison.of(
+                name, self.contenders, self.how, self.margin, progress=self.progress
+            )
             for name in self.metrics
         }
 
     @property
-    def deciding(self) -> Contest:
+    def deciding(self) -> MetricComparison:
         """The first metric."""
-        return self.contests[self.metrics[0]]
+        return self.by_metric[self.metrics[0]]
 
     @lazy
     def leaderboards(self) -> dict[str, pd.DataFrame]:
         """A row per model, by metric."""
         return {
             name: leaderboard(
-                contest,
+                result,
                 self.baseline,
                 {model: one.runs[:, one.at(name)] for model, one in self.contenders.items()},
             )
-            for name, contest in self.contests.items()
+            for name, result in self.by_metric.items()
         }
 
     @lazy
     def pairwise(self) -> pd.DataFrame:
         """A row per metric and pair of models."""
-        return pd.concat([pairwise(one) for one in self.contests.values()], ignore_index=True)
+        return pd.concat([pairwise(one) for one in self.by_metric.values()], ignore_index=True)
 
     @lazy
     def segments(self) -> pd.DataFrame:
@@ -122,7 +124,7 @@ class Field:
             raise InvalidInputError(msg)
         with progress_bar(wanted=self.progress) as show:
             told = partial(show, "Testing segments")
-            return segmented(self.contests, self.groups, self.baseline, told)
+            return segmented(self.by_metric, self.groups, self.baseline, told)
 
     def both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
         """Return two models: the baseline and the best of the others, unless they are named.
@@ -133,8 +135,8 @@ class Field:
             There is no such model, or both are one.
         """
         before = self.model(self.baseline if a is None else a)
-        contest = self.contests[metric]
-        ordered = [contest.models[place] for place in best_first(contest)]
+        result = self.by_metric[metric]
+        ordered = [result.models[place] for place in best_first(result)]
         after = self.model(next(one for one in ordered if one != before) if b is None else b)
         if before == after:
             msg = f"{before!r} is compared with itself: name two models, a= and b=."

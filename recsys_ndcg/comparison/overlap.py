@@ -12,8 +12,7 @@ from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
 from recsys_ndcg.input.dispatch import read_results
-from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.input.labels import check_same_ids
+from recsys_ndcg.input.ids import check_same_ids, column_of
 from recsys_ndcg.input.rows import Rows
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.placed_lists import PlacedLists

@@ -35,11 +35,11 @@ from recsys_ndcg.report.page import (
     leading,
     named,
     numbers,
-    options,
     reproduced,
     spread,
 )
-from recsys_ndcg.report.segments.built_in import BUILT_IN
+from recsys_ndcg.report.reproducing import options
+from recsys_ndcg.report.segments.user_groups import BUILT_IN
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.models import Field
+    from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.rendering.document import Document, Part
     from recsys_ndcg.report.explanation import Sides
 
@@ -78,33 +78,33 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    field, metric = comparison.field, comparison.metrics[0]
-    kinds = [LEADERBOARD, *([SEGMENTS] if field.groups is not None else [])]
+    compared, metric = comparison.compared, comparison.metrics[0]
+    kinds = [LEADERBOARD, *([SEGMENTS] if compared.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, how = brief.sections
-    contest = field.deciding
-    ordered = [field.models[place] for place in best_first(contest)]
+    result = compared.deciding
+    ordered = [compared.models[place] for place in best_first(result)]
     best = next(name for name in ordered if name != CHANCE)
-    before = field.baseline
+    before = compared.baseline
     after = next(name for name in ordered if name != before)
-    own = contest.models.index(best)
+    own = result.models.index(best)
     sections = [
         _leaderboard(comparison, board, before, after),
         _audited(comparison),
         *spread(
-            contest.scores[:, own],
-            contest.chance[:, own],
-            contest.name,
+            result.scores[:, own],
+            result.chance[:, own],
+            result.name,
             f"These are the scores of {best}.",
         ),
-        *_differences(field, before, after),
-        *_by_best(field, best),
-        *_by_activity(field, before, after),
+        *_differences(compared, before, after),
+        *_by_best(compared, best),
+        *_by_activity(compared, before, after),
         *segments,
-        _users(field, before, after, best),
-        *_movers(field, before, after),
-        *_trade_off(field),
-        reproduced(how, comparison_code(field), command),
+        _users(compared, before, after, best),
+        *_movers(compared, before, after),
+        *_trade_off(compared),
+        reproduced(how, comparison_code(compared), command),
     ]
     return replace(brief, sections=sections)
 
@@ -131,24 +131,24 @@ def _board(comparison: Comparison, metric: str, before: str, after: str) -> list
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
     shown = replace(table, cells=table.cells[order], left=1)
-    return [shown, *_drawn(comparison.field, "tiers", before, after, metric)]
+    return [shown, *_drawn(comparison.compared, "tiers", before, after, metric)]
 
 
 def _audited(comparison: Comparison) -> Section:
     """Return the section of the remarks, with the audit of each model that has one."""
     details: list[Part] = []
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
-    for model, one in [*comparison.field.contenders.items()][:most]:
+    for model, one in [*comparison.compared.contenders.items()][:most]:
         if one.report is not None:
-            parts = [Sentences(one.report.remarks), audit_table(one.report)]
+            parts: list[Part] = [Sentences(one.report.remarks), audit_table(one.report)]
             details.append(Details(f"The audit of {model}", parts))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
-def _movers(field: Field, before: str, after: str) -> list[Section]:
+def _movers(compared: ComparedModels, before: str, after: str) -> list[Section]:
     """Return the section of those who gain and lose most, nothing if nobody does."""
-    both, entered = (before, after), field.contenders
-    table = movers(both, (entered[before], entered[after]), field.metrics[0], _MOVERS).table
+    both, entered = (before, after), compared.contenders
+    table = movers(both, (entered[before], entered[after]), compared.metrics[0], _MOVERS).table
     if table.empty:
         return []
     values = [table.iloc[:, place].tolist() for place in range(5)]
@@ -170,43 +170,43 @@ def _movers(field: Field, before: str, after: str) -> list[Section]:
 
 
 def _drawn(
-    field: Field, kind: str, before: str, after: str, metric: str | None = None
+    compared: ComparedModels, kind: str, before: str, after: str, metric: str | None = None
 ) -> list[Part]:
     """Return a plot for a page, of the first metric unless one is named; nothing of nothing."""
     with suppress(InvalidInputError):
-        return [for_a_page(plotted(field, kind, metric or field.metrics[0], before, after))]
+        return [for_a_page(plotted(compared, kind, metric or compared.metrics[0], before, after))]
     return []
 
 
-def _differences(field: Field, before: str, after: str) -> list[Section]:
+def _differences(compared: ComparedModels, before: str, after: str) -> list[Section]:
     """Return the section of the users' differences between two models."""
-    found = _drawn(field, "differences", before, after)
-    found += _drawn(field, "scatter", before, after)
+    found = _drawn(compared, "differences", before, after)
+    found += _drawn(compared, "scatter", before, after)
     title = f"{after} against {before}, user by user"
     return [Section("differences", title, _DIFFERENCES, found)] if found else []
 
 
-def _by_best(field: Field, best: str) -> list[Section]:
+def _by_best(compared: ComparedModels, best: str) -> list[Section]:
     """Return the section of the best model's scores by cutoff, if its report is at hand."""
-    report = field.contenders[best].report
+    report = compared.contenders[best].report
     return [] if report is None else [*by_cutoff(report, f"This is {best}.")]
 
 
-def _by_activity(field: Field, before: str, after: str) -> list[Section]:
+def _by_activity(compared: ComparedModels, before: str, after: str) -> list[Section]:
     """Return the section of users with few and with many ratings."""
-    found = _drawn(field, "activity", before, after)
+    found = _drawn(compared, "activity", before, after)
     return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
 
 
-def _trade_off(field: Field) -> list[Section]:
+def _trade_off(compared: ComparedModels) -> list[Section]:
     """Return the section of two metrics against each other, where there are so many."""
-    first, *others = field.metrics
-    if not others or len(field.models) < 3:
+    first, *others = compared.metrics
+    if not others or len(compared.models) < 3:
         return []
     # another family says more than another cutoff
     other = next((one for one in others if _family(one) != _family(first)), others[0])
     with suppress(InvalidInputError):
-        chart = for_a_page(traded_off(field, first, other, None))
+        chart = for_a_page(traded_off(compared, first, other, None))
         return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
     return []
 
@@ -218,41 +218,41 @@ def _family(metric: str) -> str:
 # Users
 
 
-def _users(field: Field, before: str, after: str, best: str) -> Section:
+def _users(compared: ComparedModels, before: str, after: str, best: str) -> Section:
     """Return the section of the users: those whom it moves most, where they are too many.
 
     Parameters
     ----------
-    field : Field
+    compared : ComparedModels
         The models.
     before, after : str
         The two whose lists stand side by side, and whose difference is shown.
     best : str
         By whose scores the users are in order.
     """
-    contest, counts = field.deciding, field.first.counts
-    one, other = (contest.models.index(name) for name in (before, after))
-    gain = contest.scores[:, other] - contest.scores[:, one]
-    gained, then = contest.sign * gain, contest.sign * contest.scores[:, other]
+    result, counts = compared.deciding, compared.first.counts
+    one, other = (result.models.index(name) for name in (before, after))
+    gain = result.scores[:, other] - result.scores[:, one]
+    gained, then = result.sign * gain, result.sign * result.scores[:, other]
     places = both_ends(gained, then, gain == 0, counts.n_items)
-    column = contest.models.index(best)
-    trivial = contest.best[places, column] <= contest.chance[places, column]
-    own, items = contest.sign * contest.scores[places, column], counts.n_items[places]
+    column = result.models.index(best)
+    trivial = result.best[places, column] <= result.chance[places, column]
+    own, items = result.sign * result.scores[places, column], counts.n_items[places]
     # a long list is harder to order
     order = np.lexsort((-items, -own, trivial))
     places, trivial = places[order], trivial[order]
-    ranked = [contest.models[place] for place in best_first(contest)]
+    ranked = [result.models[place] for place in best_first(result)]
     shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    columns = {name: contest.scores[places, contest.models.index(name)] for name in shown}
-    cells = pd.DataFrame(named(field.first.users, counts, places))
+    columns = {name: result.scores[places, result.models.index(name)] for name in shown}
+    cells = pd.DataFrame(named(compared.first.users, counts, places))
     for name, scores in columns.items():
         cells.insert(len(cells.columns), name, numbers(scores), allow_duplicates=True)
     heading = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     cells[heading] = [signed(value) for value in gain[places].tolist()]
-    lists = _lists(field, before, after, places)
+    lists = _lists(compared, before, after, places)
     opens = "both models' lists and the best order" if lists else None
     lead = leading(opens, _rest(len(gain), len(places), before, after))
-    caption = f"Users by {contest.name} of {best}, the best first{last(trivial)}"
+    caption = f"Users by {result.name} of {best}, the best first{last(trivial)}"
     return Section("users", "User by user", lead, [UserTable(ShownTable(caption, cells), lists)])
 
 
@@ -265,9 +265,11 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
     )
 
 
-def _lists(field: Field, before: str, after: str, places: Positions) -> dict[str, Any] | None:
+def _lists(
+    compared: ComparedModels, before: str, after: str, places: Positions
+) -> dict[str, Any] | None:
     """Return both models' lists of some users, if both have some."""
-    sides = {name: _sides(field, name, places) for name in (after, before)}
+    sides = {name: _sides(compared, name, places) for name in (after, before)}
     found = {name: side for name, side in sides.items() if side is not None}
     if len(found) < len(sides):
         return None
@@ -277,8 +279,8 @@ def _lists(field: Field, before: str, after: str, places: Positions) -> dict[str
     return packed([*found, *ideal], first.weights.tolist(), lists)
 
 
-def _sides(field: Field, name: str, places: Positions) -> Sides | None:
-    contender = field.contenders[name]
+def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | None:
+    contender = compared.contenders[name]
     try:
         report = contender.report_for(name)
     except InvalidInputError:
@@ -294,25 +296,28 @@ def _sides(field: Field, name: str, places: Positions) -> Sides | None:
 # How to get the same
 
 
-def comparison_code(field: Field) -> str:
+def comparison_code(compared: ComparedModels) -> str:
     """Return the lines of Python that compare the same models of the same data."""
-    if field.made_by is not None:
-        return field.made_by
-    names = [name for name in field.models if name != "chance"]
-    folds = len(field.first.runs) > 1
+    if compared.made_by is not None:
+        return compared.made_by
+    names = [name for name in compared.models if name != "chance"]
+    folds = len(compared.first.runs) > 1
     what = "folds" if folds else "predictions"
     given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
     more = ["..."] if len(names) > _NAMED else []
-    tested, usual = vars(field.how), vars(Testing())
+    tested, usual = vars(compared.how), vars(Testing())
     how = [f"{name}={value!r}" for name, value in tested.items() if value != usual.get(name)]
-    more_how = [*([f"baseline={field.baseline!r}"] if field.baseline != names[0] else []), *how]
-    if field.margin is not None:
-        more_how.append(f"margin={field.margin!r}")
-    if field.groups is not None:
-        more_how.append(_by(field.groups.name))
+    more_how = [
+        *([f"baseline={compared.baseline!r}"] if compared.baseline != names[0] else []),
+        *how,
+    ]
+    if compared.margin is not None:
+        more_how.append(f"margin={compared.margin!r}")
+    if compared.groups is not None:
+        more_how.append(_by(compared.groups.name))
     models = "{" + ", ".join([*given, *more]) + "}"
     # folds were measured before they were compared
-    measured = [f"metrics={field.metrics!r}"] if folds else options(field.first.signatures)
+    measured = [f"metrics={compared.metrics!r}"] if folds else options(compared.first.signatures)
     calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])
 

@@ -11,10 +11,10 @@ from recsys_ndcg.report.plain import plain
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.models import Field
+    from recsys_ndcg.comparison.models import ComparedModels
 
 
-def told(comparison: Comparison, field: Field) -> dict[str, Any]:
+def told(comparison: Comparison, compared: ComparedModels) -> dict[str, Any]:
     """Return what a comparison says of all users; NaN becomes None."""
     return {
         "models": comparison.models,
@@ -22,12 +22,12 @@ def told(comparison: Comparison, field: Field) -> dict[str, Any]:
         "users": len(comparison.users),
         "baseline": comparison.baseline,
         "tested_by": comparison.tested_by,
-        "how": {**asdict(field.how), "margin": field.margin},
+        "how": {**asdict(compared.how), "margin": compared.margin},
         "leaderboards": {
             name: _rows(table.reset_index()) for name, table in comparison.leaderboards.items()
         },
         "pairwise": _rows(comparison.pairwise),
-        "segments": None if field.groups is None else _rows(comparison.segments.reset_index()),
+        "segments": None if compared.groups is None else _rows(comparison.segments.reset_index()),
         "verdict": comparison.verdict_in(comparison.metrics[0]),
         "remarks": comparison.remarks,
         "signatures": {name: comparison.signature(name).text for name in comparison.metrics},

@@ -21,19 +21,21 @@ from recsys_ndcg.rendering.plots import (
 if TYPE_CHECKING:
     import altair as alt
 
-    from recsys_ndcg.comparison.metric_comparison import Contest
-    from recsys_ndcg.comparison.models import Field
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
+    from recsys_ndcg.comparison.models import ComparedModels
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 _BETWEEN_TWO = ("differences", "scatter")
 
 
-def plotted(field: Field, kind: str, metric: str, before: str, after: str) -> alt.LayerChart:
+def plotted(
+    compared: ComparedModels, kind: str, metric: str, before: str, after: str
+) -> alt.LayerChart:
     """Return a plot of one metric.
 
     Parameters
     ----------
-    field : Field
+    compared : ComparedModels
         The models.
     kind : str
         One of `KINDS` but the trade-off.
@@ -49,30 +51,30 @@ def plotted(field: Field, kind: str, metric: str, before: str, after: str) -> al
     MissingExtraError
         Vega-Altair is not installed.
     """
-    contest = field.contests[metric]
-    if np.isnan(contest.scores).all():
+    result = compared.by_metric[metric]
+    if np.isnan(result.scores).all():
         msg = f"Nobody has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind in _BETWEEN_TWO:
-        return _of_two(field, contest, kind, before, after)
+        return _of_two(compared, result, kind, before, after)
     if kind == "activity":
-        return _by_activity(field, contest)
+        return _by_activity(compared, result)
     return intervals_by_tier(
-        _with_ends(field.leaderboards[metric]),
+        _with_ends(compared.leaderboards[metric]),
         metric,
-        float(means(contest.chance)[0]),  # of lists that differ, that of the first model
-        baselines=_baselines(field, metric),
-        lower_is_better=contest.sign < 0,
-        level=1 - field.how.alpha,
+        float(means(result.chance)[0]),  # of lists that differ, that of the first model
+        baselines=_baselines(compared, metric),
+        lower_is_better=result.sign < 0,
+        level=1 - compared.how.alpha,
     )
 
 
-def traded_off(field: Field, x: str, y: str, parameter: str | None) -> alt.LayerChart:
+def traded_off(compared: ComparedModels, x: str, y: str, parameter: str | None) -> alt.LayerChart:
     """Return a plot of two metrics.
 
     Parameters
     ----------
-    field : Field
+    compared : ComparedModels
         The models.
     x, y : str
         The metrics.
@@ -89,19 +91,19 @@ def traded_off(field: Field, x: str, y: str, parameter: str | None) -> alt.Layer
     if x == y:
         msg = f"A trade-off is between two metrics, not {x!r} and itself. Name another: against=."
         raise InvalidInputError(msg)
-    table = _with_ends(field.leaderboards[x], "x_").join(
-        _with_ends(field.leaderboards[y], "y_").set_index("model"), on="model"
+    table = _with_ends(compared.leaderboards[x], "x_").join(
+        _with_ends(compared.leaderboards[y], "y_").set_index("model"), on="model"
     )
     table = table.rename(columns={"x_mean": "x", "y_mean": "y"})
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
-    chosen = _parameter(field, parameter)
+    chosen = _parameter(compared, parameter)
     if chosen is not None:
-        values = [field.contenders[name].parameters.get(chosen) for name in table["model"]]
+        values = [compared.contenders[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
-    lower = field.contests[x].sign < 0, field.contests[y].sign < 0
-    level = 1 - field.how.alpha
+    lower = compared.by_metric[x].sign < 0, compared.by_metric[y].sign < 0
+    level = 1 - compared.how.alpha
     return trade_off(table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
@@ -128,39 +130,41 @@ def _with_ends(board: pd.DataFrame, before: str = "") -> pd.DataFrame:
     return table[["model", *numbers]].rename(columns={one: f"{before}{one}" for one in numbers})
 
 
-def _by_activity(field: Field, contest: Contest) -> alt.LayerChart:
-    activity = field.first.counts.activity
+def _by_activity(compared: ComparedModels, result: MetricComparison) -> alt.LayerChart:
+    activity = compared.first.counts.activity
     table = pd.DataFrame(
         {
-            "model": np.repeat(np.array(field.models, dtype=object), len(activity)),
-            "activity": np.tile(activity, len(field.models)),
-            "score": contest.scores.T.ravel(),
+            "model": np.repeat(np.array(compared.models, dtype=object), len(activity)),
+            "activity": np.tile(activity, len(compared.models)),
+            "score": result.scores.T.ravel(),
         }
     )
-    lower, level = contest.sign < 0, 1 - field.how.alpha
-    return score_by_activity(table, contest.name, lower_is_better=lower, level=level)
+    lower, level = result.sign < 0, 1 - compared.how.alpha
+    return score_by_activity(table, result.name, lower_is_better=lower, level=level)
 
 
-def _of_two(field: Field, contest: Contest, kind: str, before: str, after: str) -> alt.LayerChart:
-    one, other = (contest.scores[:, contest.models.index(name)] for name in (after, before))
+def _of_two(
+    compared: ComparedModels, result: MetricComparison, kind: str, before: str, after: str
+) -> alt.LayerChart:
+    one, other = (result.scores[:, result.models.index(name)] for name in (after, before))
     if np.isnan(one - other).all():
-        msg = f"No user has a score of both {after!r} and {before!r} in {contest.name}."
+        msg = f"No user has a score of both {after!r} and {before!r} in {result.name}."
         raise InvalidInputError(msg)
-    lower = contest.sign < 0
+    lower = result.sign < 0
     if kind == "scatter":
-        users = field.first.users.tolist()
+        users = compared.first.users.tolist()
         return a_against_b(
-            one, other, after, before, contest.name, users=users, lower_is_better=lower
+            one, other, after, before, result.name, users=users, lower_is_better=lower
         )
-    level = 1 - field.how.alpha
+    level = 1 - compared.how.alpha
     return difference_per_user(
-        one - other, after, before, contest.name, lower_is_better=lower, level=level
+        one - other, after, before, result.name, lower_is_better=lower, level=level
     )
 
 
-def _parameter(field: Field, wanted: str | None) -> str | None:
+def _parameter(compared: ComparedModels, wanted: str | None) -> str | None:
     """Return the parameter that is asked for, or the one of most values, None if none differs."""
-    told = [one.parameters for one in field.contenders.values()]
+    told = [one.parameters for one in compared.contenders.values()]
     names = list(dict.fromkeys(chain(*told)))
     if wanted is not None:
         if wanted not in names:
@@ -173,9 +177,9 @@ def _parameter(field: Field, wanted: str | None) -> str | None:
     return most if most is not None and distinct[most] > 1 else None
 
 
-def _baselines(field: Field, metric: str) -> dict[str, float]:
+def _baselines(compared: ComparedModels, metric: str) -> dict[str, float]:
     """Return the means of what needs no model, where a report knows some, chance apart."""
-    for one in field.contenders.values():
+    for one in compared.contenders.values():
         if one.report is not None and metric in one.report.metrics:
             others = one.report.baselines.drop("chance")[metric]
             return {str(name): float(mean) for name, mean in others.items()}

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from recsys_ndcg.comparison.common_users import CHANCE, aligned, with_chance
+from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.gate import check_margin
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.models import Field
+from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.comparison.over_runs import averaged
+from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
 from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured
@@ -21,16 +21,21 @@ from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.saved_files import is_saved
-from recsys_ndcg.report.segments import segments_of
 from recsys_ndcg.report.segments.user_columns import is_table
+from recsys_ndcg.report.segments.user_groups import segments_of
 from recsys_ndcg.scoring.plan import Plan, chosen_metrics
 from recsys_ndcg.significance.testing import Testing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     import pandas as pd
 
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 def compare(  # noqa: PLR0913 - the contract
@@ -130,15 +135,14 @@ def compare(  # noqa: PLR0913 - the contract
     bad    0.765         2          2     2
     """
     how = _how(test, correction, alpha=alpha, draws=draws, seed=seed)
-    if margin is not None:
-        check_margin(margin)
+    check_options(users=users, margin=margin)
     asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
     together = aligned(contenders_of(models, asked, least), users)
     entered = _with_baseline(together.contenders, baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     first = next(iter(entered))
-    field = Field(
+    compared = ComparedModels(
         entered,
         how,
         first if baseline is None else baseline,
@@ -148,7 +152,43 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(together.other_metrics),
         progress=progress,
     )
-    return Comparison(field)
+    return Comparison(compared)
+
+
+def check_options(
+    models: Collection[str] | None = None,
+    *,
+    users: str = "all",
+    margin: float | None = None,
+    baseline: str | None = None,
+) -> None:
+    """Refuse options of `compare` that cannot be used, before anything is measured.
+
+    Parameters
+    ----------
+    models : collection of str, optional
+        Their names, if they are known: the baseline is one of these, or chance.
+    users, margin, baseline
+        As in `compare`.
+
+    Raises
+    ------
+    InvalidInputError
+        One cannot be used.
+    """
+    if users not in USERS:
+        msg = f"users must be 'all' or 'common', not {shown(users)}."
+        raise InvalidInputError(msg)
+    if margin is not None:
+        check_margin(margin)
+    if models is not None and baseline != CHANCE:
+        _check_baseline(baseline, models)
+
+
+def _check_baseline(baseline: str | None, models: Collection[str]) -> None:
+    if baseline is not None and (not isinstance(baseline, str) or baseline not in models):
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
+        raise InvalidInputError(msg)
 
 
 def _how(test: str, correction: str | None, **choices: Any) -> Testing:
@@ -173,9 +213,7 @@ def _with_baseline(
     """Return the models with random order among them, if that is the baseline."""
     if baseline == CHANCE and CHANCE not in found:
         return with_chance(found)
-    if baseline is not None and (not isinstance(baseline, str) or baseline not in found):
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), found)}"
-        raise InvalidInputError(msg)
+    _check_baseline(baseline, found)
     return found
 
 
@@ -243,22 +281,33 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelS
     given = asked._asdict().items()
     lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
     asked = asked._replace(**lists)
+    parts = of_each_model(
+        entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
+    )
     found: dict[str, ModelScores] = {}
-    said = {}
-    with closing(followed(entries, "Evaluating", len(entries), wanted=asked.progress)) as names:
-        for name in names:
-            with about(name) as said[name]:
-                entered = _entered(name, entries[name], asked)
-            for one in entered:
-                if one in found:
-                    msg = f"Two models are called {one!r}: give one of them another name."
-                    raise InvalidInputError(msg)
-            found |= entered
-    warn_of_some(said)
+    for entered in parts.values():
+        for one in entered:
+            if one in found:
+                msg = f"Two models are called {one!r}: give one of them another name."
+                raise InvalidInputError(msg)
+        found |= entered
     if len(found) < least:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
         msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
         raise InvalidInputError(msg)
+    return found
+
+
+def of_each_model(
+    models: Mapping[str, Given], work: Callable[[str, Given], Made], *, progress: bool
+) -> dict[str, Made]:
+    """Return what is made of each model; a bar counts them, and a warning says of which it is."""
+    found, said = {}, {}
+    with closing(followed(models, "Evaluating", len(models), wanted=progress)) as names:
+        for name in names:
+            with about(name) as said[name]:
+                found[name] = work(name, models[name])
+    warn_of_some(said)
     return found
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.metric_comparison import Contest
-    from recsys_ndcg.comparison.models import Field
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
+    from recsys_ndcg.comparison.models import ComparedModels
 
 _LINES = 3
 _LONGER = 1.05  # times as long
@@ -29,53 +29,53 @@ _DISPUTED = (
 )
 
 
-def remarks(field: Field) -> list[str]:
+def remarks(compared: ComparedModels) -> list[str]:
     """Return one sentence for each thing that makes a comparison say less than it seems to."""
-    contests = list(field.contests.values())
+    by_metric = list(compared.by_metric.values())
     lines = [
-        *_users(field, contests),
-        *_runs(field),
-        *_orders(contests),
-        *_chance(contests),
-        *_segments(field),
+        *_users(compared, by_metric),
+        *_runs(compared),
+        *_orders(by_metric),
+        *_chance(by_metric),
+        *_segments(compared),
     ]
     return [visible(line) for line in lines]
 
 
-def _users(field: Field, contests: Sequence[Contest]) -> Iterator[str]:
-    left_out = {name: count for name, count in field.left_out.items() if count}
+def _users(compared: ComparedModels, by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+    left_out = {name: count for name, count in compared.left_out.items() if count}
     if left_out:
         told = ", ".join(f"{count} of {name}" for name, count in left_out.items())
         yield f"Users that not all models have are left out: {told}."
-    if field.other_metrics:
-        yield f"Only some models have {', '.join(field.other_metrics)}: left out."
-    for one, other in identical(field.contenders)[:_LINES]:
+    if compared.other_metrics:
+        yield f"Only some models have {', '.join(compared.other_metrics)}: left out."
+    for one, other in identical(compared.contenders)[:_LINES]:
         yield f"{one} and {other} score the same for every user."
-    yield from _lengths(field)
-    for contest in contests:
-        there = ~np.isnan(contest.scores)
+    yield from _lengths(compared)
+    for result in by_metric:
+        there = ~np.isnan(result.scores)
         nobody = int((~there.any(axis=1)).sum())
         if 0 < nobody < len(there):
-            yield f"{nobody} of {len(there)} users have no score in {contest.name}: left out of it."
+            yield f"{nobody} of {len(there)} users have no score in {result.name}: left out of it."
         there = there[:, there.any(axis=0)]  # chance has none in some metrics
         partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
         if partly:
             yield (
-                f"{partly} users have a score in {contest.name} by some models alone: each pair is "
+                f"{partly} users have a score in {result.name} by some models alone: each pair is "
                 "compared over the users that both have, each mean is over its own."
             )
-        users = int(contest.tested.users.max(initial=0))
+        users = int(result.tested.users.max(initial=0))
         if 1 < users < _FEW:
-            yield f"{users} users in {contest.name}: so few that the tests are rough."
-    if field.how.test in {"wilcoxon", "sign"}:
+            yield f"{users} users in {result.name}: so few that the tests are rough."
+    if compared.how.test in {"wilcoxon", "sign"}:
         yield _DISPUTED
 
 
-def _lengths(field: Field) -> Iterator[str]:
+def _lengths(compared: ComparedModels) -> Iterator[str]:
     """Return whether some models were given longer lists than others."""
     mean = {
         name: float(one.counts.n_items.mean())
-        for name, one in field.contenders.items()
+        for name, one in compared.contenders.items()
         if name != CHANCE
     }
     short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
@@ -86,20 +86,20 @@ def _lengths(field: Field) -> Iterator[str]:
         )
 
 
-def _runs(field: Field) -> Iterator[str]:
-    counts = {len(one.runs) for name, one in field.contenders.items() if name != CHANCE}
+def _runs(compared: ComparedModels) -> Iterator[str]:
+    counts = {len(one.runs) for name, one in compared.contenders.items() if name != CHANCE}
     if max(counts) > 1:
         told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
             f"Scores are averaged within each user over {told} folds or seeds: the unit is the "
-            f"user, {len(field.first.users)} of them, not the list. The spread between runs is a "
-            "number of its own (spread)."
+            f"user, {len(compared.first.users)} of them, not the list. The spread between runs is "
+            "a number of its own (spread)."
         )
 
 
-def _orders(contests: Sequence[Contest]) -> list[str]:
+def _orders(by_metric: Sequence[MetricComparison]) -> list[str]:
     """Return where another metric, or the pooled score, orders two models differently."""
-    first, *others = contests
+    first, *others = by_metric
     views = [
         (f"pooled {first.name}", first.sign * first.pooled),
         *((one.name, one.sign * means(one.scores)) for one in others),
@@ -109,7 +109,7 @@ def _orders(contests: Sequence[Contest]) -> list[str]:
     return first_few(filter(None, lines), _LINES, "… and {} more.")
 
 
-def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
+def _disagreement(first: MetricComparison, own: Floats, name: str, other: Floats) -> str:
     """Return the pair of models that two numbers order most differently."""
     one, two = first.pairs.T
     mine, theirs = own[one] - own[two], other[one] - other[two]
@@ -130,21 +130,21 @@ def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
     )
 
 
-def _segments(field: Field) -> Iterator[str]:
-    if field.groups is None:
+def _segments(compared: ComparedModels) -> Iterator[str]:
+    if compared.groups is None:
         return
-    nowhere = int(field.groups.isna().sum())
+    nowhere = int(compared.groups.isna().sum())
     if nowhere:
-        yield f"{nowhere} of {len(field.groups)} users are in no segment."
-    for metric in field.metrics:
-        yield from moved(field.segments, metric, field.baseline, field.how.alpha)
+        yield f"{nowhere} of {len(compared.groups)} users are in no segment."
+    for metric in compared.metrics:
+        yield from moved(compared.segments, metric, compared.baseline, compared.how.alpha)
 
 
-def _chance(contests: Sequence[Contest]) -> Iterator[str]:
-    contest = contests[0]
-    mean, chance = means(contest.scores), means(contest.chance)
+def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+    result = by_metric[0]
+    mean, chance = means(result.scores), means(result.chance)
     with np.errstate(invalid="ignore"):
-        below = contest.sign * (mean - chance) < 0
-    names = [name for name, low in zip(contest.models, below, strict=True) if low]
+        below = result.sign * (mean - chance) < 0
+    names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
-        yield f"Below random order in {contest.name}: {', '.join(first_few(names, _LINES))}."
+        yield f"Below random order in {result.name}: {', '.join(first_few(names, _LINES))}."

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from recsys_ndcg.arrays import Flags, Floats
-    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _LINES = 3
 
 
 def segmented(
-    contests: Mapping[str, Contest],
+    by_metric: Mapping[str, MetricComparison],
     groups: pd.Series[Any],
     baseline: str,
     show: Callable[[float], None] = lambda _share: None,
@@ -36,27 +36,26 @@ def segmented(
     models of the same users. `show` is told which share is done.
     """
     parts = []
-    for done, contest in enumerate(contests.values(), start=1):
-        parts.append(_of_metric(contest, groups, baseline))
-        show(done / len(contests))
+    for done, result in enumerate(by_metric.values(), start=1):
+        parts.append(_of_metric(result, groups, baseline))
+        show(done / len(by_metric))
     table = pd.concat(parts)
-    models = next(iter(contests.values())).models
-    levels: list[Any] = [[*contests], groups.cat.categories, [*models]]  # labels may be tuples
+    models = next(iter(by_metric.values())).models
+    levels: list[Any] = [[*by_metric], groups.cat.categories, [*models]]  # labels may be tuples
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
     index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
     return table.set_axis(index, axis=0)
 
 
-def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
+def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
     codes = groups.cat.codes.to_numpy()
     parts = [
-        _of_segment(contest, codes == place, baseline)
-        for place in range(len(groups.cat.categories))
+        _of_segment(result, codes == place, baseline) for place in range(len(groups.cat.categories))
     ]
     table = pd.concat(parts)
-    how = "holm" if contest.how.correction == "max-T" else contest.how.correction
+    how = "holm" if result.how.correction == "max-T" else result.how.correction
     table["p_corrected"] = CORRECTIONS[how].correct(table["p"].to_numpy())
-    whole = _of_segment(contest, codes >= 0, baseline)
+    whole = _of_segment(result, codes >= 0, baseline)
     models = table.index
     for kind in ("", "pooled_"):
         other = whole[f"{kind}difference"].reindex(models).to_numpy()
@@ -66,9 +65,9 @@ def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.Da
     return table
 
 
-def _of_segment(contest: Contest, users: Flags, baseline: str) -> pd.DataFrame:
+def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
     """Return a row for each model."""
-    part = contest.among(users)
+    part = result.among(users)
     at = part.models.index(baseline)
     others = [place for place in range(len(part.models)) if place != at]
     pairs = np.array([(place, at) for place in others], dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
-from recsys_ndcg.comparison.models import Field
+from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.input.ids import column_of
@@ -49,14 +49,14 @@ _MOST = 1e300  # so that sums over users are numbers
 _ROUNDED = 1e-9
 
 
-def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
+def write(told: dict[str, Any], compared: ComparedModels, path: str | Path) -> None:
     """Write a comparison as JSON.
 
     Parameters
     ----------
     told : dict
         What it says, as plain values.
-    field : Field
+    compared : ComparedModels
         The models, whose scores are packed.
     path : str or Path
         The file.
@@ -66,33 +66,33 @@ def write(told: dict[str, Any], field: Field, path: str | Path) -> None:
     InvalidInputError
         A user id or a segment label is neither text nor a number, or the file cannot be written.
     """
-    first = field.first
-    n_columns = len(field.contenders) * len(first.names) * (len(TABLES) + 1)
+    first = compared.first
+    n_columns = len(compared.contenders) * len(first.names) * (len(TABLES) + 1)
     stored: dict[str, Any] = {
         "format": f"recsys_ndcg {KIND} {FORMAT}",
         "written_by": __version__,
         "said": told,
-        "testing": {one.name: getattr(field.how, one.name) for one in fields(Testing)},
-        "baseline": field.baseline,
-        "margin": field.margin,
-        "left_out": dict(field.left_out),
-        "other_metrics": list(field.other_metrics),
+        "testing": {one.name: getattr(compared.how, one.name) for one in fields(Testing)},
+        "baseline": compared.baseline,
+        "margin": compared.margin,
+        "left_out": dict(compared.left_out),
+        "other_metrics": list(compared.other_metrics),
         "metrics": {
             name: described(metric) for name, metric in zip(first.names, first.metrics, strict=True)
         },
         "n_users": len(first.users),
         "users": packed_ids(first.users),
         "lists": {name: pack(getattr(first.counts, name)) for name in LISTS},
-        "models": _packed_models(field),
-        "segment_of": None if field.groups is None else _packed_groups(field.groups),
+        "models": _packed_models(compared),
+        "segment_of": None if compared.groups is None else _packed_groups(compared.groups),
     }
     write_json(stored, path, least_size(len(first.users), n_columns))
 
 
-def _packed_models(field: Field) -> dict[str, Any]:
+def _packed_models(compared: ComparedModels) -> dict[str, Any]:
     columns = [
         (name, table, metric, getattr(one, table)[:, one.at(metric)])
-        for name, one in field.contenders.items()
+        for name, one in compared.contenders.items()
         for table in (*TABLES, "truth")
         for metric in one.names
     ]
@@ -103,7 +103,7 @@ def _packed_models(field: Field) -> dict[str, Any]:
             "runs": [[plain(mean) for mean in run] for run in one.runs.tolist()],
             **({"parameters": dict(one.parameters)} if one.parameters else {}),
         }
-        for name, one in field.contenders.items()
+        for name, one in compared.contenders.items()
     }
     for (name, table, metric, _), column in zip(columns, packed, strict=True):
         models[name].setdefault(table, {})[metric] = column
@@ -116,7 +116,7 @@ def _packed_groups(groups: pd.Series[Any]) -> dict[str, Any]:
     return {"names": names, "codes": pack(codes)}
 
 
-def read(path: str | Path) -> Field:
+def read(path: str | Path) -> ComparedModels:
     """Return the models of the comparison in a file.
 
     Raises
@@ -128,7 +128,7 @@ def read(path: str | Path) -> Field:
     return read_saved(path, KIND, FORMAT, _loaded)
 
 
-def _loaded(stored: Part, n_bytes: int) -> Field:
+def _loaded(stored: Part, n_bytes: int) -> ComparedModels:
     size = stored["n_users"].whole(least=1)
     names = list(stored["metrics"].names())
     models = list(stored["models"].names())
@@ -160,7 +160,7 @@ def _loaded(stored: Part, n_bytes: int) -> Field:
                         f"holds what cannot be: {what} for user {shown(users[int(bad.argmax())])} "
                         f"of {shown(model)}"
                     )
-    return Field(contenders, **_choices(stored, contenders, size))
+    return ComparedModels(contenders, **_choices(stored, contenders, size))
 
 
 def _tables(part: Part, names: list[str], size: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A contest as tables: a row for each model, a row for each pair."""
+"""The comparison in a metric as tables: a row for each model, a row for each pair."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.significance.paired import PairResults
 
 
@@ -48,60 +48,62 @@ def better(found: PairResults, alpha: float) -> Positions:
     return np.where(sure, np.nan_to_num(found.direction), 0).astype(np.int64)
 
 
-def best_first(contest: Contest) -> Positions:
+def best_first(result: MetricComparison) -> Positions:
     """Return the places of the models, the best mean first, those without a score last."""
-    mean = means(contest.scores)
-    return np.argsort(np.where(np.isnan(mean), np.inf, -contest.sign * mean), kind="stable")
+    mean = means(result.scores)
+    return np.argsort(np.where(np.isnan(mean), np.inf, -result.sign * mean), kind="stable")
 
 
-def leaderboard(contest: Contest, baseline: str, runs: Mapping[str, Floats]) -> pd.DataFrame:
+def leaderboard(
+    result: MetricComparison, baseline: str, runs: Mapping[str, Floats]
+) -> pd.DataFrame:
     """Return a row for each model, by tier, and in each tier the best mean first.
 
     Parameters
     ----------
-    contest : Contest
+    result : MetricComparison
         One metric.
     baseline : str
         Against whom users are won, tied and lost.
     runs : mapping
         The means of each model's folds or seeds.
     """
-    alpha, order = contest.how.alpha, best_first(contest)
-    mean, chance = means(contest.scores), means(contest.chance)
-    low, high = intervals(contest.scores, alpha)
-    pooled_low, pooled_high = contest.pooled_intervals(alpha)
-    sure = better(contest.tested, alpha)
-    first, last = rank_intervals(len(contest.models), contest.pairs, sure)
+    alpha, order = result.how.alpha, best_first(result)
+    mean, chance = means(result.scores), means(result.chance)
+    low, high = intervals(result.scores, alpha)
+    pooled_low, pooled_high = result.pooled_intervals(alpha)
+    sure = better(result.tested, alpha)
+    first, last = rank_intervals(len(result.models), result.pairs, sure)
     columns: dict[str, Any] = {
         "mean": mean,
         "ci_low": low,
         "ci_high": high,
-        "pooled": contest.pooled,
+        "pooled": result.pooled,
         "pooled_low": pooled_low,
         "pooled_high": pooled_high,
         "chance": chance,
-        "adjusted": adjusted(mean, chance, means(contest.best)),
-        **_against(contest, baseline),
+        "adjusted": adjusted(mean, chance, means(result.best)),
+        **_against(result, baseline),
         "rank_low": first,
         "rank_high": last,
         "tier": first,
-        "letters": letters(len(contest.models), contest.pairs, sure != 0, order.tolist()),
-        "users": (~np.isnan(contest.scores)).sum(axis=0),
-        "spread": [_spread(runs[name]) for name in contest.models],
+        "letters": letters(len(result.models), result.pairs, sure != 0, order.tolist()),
+        "users": (~np.isnan(result.scores)).sum(axis=0),
+        "spread": [_spread(runs[name]) for name in result.models],
     }
-    table = pd.DataFrame(columns, index=pd.Index(contest.models, name="model"))
+    table = pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
-def over_users(contests: Sequence[Contest], level: float) -> pd.DataFrame:
+def over_users(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
     """Return the intervals of every metric and model, by Student's t and the delta method."""
     alpha = 1 - level
-    ends = [[*intervals(one.scores, alpha), *one.pooled_intervals(alpha)] for one in contests]
-    return _of_all(contests, np.concatenate(ends, axis=1))
+    ends = [[*intervals(one.scores, alpha), *one.pooled_intervals(alpha)] for one in by_metric]
+    return _of_all(by_metric, np.concatenate(ends, axis=1))
 
 
 def resampled(  # noqa: PLR0913 - all that it hangs on
-    contests: Sequence[Contest],
+    by_metric: Sequence[MetricComparison],
     *,
     level: float,
     method: str,
@@ -110,36 +112,36 @@ def resampled(  # noqa: PLR0913 - all that it hangs on
     progress: bool = True,
 ) -> pd.DataFrame:
     """Return the same from resampled users, the same for all metrics and models."""
-    top = [np.hstack([np.nan_to_num(one.scores), one.numerator]) for one in contests]
-    bottom = [np.hstack([~np.isnan(one.scores), one.denominator]) for one in contests]
+    top = [np.hstack([np.nan_to_num(one.scores), one.numerator]) for one in by_metric]
+    bottom = [np.hstack([~np.isnan(one.scores), one.denominator]) for one in by_metric]
     options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
     with progress_bar(wanted=progress) as show:
         options["show"] = partial(show, "Resampling users")
         drawn = np.array(ratio_bootstrap(np.hstack(top), np.hstack(bottom), **options))
-    parts = np.split(drawn, len(contests), axis=1)
+    parts = np.split(drawn, len(by_metric), axis=1)
     ends = []
-    for contest, part in zip(contests, parts, strict=True):
+    for result, part in zip(by_metric, parts, strict=True):
         mean, pooled = np.hsplit(part, 2)
-        ends.append([*mean, *(contest.scored(end) for end in pooled)])
-    return _of_all(contests, np.concatenate(ends, axis=1))
+        ends.append([*mean, *(result.scored(end) for end in pooled)])
+    return _of_all(by_metric, np.concatenate(ends, axis=1))
 
 
-def _of_all(contests: Sequence[Contest], ends: Floats) -> pd.DataFrame:
-    names = [[one.name for one in contests], contests[0].models]
+def _of_all(by_metric: Sequence[MetricComparison], ends: Floats) -> pd.DataFrame:
+    names = [[one.name for one in by_metric], by_metric[0].models]
     index = pd.MultiIndex.from_product(names, names=["metric", "model"])
     return pd.DataFrame(
         ends.T, index=index, columns=["mean_low", "mean_high", "pooled_low", "pooled_high"]
     )
 
 
-def pairwise(contest: Contest) -> pd.DataFrame:
+def pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row for each pair of models: a less b, in the units of the metric."""
-    found, pooled = contest.tested, contest.pooled_tested
-    low, high = turned(contest.sign, found)
-    pooled_low, pooled_high = turned(contest.sign, pooled)
-    first, second = zip(*contest.named_pairs, strict=True)
-    together = contest.how.corrected_by.is_simultaneous or len(first) == 1
-    kind = "simultaneous" if together and contest.how.kind.has_intervals else "own"
+    found, pooled = result.tested, result.pooled_tested
+    low, high = turned(result.sign, found)
+    pooled_low, pooled_high = turned(result.sign, pooled)
+    first, second = zip(*result.named_pairs, strict=True)
+    together = result.how.corrected_by.is_simultaneous or len(first) == 1
+    kind = "simultaneous" if together and result.how.kind.has_intervals else "own"
     margins = {
         "p_a_not_worse": found.p_not_worse,
         "p_b_not_worse": found.p_not_better,
@@ -147,24 +149,24 @@ def pairwise(contest: Contest) -> pd.DataFrame:
     }
     return pd.DataFrame(
         {
-            "metric": contest.name,
+            "metric": result.name,
             "a": first,
             "b": second,
             "users": found.users,
-            "difference": contest.sign * found.difference,
+            "difference": result.sign * found.difference,
             "ci_low": low,
             "ci_high": high,
             "interval": kind,
             "deviation": found.deviation,
-            "effect": contest.sign * found.effect,
+            "effect": result.sign * found.effect,
             "wins": found.wins,
             "ties": found.ties,
             "losses": found.losses,
             "p": found.p,
             "p_corrected": found.corrected,
             "detectable": found.detectable,
-            **(margins if contest.margin is not None else {}),
-            "pooled_difference": contest.sign * pooled.difference,
+            **(margins if result.margin is not None else {}),
+            "pooled_difference": result.sign * pooled.difference,
             "pooled_low": pooled_low,
             "pooled_high": pooled_high,
             "pooled_p": pooled.p,
@@ -178,17 +180,17 @@ def turned(sign: int, found: PairResults) -> tuple[Floats, Floats]:
     return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
 
 
-def _against(contest: Contest, baseline: str) -> dict[str, Any]:
+def _against(result: MetricComparison, baseline: str) -> dict[str, Any]:
     """Return for how many users each model is better than the baseline, equal, or worse."""
-    found, at = contest.tested, contest.models.index(baseline)
-    table = np.full((3, len(contest.models)), -1)
-    for pair, (one, other) in enumerate(contest.pairs.tolist()):
+    found, at = result.tested, result.models.index(baseline)
+    table = np.full((3, len(result.models)), -1)
+    for pair, (one, other) in enumerate(result.pairs.tolist()):
         counts = (found.wins[pair], found.ties[pair], found.losses[pair])
         if other == at:
             table[:, one] = counts
         elif one == at:
             table[:, other] = counts[::-1]
-    known: Flags = np.arange(len(contest.models)) != at
+    known: Flags = np.arange(len(result.models)) != at
     return {
         name: pd.Series(row, dtype="Int64").where(known).array
         for name, row in zip(("won", "tied", "lost"), table, strict=True)

@@ -1,118 +1,121 @@
-"""The answer in two sentences, whatever the data say."""
+"""What a comparison says in words: the verdict, and the gate that a model passes or not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.wording import first_few, p_value, size
+from recsys_ndcg.significance.sample_size import power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _FEW_NAMES = 4
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
 
 
-def verdict(contest: Contest) -> str:
+def verdict(result: MetricComparison) -> str:
     """Return which model is better, or that the data cannot tell, and how to read that."""
-    found = contest.tested
+    found = result.tested
     if not found.users.any():
         return (
-            f"Nobody has a score of two models in {contest.name}, so nothing can be compared. "
+            f"Nobody has a score of two models in {result.name}, so nothing can be compared. "
             "Choose another metric or threshold."
         )
     if np.isnan(found.corrected).all():
         return (
-            f"Only {people(int(found.users.max()))} can be compared in {contest.name}, and one "
-            f"user is no evidence. {_means_told(contest)}"
+            f"Only {people(int(found.users.max()))} can be compared in {result.name}, and one "
+            f"user is no evidence. {_means_told(result)}"
         )
-    first, second = _two(contest) if len(contest.models) == 2 else _many(contest)
+    first, second = _two(result) if len(result.models) == 2 else _many(result)
     return visible(f"{first} {second}")
 
 
-def how_tested(contest: Contest) -> str:
+def how_tested(result: MetricComparison) -> str:
     """Return the test, its correction and the level in words."""
-    n_pairs = len(contest.pairs)
+    n_pairs = len(result.pairs)
     over = f" over {n_pairs} pairs" if n_pairs > 1 else ""
-    return f"{_test(contest)}{over}, alpha {contest.how.alpha:g}"
+    return f"{_test(result)}{over}, alpha {result.how.alpha:g}"
 
 
-def _test(contest: Contest) -> str:
-    test = contest.how.kind.in_words
-    if len(contest.pairs) == 1:
+def _test(result: MetricComparison) -> str:
+    test = result.how.kind.in_words
+    if len(result.pairs) == 1:
         return test
-    return f"{test}, {contest.how.corrected_by.in_words}"
+    return f"{test}, {result.how.corrected_by.in_words}"
 
 
-def _two(contest: Contest) -> tuple[str, str]:
-    found = contest.tested
-    (one, other), users = contest.models, people(int(found.users[0]))
-    sure = int(better(found, contest.how.alpha)[0])
+def _two(result: MetricComparison) -> tuple[str, str]:
+    found = result.tested
+    (one, other), users = result.models, people(int(found.users[0]))
+    sure = int(better(found, result.how.alpha)[0])
     difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
     if not found.wins[0] and not found.losses[0]:
-        said = f"{one} and {other} score the same in {contest.name} for each of {users}."
+        said = f"{one} and {other} score the same in {result.name} for each of {users}."
         return said, "Are they two models?"
     if not sure:
         said = (
-            f"The data do not tell {one} and {other} apart in {contest.name}: {one} less {other} "
-            f"is {size(contest.sign * difference)} over {users}, {p}."
+            f"The data do not tell {one} and {other} apart in {result.name}: {one} less {other} "
+            f"is {size(result.sign * difference)} over {users}, {p}."
         )
-        return said, _within(contest, 0) or _could_have(contest)
+        return said, _within(result, 0) or _could_have(result)
     low, high = float(found.low[0]), float(found.high[0])
     if sure < 0:
         (one, other), low, high = (other, one), -high, -low
-    level = f"{100 * (1 - contest.how.alpha):.10g} %"
+    level = f"{100 * (1 - result.how.alpha):.10g} %"
     said = (
-        f"{one} is better than {other} in {contest.name}: by {size(abs(difference))} "
+        f"{one} is better than {other} in {result.name}: by {size(abs(difference))} "
         f"({level} interval {size(low)} to {size(high)}) over {users}, {p}."
     )
-    return said, _within(contest, 0) or _effect(contest, 0)
+    return said, _within(result, 0) or _effect(result, 0)
 
 
-def _many(contest: Contest) -> tuple[str, str]:
-    found, count = contest.tested, len(contest.models)
-    sure, order = better(found, contest.how.alpha), best_first(contest)
-    where = f"in {contest.name} ({people(int(found.users.max()))}; {_test(contest)})"
+def _many(result: MetricComparison) -> tuple[str, str]:
+    found, count = result.tested, len(result.models)
+    sure, order = better(found, result.how.alpha), best_first(result)
+    where = f"in {result.name} ({people(int(found.users.max()))}; {_test(result)})"
     if not found.wins.any() and not found.losses.any():
         users = people(int(found.users.max()))
-        said = f"All {count} models score the same in {contest.name} for each of {users}."
+        said = f"All {count} models score the same in {result.name} for each of {users}."
         return said, "Are they different models?"
     if not sure.any():
         said = f"The data do not tell any of the {count} models apart {where}."
-        return said, _all_within(contest, order[0]) or _could_have(contest)
-    winner, loser = np.where(sure[:, None] > 0, contest.pairs, contest.pairs[:, ::-1])[sure != 0].T
+        return said, _all_within(result, order[0]) or _could_have(result)
+    winner, loser = np.where(sure[:, None] > 0, result.pairs, result.pairs[:, ::-1])[sure != 0].T
     top = [int(place) for place in order if place not in loser]
-    names = [contest.models[place] for place in top]
+    names = [result.models[place] for place in top]
     if len(top) == 1:
         beaten = int((winner == top[0]).sum())
         said = f"{names[0]} alone is in the first tier of {count} models {where}."
         if beaten == count - 1:
             said = f"{names[0]} is better than each of the other {beaten} models {where}."
-        return said, _gap(contest, [*top, *(one for one in order.tolist() if one != top[0])])
+        return said, _gap(result, [*top, *(one for one in order.tolist() if one != top[0])])
     told = _listed(first_few(names, _FEW_NAMES))
     said = (
         f"{told} share the first tier of {count} models {where}: no model is significantly better "
         "than any of them."
     )
-    return said, _all_within(contest, order[0]) or _could_have(contest)
+    return said, _all_within(result, order[0]) or _could_have(result)
 
 
-def _gap(contest: Contest, order: list[int]) -> str:
+def _gap(result: MetricComparison, order: list[int]) -> str:
     """Return how far the second model is behind the first."""
     first, second = order[:2]
-    pair = [set(both) for both in contest.pairs.tolist()].index({first, second})
-    behind = abs(float(contest.tested.difference[pair]))
-    return f"{contest.models[second]} comes next, {size(behind)} behind; {_effect(contest, pair)}"
+    pair = [set(both) for both in result.pairs.tolist()].index({first, second})
+    behind = abs(float(result.tested.difference[pair]))
+    return f"{result.models[second]} comes next, {size(behind)} behind; {_effect(result, pair)}"
 
 
-def _effect(contest: Contest, pair: int) -> str:
+def _effect(result: MetricComparison, pair: int) -> str:
     """Return how many users feel the difference, and whether it is a small one."""
-    found = contest.tested
-    one, other = contest.named_pairs[pair]
+    found = result.tested
+    one, other = result.named_pairs[pair]
     wins, losses, users = int(found.wins[pair]), int(found.losses[pair]), int(found.users[pair])
     if found.difference[pair] < 0:
         one, wins, losses = other, losses, wins
@@ -123,12 +126,12 @@ def _effect(contest: Contest, pair: int) -> str:
     return f"{told}." if np.isinf(effect) else f"{told} (d_z = {effect:.2g})."
 
 
-def _could_have(contest: Contest) -> str:
+def _could_have(result: MetricComparison) -> str:
     """Return which difference would have been found."""
-    least = contest.tested.detectable
-    known = least[np.isfinite(least) & ~(contest.metric.bounded & (least > 1))]
+    least = result.tested.detectable
+    known = least[np.isfinite(least) & ~(result.metric.bounded & (least > 1))]
     if not len(known):
-        if contest.how.kind.has_intervals:
+        if result.how.kind.has_intervals:
             return "With so few users who differ, no difference would have been found surely."
         return "Which difference would have been found is not known of this test."
     low, high = size(float(known.min())), size(float(known.max()))
@@ -136,12 +139,12 @@ def _could_have(contest: Contest) -> str:
     return f"A difference of {span} would have been found with 80 % power."
 
 
-def _within(contest: Contest, pair: int) -> str:
+def _within(result: MetricComparison, pair: int) -> str:
     """Return what the margin says of a pair, if one was given."""
-    if contest.margin is None:
+    if result.margin is None:
         return ""
-    found, alpha, margin = contest.tested, contest.how.alpha, contest.margin
-    one, other = contest.named_pairs[pair]
+    found, alpha, margin = result.tested, result.how.alpha, result.margin
+    one, other = result.named_pairs[pair]
     not_worse, not_better = (
         float(values[pair]) <= alpha for values in (found.p_not_worse, found.p_not_better)
     )
@@ -153,25 +156,25 @@ def _within(contest: Contest, pair: int) -> str:
     return f"That one of them is not worse by {margin:g} or more is not shown of either."
 
 
-def _all_within(contest: Contest, best: int) -> str:
+def _all_within(result: MetricComparison, best: int) -> str:
     """Return which models are surely not worse than the best mean by the margin, if any is."""
-    if contest.margin is None:
+    if result.margin is None:
         return ""
-    found, sure = contest.tested, []
-    for pair, (one, other) in enumerate(contest.pairs.tolist()):
+    found, sure = result.tested, []
+    for pair, (one, other) in enumerate(result.pairs.tolist()):
         values = found.p_not_worse if other == best else found.p_not_better
-        if best in {one, other} and values[pair] <= contest.how.alpha:
-            sure.append(contest.models[one if other == best else other])
-    what = f"not worse than {contest.models[best]} by {contest.margin:g} or more"
+        if best in {one, other} and values[pair] <= result.how.alpha:
+            sure.append(result.models[one if other == best else other])
+    what = f"not worse than {result.models[best]} by {result.margin:g} or more"
     if not sure:
         return f"Of no model it is shown that it is {what}."
     return f"Shown to be {what}: {_listed(first_few(sure, _FEW_NAMES))}."
 
 
-def _means_told(contest: Contest) -> str:
+def _means_told(result: MetricComparison) -> str:
     told = [
         f"{name} {size(mean)}"
-        for name, mean in zip(contest.models, means(contest.scores).tolist(), strict=True)
+        for name, mean in zip(result.models, means(result.scores).tolist(), strict=True)
     ]
     return f"Its scores: {', '.join(first_few(told, _FEW_NAMES))}."
 
@@ -183,3 +186,81 @@ def people(count: int) -> str:
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Whether something may pass, and why.
+
+    Parameters
+    ----------
+    passed : bool
+        The answer; a gate is true where it passed.
+    reason : str
+        One sentence.
+    """
+
+    passed: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        """Tell whether it passed."""
+        return self.passed
+
+    def __str__(self) -> str:
+        """Return the reason."""
+        return self.reason
+
+
+def check_margin(margin: Any) -> float:
+    """Return a margin.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no number above 0.
+    """
+    if not is_number(margin) or margin <= 0:
+        msg = (
+            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
+            "model may be worse."
+        )
+        raise InvalidInputError(msg)
+    return float(margin)
+
+
+def not_worse(result: MetricComparison, model: str, baseline: str, margin: float) -> Gate:
+    """Tell whether it is shown that a model is not worse than another by a margin or more.
+
+    Two things let it fail: the model is worse, or the users are too few to show that it is not;
+    the reason says which, and in that case how many users would do.
+    """
+    found, alpha = result.tested, result.how.alpha
+    pair = result.named_pairs.index((model, baseline))
+    difference, p = float(found.difference[pair]), float(found.p_not_worse[pair])
+    users, deviation = int(found.users[pair]), float(found.deviation[pair])
+    apart = result.sign * difference
+    plus = "+" if apart > 0 else ""
+    where = f"{model} against {baseline} in {result.name}"
+    what = f"{where}: {plus}{size(apart)} over {people(users)}"
+    if np.isnan(p):
+        return Gate(passed=False, reason=visible(f"{what}. Too few users have a score in both."))
+    if p <= alpha:
+        shown = f"{p_value(p)}, alpha {alpha:g}"
+        said = f"{what}; it is not worse by {margin:g} or more ({shown})."
+        return Gate(passed=True, reason=visible(said))
+    if difference <= -margin:
+        sure = "significant" if found.p[pair] <= alpha else "not significant"
+        said = (
+            f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
+            f"{sure} ({p_value(float(found.p[pair]))})."
+        )
+    else:  # one-sided, so at twice the level of two sides
+        level = min(2 * alpha, 0.99)
+        needed = power(difference + margin, deviation=deviation, alpha=level)
+        shown = f"{p_value(p)}, alpha {alpha:g}"
+        said = (
+            f"{what}. That it is not worse by {margin:g} or more is not shown ({shown}): too few "
+            f"users to tell. If the difference stays as it is, about {needed} would do."
+        )
+    return Gate(passed=False, reason=visible(said))

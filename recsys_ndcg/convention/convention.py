@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import formulas, notation, presets
+from recsys_ndcg.convention import formulas, gains, notation, presets
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, nearest, shown
 
-Gain = str | Mapping[float, float] | Callable[[Floats], Floats]
-Discount = str | Callable[[Floats], Floats]
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.gains import Discount, Gain
 
 CHOICES: dict[str, tuple[str | float, ...]] = {
     "gain": ("exponential", "linear", "binary", "exponential_above"),
@@ -269,6 +269,67 @@ class Convention:
             raise InvalidInputError(msg)
         _, texts = cls.texts_of(text)
         return cls(**{name: notation.parsed(name, texts[name]) for name in _names()})
+
+    def gains(self, true: Floats, threshold: float | None) -> Floats:
+        """Return the gain of every grade, 0 for an unlabelled item (NaN).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Convention().gains(np.array([0.0, 3.0, np.nan]), None)
+        array([0., 7., 0.])
+        """
+        return gains.gains(true, self.gain, threshold)
+
+    def faulty_grades(
+        self, true: Floats, threshold: float | None
+    ) -> tuple[Floats, str, str] | None:
+        """Return grades without a usable gain, what is wrong and what to do; None if all have."""
+        top = self.max_grade if self.ideal == "max" else None
+        return gains.faulty_grades(true, self.gain, threshold, top)
+
+    def discounts(self, depth: int) -> Floats:
+        """Return the weight of the ranks 1 to `depth`.
+
+        Raises
+        ------
+        InvalidInputError
+            A function of the user's gives weights that are negative, infinite or increasing.
+        """
+        return gains.discounts(depth, self.discount)
+
+    def discount_objection(self, depth: int) -> str:
+        """Return why the ranks 1 to `depth` have no usable weights; "" if they have."""
+        try:
+            self.discounts(depth if callable(self.discount) else 1)
+        except InvalidInputError as error:
+            return str(error)
+        return ""
+
+    def rounded(self, estimated: Floats) -> Floats:
+        """Return estimates of which those count as tied that are equal."""
+        return gains.rounded(estimated, self.tie_tolerance)
+
+    def least_recommended(self, threshold: float | None) -> float:
+        """Return from which rounded estimate an item counts as recommended.
+
+        Examples
+        --------
+        >>> Convention(recommend_from=4.0, tie_tolerance=0.5).least_recommended(None)
+        8.0
+        """
+        least = threshold if self.recommend_from == "threshold" else self.recommend_from
+        return gains.rounded_limit(float(least), self.tie_tolerance)  # type: ignore[arg-type]
+
+    @property
+    def gain_needs_threshold(self) -> bool:
+        """Whether what a grade is worth depends on which items are relevant."""
+        return self.gain in gains.BY_THRESHOLD
+
+    @property
+    def any_order(self) -> bool:
+        """Whether the rule for ties need not know which of the tied items is which."""
+        return self.ties in ("expected", "best", "worst")
 
     @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:

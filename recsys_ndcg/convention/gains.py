@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
-    from recsys_ndcg.convention.convention import Convention
+
+Gain = str | Mapping[float, float] | Callable[["Floats"], "Floats"]
+Discount = str | Callable[["Floats"], "Floats"]
 
 _LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
 _ONE_PER_GRADE = "gain must give one value per grade"
@@ -44,25 +45,23 @@ _DISCOUNTS = {
 }
 
 
-def gains(true: Floats, convention: Convention, threshold: float | None) -> Floats:
+def gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
     """Return the gain of every grade, 0 for an unlabelled item (NaN).
 
     Parameters
     ----------
     true : float64 array of any shape
         Grades, NaN where unlabelled.
-    convention : Convention
-        Its `gain` says how.
+    rule : text, mapping or callable
+        As `Convention.gain`.
     threshold : float, optional
         From which grade an item is relevant, for the gains that depend on it.
 
     Examples
     --------
-    >>> from recsys_ndcg import Convention
-    >>> gains(np.array([0.0, 3.0, np.nan]), Convention(), None)
+    >>> gains(np.array([0.0, 3.0, np.nan]), "exponential", None)
     array([0., 7., 0.])
     """
-    rule = convention.gain
     if rule == "binary":
         return relevance(true, threshold)
     if rule == "exponential_above":
@@ -138,18 +137,13 @@ def _same_of_parts(
     return whole
 
 
-def gain_of(grade: float, convention: Convention, threshold: float | None) -> float:
-    """Return the gain of one grade."""
-    return float(gains(np.array([grade], dtype=np.float64), convention, threshold)[0])
-
-
 def relevance(true: Floats, threshold: float | None) -> Floats:
     """Return 1 where a grade reaches the threshold, else 0; unlabelled items are not relevant."""
     return (true >= threshold).astype(np.float64)  # type: ignore[operator]
 
 
-def discounts(depth: int, convention: Convention) -> Floats:
-    """Return the weight of the ranks 1 to `depth`.
+def discounts(depth: int, rule: Discount) -> Floats:
+    """Return the weight of the ranks 1 to `depth`, by `Convention.discount`.
 
     Raises
     ------
@@ -159,11 +153,9 @@ def discounts(depth: int, convention: Convention) -> Floats:
 
     Examples
     --------
-    >>> from recsys_ndcg import Convention
-    >>> discounts(3, Convention(discount="reciprocal")).round(3)
+    >>> discounts(3, "reciprocal").round(3)
     array([1.   , 0.5  , 0.333])
     """
-    rule = convention.discount
     if isinstance(rule, str):
         return np.asarray(_DISCOUNTS[rule](np.arange(1, depth + 1, dtype=np.float64)))
     return checked_weights(rule, depth, "discount")
@@ -193,17 +185,18 @@ def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) ->
 
 
 def faulty_grades(
-    true: Floats, convention: Convention, threshold: float | None
+    true: Floats, rule: Gain, threshold: float | None, max_grade: float | None
 ) -> tuple[Floats, str, str] | None:
-    """Return grades that have no usable gain, what is wrong with them and what to do, or None."""
-    rule = convention.gain
+    """Return grades that have no usable gain, what is wrong with them and what to do, or None.
+
+    None of them may gain more than `max_grade`, if it is given.
+    """
     if isinstance(rule, str):  # these rise with the grade: the ends tell
         labelled = true[~np.isnan(true)]
         grades = np.array([labelled.min(), labelled.max()] if len(labelled) else [])
     else:
-        grades = np.sort(pd.unique(true[~np.isnan(true)]))
-    has_top = convention.ideal == "max" and convention.max_grade is not None
-    top = np.array([convention.max_grade] if has_top else [], dtype=np.float64)
+        grades = np.unique(true[~np.isnan(true)])
+    top = np.array([] if max_grade is None else [max_grade], dtype=np.float64)
     known = np.concatenate([grades, top])
     if callable(rule) and len(known):
         places = np.arange(len(known))
@@ -214,7 +207,7 @@ def faulty_grades(
         if len(unknown):
             return unknown, f"no gain in {shown(rule)}", "give every grade one"
     with np.errstate(over="ignore"):
-        values = gains(known, convention, threshold)
+        values = gains(known, rule, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
     rescale = "rescale the grades" + (
         ", or pass convention=Convention(gain='linear') (--convention gain=linear)"
@@ -228,38 +221,33 @@ def faulty_grades(
         (values > _LARGEST_GAIN, "a gain too large to be added up", f"{rescale}; {mistaken}"),
     ]
     if len(top):
-        fault = f"more gain than max_grade={convention.max_grade}"
+        fault = f"more gain than max_grade={max_grade}"
         faults += [(values > values[-1], fault, "pass the real top of the scale")]
     found = ((known[bad], fault, advice) for bad, fault, advice in faults if bad.any())
     return next(found, None)
 
 
-def rounded(estimated: Floats, convention: Convention) -> Floats:
-    """Return estimates of which those count as tied that are equal.
+def rounded(estimated: Floats, step: float | str) -> Floats:
+    """Return estimates of which those count as tied that are equal, by `Convention.tie_tolerance`.
 
     Examples
     --------
-    >>> from recsys_ndcg import Convention
-    >>> rounded(np.array([3.0, 3.9999999999]), Convention(tie_tolerance=0.5))
+    >>> rounded(np.array([3.0, 3.9999999999]), 0.5)
     array([6., 8.])
     """
-    step = convention.tie_tolerance
     if step == "float32":
         return estimated.astype(np.float32).astype(np.float64)
     return np.rint(estimated / float(step)) if step else estimated
 
 
-def least_recommended(convention: Convention, threshold: float | None) -> float:
-    """Return from which rounded estimate an item counts as recommended.
+def rounded_limit(least: float, step: float | str) -> float:
+    """Return a limit among estimates that are rounded like this.
 
     Examples
     --------
-    >>> from recsys_ndcg import Convention
-    >>> least_recommended(Convention(recommend_from=4.0, tie_tolerance=0.5), None)
+    >>> rounded_limit(4.0, 0.5)
     8.0
     """
-    given, step = convention.recommend_from, convention.tie_tolerance
-    least = float(threshold if given == "threshold" else given)  # type: ignore[arg-type]
     if step == "float32":
         return float(np.float32(least))
     # the limit on the grid of the rounded estimates, whatever the division's last digit

@@ -6,6 +6,7 @@ from recsys_ndcg.errors.checks import check_whole as check_whole
 from recsys_ndcg.errors.checks import is_number as is_number
 from recsys_ndcg.errors.checks import needing as needing
 from recsys_ndcg.errors.checks import reading as reading
+from recsys_ndcg.errors.checks import refuse as refuse
 from recsys_ndcg.errors.classes import DataWarning as DataWarning
 from recsys_ndcg.errors.classes import DivergedModelError as DivergedModelError
 from recsys_ndcg.errors.classes import InvalidInputError as InvalidInputError
@@ -14,6 +15,7 @@ from recsys_ndcg.errors.classes import RecsysNdcgError as RecsysNdcgError
 from recsys_ndcg.errors.classes import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.errors.visible import PLAINLY as PLAINLY
+from recsys_ndcg.errors.visible import counted as counted
 from recsys_ndcg.errors.visible import escape_surrogates as escape_surrogates
 from recsys_ndcg.errors.visible import is_encodable as is_encodable
 from recsys_ndcg.errors.visible import nearest as nearest

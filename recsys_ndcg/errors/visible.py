@@ -56,6 +56,11 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number and what there is of it: ``1 user``, ``2 users``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def visible(text: str) -> str:
     r"""Return a text in which what acts and cannot be seen is written as an escape.
 

@@ -142,10 +142,10 @@ def most_bytes(size: int) -> int:
 def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     begin, dot, last = file_name.rpartition(".")
     kind = f"{dot}{last}"
-    if kind not in _OPENED:
+    if kind not in PACKINGS:
         return Content(name, kind, file.read())
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
-    with _unpacking(name), _OPENED[kind](file) as stream:
+    with _unpacking(name), PACKINGS[kind](file) as stream:
         inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
         return Content(name, inside, _unpacked(stream, file, name), packed=True)
 
@@ -212,10 +212,11 @@ def _zstandard(file: IO[bytes]) -> IO[bytes]:
     return opened
 
 
-_OPENED: dict[str, Callable[[IO[bytes]], Any]] = {
+#: How the names of packed files end, and what opens them.
+PACKINGS: dict[str, Callable[[IO[bytes]], Any]] = {
     ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".zst": _zstandard,
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
     ".zip": _member,
-    ".zst": _zstandard,
 }

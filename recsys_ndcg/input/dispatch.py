@@ -14,11 +14,16 @@ from recsys_ndcg.files.contents import is_place
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.files import ORDER, read_file, refuse_options
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame
-from recsys_ndcg.input.labels import labels_from, results_from
-from recsys_ndcg.input.labels_and_results import labels_of, results_of, without_fillers
+from recsys_ndcg.input.labels_and_results import (
+    labels_from,
+    labels_of,
+    results_from,
+    results_of,
+    without_fillers,
+)
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.rows import Rows, floats
-from recsys_ndcg.input.tuples import read_tuples
+from recsys_ndcg.input.tuples import read_predictions, read_tuples
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.text.form import TextFormat
@@ -63,6 +68,13 @@ def read_results(
     return without_fillers(
         results_from(open_table(data, columns, text, ("user", "item", "estimated")))
     )
+
+
+def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:
+    """Read what ``algo.test(testset)`` of scikit-surprise returns, or its pickle."""
+    if isinstance(predictions, str | Path):
+        predictions = read_pickle(predictions)
+    return read_predictions(predictions)
 
 
 def those_of(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:

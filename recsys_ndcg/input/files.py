@@ -7,35 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files.contents import content_of
-from recsys_ndcg.input.arrow.files import FeatherColumns, ParquetColumns
 from recsys_ndcg.input.column_names import roles_of
+from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.text.plain import plain_table
 from recsys_ndcg.input.text.tables import TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import pandas as pd
 
     from recsys_ndcg.files.contents import Content, Place
 
-_BINARY: dict[str, Callable[[Path], Mapping[str, Any]]] = {
-    ".parquet": ParquetColumns,
-    ".pq": ParquetColumns,
-    ".feather": FeatherColumns,
-    ".arrow": FeatherColumns,
-}
-_JSON = (".jsonl", ".ndjson", ".json")
 #: In which order columns without a heading stand.
 ORDER = ("user", "item", "estimated", "true")
-#: How binary files begin, that are read by their name alone.
-_BEGINS = {
-    b"PAR1\x15": "Parquet",
-    b"ARROW1\0\0": "Feather",
-    **{bytes([0x80, protocol]): "a pickle" for protocol in range(2, 6)},
-}
 
 
 def read_file(
@@ -44,7 +31,7 @@ def read_file(
     text: TextFormat | None = None,
     order: tuple[str, ...] = ORDER,
 ) -> pd.DataFrame | Mapping[str, Any]:
-    """Read a table: CSV, JSON lines, Parquet, Feather; all text may be packed.
+    """Read a table of any kind in `file_kinds`; all text may be packed.
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
     writing of a whole number of 64 bits becomes whole numbers. An empty true value is unlabelled.
@@ -70,14 +57,14 @@ def read_file(
         The file cannot be read or parsed; the line is named.
     """
     how = text or TextFormat()
-    if isinstance(place, str | Path) and (suffix := Path(place).suffix.lower()) in _BINARY:
+    if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
         refuse_options(str(place), how)
-        return _BINARY[suffix](existing_file(Path(place)))
+        return read(existing_file(Path(place)))
     content = content_of(place)
     _refuse_binary(content)
-    if content.suffix in _JSON:
+    if parse := kind_of(content.suffix).parse:
         refuse_options(content.name, how, encoding=how.encoding)
-        return JsonLines(content.name, how.text_of(content))
+        return parse(content.name, how.text_of(content))
     plain = plain_table(content, how, columns, order)
     if plain is not None:
         return plain
@@ -128,14 +115,15 @@ def refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
 
 def _refuse_binary(content: Content) -> None:
     """Refuse what is read by its own name only, in an archive or in a stream."""
-    if content.packed and content.suffix in {*_BINARY, ".pickle", ".pkl"}:
+    if content.packed and kind_of(content.suffix).is_binary:
         msg = f"{content.name}: a {content.suffix} in an archive is not read. Unpack it first."
         raise InvalidInputError(msg)
-    kind = next((kind for begin, kind in _BEGINS.items() if content.data.startswith(begin)), None)
+    kind = next((one for one in KINDS if content.data.startswith(one.begins)), None)
     if kind:
+        ends = ", ".join(one.suffixes[0] for one in KINDS if one.is_binary)
         msg = (
-            f"{content.name}: that is {kind}, which is read from a file whose name says so "
-            "(.parquet, .feather, .pickle), and not from a stream or an archive."
+            f"{content.name}: that is {kind.name}, which is read from a file whose name says so "
+            f"({ends}), and not from a stream or an archive."
         )
         raise InvalidInputError(msg)
 

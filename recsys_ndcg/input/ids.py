@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.errors.visible import is_encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -401,3 +401,56 @@ def type_names(ids: Iterable[object]) -> set[str]:
         else kind.__name__
         for kind in kinds
     }  # fmt: skip
+
+
+def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:
+    """Refuse ids of two tables that can never meet, warn where they do not.
+
+    Parameters
+    ----------
+    columns : mapping
+        ``{"user": (ids of the first, ids of the second)}``, and the same for the items.
+    names : pair of text
+        What the tables are called.
+
+    Raises
+    ------
+    InvalidInputError
+        One table writes its ids as text and the other as numbers.
+    """
+    for column, (known, found) in columns.items():
+        if not in_common(known, found, column, names):
+            msg = (
+                f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
+                "numbered anew? Give both those of the same numbering."
+            )
+            warn(msg)
+
+
+def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
+    """Return how many distinct ids two columns share; refuse types that can never meet."""
+    numbers = [one for one in (known, found) if isinstance(one, np.ndarray) and len(one)]
+    if [one.dtype for one in numbers] == [np.int64, np.int64]:
+        return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))
+    ours, theirs = _ids_in(known), _ids_in(found)
+    if all(isinstance(one, Coded) and one.ascending for one in (known, found)):  # text, all of it
+        return len(ours & theirs)
+    kinds, other = type_names(ours), type_names(theirs)
+    if kinds.isdisjoint(other):
+        msg = (
+            f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
+            f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
+            f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
+        )
+        raise InvalidInputError(msg)
+    if len(kinds | other) > 1:
+        refuse_alike(np.fromiter(sorted(ours | theirs, key=str), dtype=object), column)
+    return len(ours & theirs)
+
+
+def _ids_in(ids: Ids | Coded) -> set[Any]:
+    if isinstance(ids, Coded):
+        return set(ids.ids.tolist())
+    if ids.dtype.kind in "iu":
+        ids = pd.unique(ids)
+    return set(np.unique(ids).tolist() if ids.dtype != object else ids.tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from operator import itemgetter
 from pathlib import Path
 from types import NoneType
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files.contents import open_file
+from recsys_ndcg.input.file_kinds import PICKLE, kind_of
 from recsys_ndcg.input.stand_ins import (
     TOO_LONG,
     ForbiddenNameError,
@@ -24,30 +24,27 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
     from typing import TypeGuard
 
-_SUFFIXES = frozenset({".pickle", ".pkl", ".dump", ".p"})
 _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}
 _DETAILS: set[type] = {dict, NoneType}
 _USUAL: dict[int, set[type]] = {0: _PLAIN, 1: _PLAIN, 2: _PLAIN, 3: _PLAIN, 4: _DETAILS}
 _STAND_INS = (InertObject, NumpyDtype, StandIn, Prediction)
 _LONGEST_TUPLE = 16  # as an id: longer ones take long to hash, again in every row
-_PROTO = 0x80  # the first byte from protocol 2 on, and never that of a text in UTF-8
 _WRITE = "surprise.dump.dump(path, predictions=predictions)"
 
 
 def is_pickle(path: str | Path) -> bool:
     """Tell a pickle by the end of its name, or by how the file begins."""
     path = Path(path)
-    if path.suffix.lower() in _SUFFIXES:
+    if kind_of(path.suffix) is PICKLE:
         return True
     if not path.is_file():  # a pipe would lose what is read from it here
         return False
     try:
         with path.open("rb") as file:
-            begin = file.read(2)
+            return file.read(2).startswith(PICKLE.begins)
     except OSError:  # told when it is read as what its name says
         return False
-    return len(begin) == 2 and begin[0] == _PROTO and 2 <= begin[1] <= pickle.HIGHEST_PROTOCOL
 
 
 def read_pickle(path: str | Path) -> list[tuple[Any, ...]]:

@@ -62,17 +62,53 @@ class Rows:
         columns = {name: one for name, one in self.columns.items() if one is not None}
         object.__setattr__(self, "columns", columns)
         whole = "estimated" in columns and "true" in columns
-        subject = "predictions" if whole else "labels" if "true" in columns else "results"
         named = {self.score if name == "estimated" else name: one for name, one in columns.items()}
-        check_lengths(named, f"the {subject}")
+        check_lengths(named, self._kind)
         if whole:
-            check_rows_there(self.user)
+            self.check_there()
         if "estimated" in columns:
             diverged = "if a model diverged, train it again"
             advice = diverged if whole else "leave out what was not recommended"
             check_finite(self.estimated, self.score, advice)
         if "true" in columns:
             check_grades(self.true)
+
+    @property
+    def _kind(self) -> str:
+        """What messages about all rows call them."""
+        if "true" not in self.columns:
+            return "the results"
+        return "the predictions" if "estimated" in self.columns else "the labels"
+
+    def check_there(self) -> None:
+        """Refuse a table without rows."""
+        check_rows_there(self.user, self._kind)
+
+    @classmethod
+    def from_arrays(  # noqa: PLR0913 - four columns
+        cls,
+        user: Iterable[Any],
+        item: Iterable[Any] | None,
+        estimated: Iterable[Any],
+        true: Iterable[Any],
+        *,
+        table: str = "predictions",
+        ids: tuple[str, str] = ("user", "item"),
+    ) -> Rows:
+        """Read four columns of any values; messages call the ids of users and items by `ids`.
+
+        Raises
+        ------
+        InvalidInputError
+            One is no column, a number is none or cannot be ranked, or their lengths differ.
+        """
+        columns = {
+            "user": ids_of(user, ids[0]),
+            "item": None if item is None else ids_of(item, ids[1]),
+            "estimated": floats(estimated, "estimated"),
+            "true": floats(true, "true"),
+        }
+        return cls(columns, table)
 
     @property
     def user(self) -> Ids | Coded:

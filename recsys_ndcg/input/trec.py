@@ -20,16 +20,22 @@ _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
 )  # fmt: skip
 
 
-def read_qrels(qrels: Judgements) -> Rows:
-    """Read the judgements; a negative grade means unlabelled, as in trec_eval."""
+def read_trec(qrels: Judgements, run: Judgements) -> tuple[Rows, Rows]:
+    """Read labels and results.
+
+    A negative grade means unlabelled, and the rank column is ignored, both as in trec_eval.
+    """
+    return _read_qrels(qrels), _read_run(run)
+
+
+def _read_qrels(qrels: Judgements) -> Rows:
     user, item, grade = _columns(qrels, _QRELS, value="grade")
     true = floats(grade, "qrels")
     true = np.where(true < 0, np.nan, true)
     return Rows({"user": user, "item": item, "true": true}, "labels")
 
 
-def read_run(run: Judgements) -> Rows:
-    """Read the results by their score; the rank column is ignored, as in trec_eval."""
+def _read_run(run: Judgements) -> Rows:
     user, item, score = _columns(run, _RUN, value="score")
     columns = {"user": user, "item": item, "estimated": floats(score, "run")}
     return Rows(columns, "results", score="score")

@@ -24,7 +24,6 @@ from recsys_ndcg.input.row_checks import (
     refuse_unranked,
 )
 from recsys_ndcg.input.rows import Rows, floats, listed, objects, plain_floats
-from recsys_ndcg.input.short_texts import ShortTexts
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -44,7 +43,7 @@ class Reader(Protocol):
 
 
 class IdReader:
-    """Ids: whole numbers of 32 bits, short texts, or any by their distinct values.
+    """Ids: whole numbers of 32 bits, or any by their distinct values.
 
     Parameters
     ----------
@@ -57,7 +56,6 @@ class IdReader:
     def __init__(self, column: str, size: int) -> None:
         self._column, self._size = column, size
         self._numbers: NDArray[np.int64] | None = None
-        self._texts: ShortTexts | None = None
         self._others: list[Hashable] | None = None
 
     def take(self, values: list[Hashable], start: int) -> None:
@@ -71,11 +69,6 @@ class IdReader:
                 self._numbers[rows] = numbers
                 return
             self._others, self._numbers = self._numbers[:start].tolist(), None
-        elif self._texts is not None:
-            if self._texts.take(values, start):
-                return
-            self._others = self._texts.coded(start).values.tolist() if start else []
-            self._texts = None
         if self._others is not None:
             self._others += values
 
@@ -84,16 +77,12 @@ class IdReader:
         """What was read; an InvalidInputError tells of an id that has no hash."""
         if self._numbers is not None:
             return self._numbers
-        if self._texts is not None:
-            return self._texts.coded(self._size)
         # all at once: the distinct ids of one column fill the cache
         return coded(self._others or (), self._column, len(self._others or ()))
 
     def _begin(self, kind: type) -> None:
         if kind is int:
             self._numbers = np.empty(self._size, dtype=np.int64)
-        elif kind is str:
-            self._texts = ShortTexts(self._size)
         else:
             self._others = []
 
@@ -168,24 +157,6 @@ def read_numbers(values: list[Any], column: str) -> Floats:
     reader = NumberReader(column, len(values))
     _read(values, reader)
     return reader.numbers
-
-
-def read_ids(values: list[Any], column: str) -> Ids | Coded:
-    """Return a column of ids.
-
-    Raises
-    ------
-    InvalidInputError
-        An id cannot be hashed.
-
-    Examples
-    --------
-    >>> read_ids(["b", "a", "b"], "user").codes
-    array([0, 1, 0], dtype=int32)
-    """
-    reader = IdReader(column, len(values))
-    _read(values, reader)
-    return reader.ids
 
 
 def _read(values: list[Any], reader: Reader) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.ids import Coded, encode, encode_together
-from recsys_ndcg.input.labels import check_same_ids
-from recsys_ndcg.input.rows import check_rows_there
+from recsys_ndcg.input.ids import encode
+from recsys_ndcg.input.labels_and_results import encode_both
+from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
 from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Codes, Floats, Ids
+    from collections.abc import Iterable
+
+    from recsys_ndcg.arrays import Codes, Floats
     from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.lists.candidates import Sizes
 
 Lists = TypeVar("Lists", bound=GroupedLists)
 #: The columns that labels never have.
@@ -48,8 +50,15 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     )
 
 
-def join(
-    labels: Rows, results: Rows, duplicates: str, kind: type[Lists], *, part: bool = False
+def join(  # noqa: PLR0913 - two tables, how they are joined, and what results were chosen from
+    labels: Rows,
+    results: Rows,
+    duplicates: str,
+    kind: type[Lists],
+    *,
+    part: bool = False,
+    n_items: Sizes | None = None,
+    items: Iterable[Any] | None = None,
 ) -> Lists:
     """Return the lists, of some kind, made from labels and results.
 
@@ -63,36 +72,32 @@ def join(
         Of the lists.
     part : bool
         Whether they are a part of all that there is, one of them perhaps without rows.
+    n_items, items
+        From how many, or which, candidates the results were chosen, as for `chosen_from`.
 
     Raises
     ------
     InvalidInputError
-        A table is empty, their ids can never meet, or a pair occurs twice that must not.
+        A table is empty, their ids can never meet, a pair occurs twice that must not, or there are
+        fewer candidates than items that are known.
     """
     if not part:
-        check_rows_there(labels.user, "the labels")
-        check_rows_there(results.user, "the results")
+        labels.check_there()
+        results.check_there()
     rule = Convention(duplicates=duplicates).duplicates
-    ids_of_both = [one.columns[name] for name in ("user", "item") for one in (labels, results)]
-    n_rows = len(labels.user) + len(results.user)
-    known_user, found_user, known_item, found_item = in_threads(_by_distinct, ids_of_both, n_rows)
-    ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
-    if len(labels.user) and len(results.user):
-        check_same_ids(ids, ("the labels", "the results"))
-    pairs = [(*pair, name) for name, pair in ids.items()]
-    (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
-    split, sizes = len(labels.user), (len(users), len(items))
+    (users, user), (item_ids, item) = encode_both(labels, results)
+    split, sizes = len(labels.user), (len(users), len(item_ids))
     known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
     found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
     known, _, extra_labels = distinct_by_user(known, *sizes, rule)
     listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
     joined, unlisted = _join_labels(listed, known, *sizes)
     unlisted_offsets = offsets_of(unlisted.user, len(users))
-    return kind(
+    joined_lists = kind(
         users=users,
         offsets=offsets,
         columns=joined | listed.without_user,
-        item_ids=items,
+        item_ids=item_ids,
         unlisted_offsets=unlisted_offsets,
         unlisted=unlisted.without_user,
         missing=(np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
@@ -101,15 +106,11 @@ def join(
         duplicates=rule,
         repeats=extra_labels + extra_results,
     )
+    return chosen_from(joined_lists, n_items, items)
 
 
 def _codes(user: Codes, item: Codes | None) -> dict[str, Codes]:
     return {"user": user} if item is None else {"user": user, "item": item}
-
-
-def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
-    """Return a column of text by its distinct values, and any other as it is."""
-    return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
 def _join_labels(

@@ -13,7 +13,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ids import type_names
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.convention.convention import Convention
@@ -357,6 +357,23 @@ class Facts:
         several = not self.made_here and self.estimated.count >= FEW_ROWS
         same = self.estimated.lowest == self.estimated.highest
         return several and self.protocol == "rated" and same
+
+    def doubts_of(self, threshold: float) -> Iterator[str]:
+        """Return what is to be said of a threshold that separates no items."""
+        grades = self.all_true
+        if threshold > grades.highest:
+            yield (
+                f"threshold={threshold:g} is above every true value (the highest is "
+                f"{grades.highest:g}), so nothing is relevant. Give the threshold of this scale."
+            )
+        # labels of what was liked alone are usual, but a grade of 0 says that it was not
+        alike = self.protocol == "rated" and not self.unlabelled
+        if threshold <= grades.lowest and (alike or grades.lowest <= 0):
+            yield (
+                f"threshold={threshold:g} is at or below every true value (the lowest is "
+                f"{grades.lowest:g}), so every rated item is relevant. Give the threshold of this "
+                "scale."
+            )
 
     def seen_by(self, convention: Convention) -> Facts:
         """Return the facts of what a convention leaves of the lists."""

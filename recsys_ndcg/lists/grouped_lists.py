@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges, read_only
-from recsys_ndcg.convention.gains import least_recommended, rounded
+from recsys_ndcg.errors import counted
 from recsys_ndcg.input.ids import text_places
 from recsys_ndcg.lazy import lazy
 
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number and what there is of it: ``1 user``, ``2 users``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,7 +212,7 @@ class GroupedLists(Record):
 
     def sort_key(self, convention: Convention) -> Floats:
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
-        return self.estimated if self.order_only else rounded(self.estimated, convention)
+        return self.estimated if self.order_only else convention.rounded(self.estimated)
 
     def spans(
         self,
@@ -263,8 +258,8 @@ class GroupedLists(Record):
 
     def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:
         """Return how many items of each list are estimated high enough to be recommended."""
-        least = least_recommended(convention, threshold)
-        enough = rounded(self.estimated, convention) >= least
+        least = convention.least_recommended(threshold)
+        enough = convention.rounded(self.estimated) >= least
         return self.sum_by_user(enough.astype(np.float64))
 
     @property

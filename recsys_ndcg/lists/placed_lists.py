@@ -2,62 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
-
-
-#: Rules for ties that need not know which of the tied items is which.
-ANY_ORDER = ("expected", "best", "worst")
-
-
-def other_places(
-    placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
-) -> tuple[str, Any, Any] | None:
-    """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
-
-    Parameters
-    ----------
-    placed, wanted : pairs of Convention and float
-        With the threshold, which may say what counts as recommended.
-    """
-    (was, limit), (now, threshold) = placed, wanted
-    names = ["tie_tolerance", "impossible", "recommend_from"]
-    if now.ties not in ANY_ORDER:
-        names.append("ties")
-    for name in names:
-        if getattr(was, name) != getattr(now, name):
-            return name, getattr(was, name), getattr(now, name)
-    if now.recommend_from == "threshold" and limit != threshold:
-        return "threshold", limit, threshold
-    return None
-
-
-@dataclass(frozen=True, eq=False)
-class Unlabelled(Columns):
-    """The first unlabelled items of every list, for showing a list.
-
-    Parameters
-    ----------
-    items : array, shape (n_users, n_kept)
-        Ids, the highest estimate first, ties by the rule of the lists.
-    estimated : float64 array, same shape
-        -inf past the end.
-    """
-
-    items: Ids
-    estimated: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -81,8 +36,9 @@ class PlacedLists(GroupedLists):
         The first rank whose item shares its estimate; inf if none does.
     n_not_made : int64 array, shape (n_users,)
         How many of the estimates the model could not make.
-    unlabelled : Unlabelled
-        The first items without a label.
+    unlabelled_items, unlabelled_estimated : arrays, shape (n_users, n_kept)
+        The first items without a label, for showing a list: their ids, the highest estimate first
+        and ties by the rule of the lists, and their estimates, -inf past the end.
     """
 
     by_user: ClassVar[tuple[str, ...]] = (
@@ -91,6 +47,8 @@ class PlacedLists(GroupedLists):
         "n_above",
         "ties_from",
         "n_not_made",
+        "unlabelled_items",
+        "unlabelled_estimated",
     )
 
     convention: Convention
@@ -99,7 +57,8 @@ class PlacedLists(GroupedLists):
     n_above: Positions
     ties_from: Floats
     n_not_made: Positions
-    unlabelled: Unlabelled
+    unlabelled_items: Ids
+    unlabelled_estimated: Floats
 
     @property
     def ahead(self) -> Positions:
@@ -198,13 +157,13 @@ class PlacedLists(GroupedLists):
         items[self.user_of_row[rows], ranks] = np.asarray(self.items)[rows]
         others = listed & ~own
         user, rank = np.nonzero(others)
-        items[user, rank] = self.unlabelled.items[user, (np.cumsum(others, axis=1) - 1)[user, rank]]
+        items[user, rank] = self.unlabelled_items[user, (np.cumsum(others, axis=1) - 1)[user, rank]]
         user, rank = np.nonzero(listed)
         return self.users[user], items[user, rank], rank
 
     def _kept(self, depth: int) -> int:
         """Return a depth, if so many ranks are kept."""
-        kept = self.unlabelled.items.shape[1]
+        kept = self.unlabelled_items.shape[1]
         if depth > kept:
             msg = (
                 f"This report keeps the first {kept} ranks of each list, not the catalogue. "
@@ -227,9 +186,9 @@ class PlacedLists(GroupedLists):
         items = np.empty(depth, dtype=object)
         estimated, true = np.empty(depth), np.full(depth, np.nan)
         items[ranks] = np.asarray(self.items)[rows]
-        items[others] = self.unlabelled.items[0, : len(others)]
+        items[others] = self.unlabelled_items[0, : len(others)]
         estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
-        estimated[others] = self.unlabelled.estimated[0, : len(others)]
+        estimated[others] = self.unlabelled_estimated[0, : len(others)]
         return items, estimated, true
 
     def labelled_as(self, grade: float) -> GroupedLists:
@@ -257,6 +216,24 @@ class PlacedLists(GroupedLists):
             repeats=self.repeats,
         )
 
-    def cut(self, users: Any, rows: Any, labels: Any) -> Self:
-        """Return some of the users, with their places."""
-        return replace(super().cut(users, rows, labels), unlabelled=self.unlabelled.take(users))
+    @staticmethod
+    def other_choice(
+        placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
+    ) -> tuple[str, Any, Any] | None:
+        """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
+
+        Parameters
+        ----------
+        placed, wanted : pairs of Convention and float
+            With the threshold, which may say what counts as recommended.
+        """
+        (was, limit), (now, threshold) = placed, wanted
+        names = ["tie_tolerance", "impossible", "recommend_from"]
+        if not now.any_order:
+            names.append("ties")
+        for name in names:
+            if getattr(was, name) != getattr(now, name):
+                return name, getattr(was, name), getattr(now, name)
+        if now.recommend_from == "threshold" and limit != threshold:
+            return "threshold", limit, threshold
+        return None

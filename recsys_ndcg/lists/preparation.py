@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, faulty_grades
 from recsys_ndcg.convention.notation import written
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.placed_lists import other_places
+from recsys_ndcg.lists.placed_lists import PlacedLists
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
-def prepared(
+def prepare(
     lists: GroupedLists, convention: Convention, *, unlabelled_as: float | None = None
 ) -> GroupedLists:
     """Apply `impossible`, `unlabelled` and `unlisted`.
@@ -52,25 +50,9 @@ def prepared(
     return lists
 
 
-def refuse(reason: str) -> None:
-    """Raise an error if there is a reason.
-
-    Raises
-    ------
-    InvalidInputError
-        With the reason as its message.
-    """
-    if reason:
-        raise InvalidInputError(reason)
-
-
-def objection(
-    convention: Convention,
-    threshold: float | None,
-    facts: Facts,
-    lists: GroupedLists | None = None,
-) -> str:
-    """Return why lists cannot be ranked under a convention; nothing if they can.
+@dataclass(frozen=True)
+class Objections:
+    """Why lists cannot be ranked under a convention, in sentences; "" where they can.
 
     Parameters
     ----------
@@ -83,49 +65,42 @@ def objection(
     lists : GroupedLists, optional
         Where the first offending rows are looked up, if they are at hand.
     """
-    facts = facts.seen_by(convention)
-    for rule in (_unlabelled, _missing, _items, _duplicates, _size):
-        found = rule(convention, facts, None)
-        if found:
-            return found if lists is None else rule(convention, facts, _seen(lists, convention))
-    return _places(convention, threshold, facts)
 
+    convention: Convention
+    threshold: float | None
+    facts: Facts
+    lists: GroupedLists | None = None
 
-def gain_objection(
-    convention: Convention,
-    threshold: float | None,
-    facts: Facts,
-    lists: GroupedLists | None = None,
-    *,
-    unlabelled_as: float | None = None,
-) -> str:
-    """Return why a grade of the lists has no usable gain."""
-    if convention.gain in BY_THRESHOLD and threshold is None:
-        return (
-            f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
-            "threshold=4.0 (--threshold 4), for instance."
-        )
-    grades = facts.grades(convention).known
-    if unlabelled_as is not None:
-        grades = np.append(grades, unlabelled_as)
-    fault = faulty_grades(grades, convention, threshold)
-    if fault:
+    def to_order(self) -> str:
+        """Return why the lists have no order, or rows that must not be there."""
+        convention, facts, lists = self.convention, self.facts.seen_by(self.convention), self.lists
+        for rule in (_unlabelled, _missing, _items, _duplicates, _size):
+            found = rule(convention, facts, None)
+            if found and lists is not None and convention.impossible == "drop":
+                lists = lists.without_impossible()
+            if found:
+                return found if lists is None else rule(convention, facts, lists)
+        return _places(convention, self.threshold, facts)
+
+    def to_gains(self, unlabelled_as: float | None = None) -> str:
+        """Return why a grade of the lists, or this one of unlabelled items, has no usable gain."""
+        convention, lists = self.convention, self.lists
+        if convention.gain_needs_threshold and self.threshold is None:
+            return (
+                f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
+                "threshold=4.0 (--threshold 4), for instance."
+            )
+        grades = self.facts.grades(convention).known
+        if unlabelled_as is not None:
+            grades = np.append(grades, unlabelled_as)
+        fault = convention.faulty_grades(grades, self.threshold)
+        if not fault:
+            return ""
         bad, what, advice = fault
         rows = None if lists is None else np.isin(lists.true, bad)
         where = "" if lists is None or rows is None or not rows.any() else named(lists, rows)
         shown = ", ".join(str(grade) for grade in bad[:3].tolist())
         return f"true: the grade {shown}{where and f' ({where})'} has {what}; {advice}."
-    return ""
-
-
-def weight_objection(convention: Convention, ranks: int) -> str:
-    """Return why the first ranks have no usable weights, if a function of the user's gives them."""
-    if callable(convention.discount):
-        try:
-            discounts(ranks, convention)
-        except InvalidInputError as error:
-            return str(error)
-    return ""
 
 
 def named(lists: GroupedLists, rows: Flags) -> str:
@@ -137,11 +112,6 @@ def named(lists: GroupedLists, rows: Flags) -> str:
     items = lists.item_ids[lists.item_codes[chosen]].tolist()
     pairs = zip(users, items, strict=True)
     return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
-
-
-def _seen(lists: GroupedLists, convention: Convention) -> GroupedLists:
-    """Return what a convention leaves of the lists."""
-    return lists.without_impossible() if convention.impossible == "drop" else lists
 
 
 def _unlabelled(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
@@ -201,7 +171,7 @@ def _places(convention: Convention, threshold: float | None, facts: Facts) -> st
     """Say which choices are others than those that places were found by."""
     if facts.placed_under is None:
         return ""
-    other = other_places(facts.placed_under, (convention, threshold))
+    other = PlacedLists.other_choice(facts.placed_under, (convention, threshold))
     if other is None:
         return ""
     name, was, wanted = other

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.dispatch import read, read_labels, read_results
-from recsys_ndcg.input.pickles import read_pickle
-from recsys_ndcg.input.rows import Rows, floats, ids_of
-from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
-from recsys_ndcg.input.tuples import read_predictions, read_tuples
+from recsys_ndcg.input.dispatch import read, read_labels, read_results, read_surprise
+from recsys_ndcg.input.rows import Rows
+from recsys_ndcg.input.trec import Judgements, read_trec
+from recsys_ndcg.input.tuples import read_tuples
 from recsys_ndcg.lists.assembly import group, join
-from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
     from recsys_ndcg.lists.candidates import Sizes
@@ -61,13 +59,7 @@ class RankedLists(GroupedLists):
         >>> len(RankedLists.from_arrays([1, 1, 2], None, [3.5, 4.0, 2.0], [4, 5, 1]))
         2
         """
-        columns = {
-            "user": ids_of(user, "user"),
-            "item": None if item is None else ids_of(item, "item"),
-            "estimated": floats(estimated, "estimated"),
-            "true": floats(true, "true"),
-        }
-        return group(Rows(columns), duplicates, cls)
+        return group(Rows.from_arrays(user, item, estimated, true), duplicates, cls)
 
     @classmethod
     def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:
@@ -103,9 +95,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_surprise([("ann", "a", 5.0, 4.5, {})]).estimated.tolist()
         [4.5]
         """
-        if isinstance(predictions, str | Path):
-            predictions = read_pickle(predictions)
-        return group(read_predictions(predictions), duplicates, cls)
+        return group(read_surprise(predictions), duplicates, cls)
 
     @classmethod
     def of(
@@ -266,7 +256,7 @@ class RankedLists(GroupedLists):
         [1.0, nan]
         """
         tables = read_labels(labels, columns, text), read_results(results, columns, text)
-        return chosen_from(join(*tables, duplicates, cls), n_items, items)
+        return join(*tables, duplicates, cls, n_items=n_items, items=items)
 
     @classmethod
     def from_trec(
@@ -295,5 +285,4 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([2.0], [1.0])
         """
-        lists = join(read_qrels(qrels), read_run(run), duplicates, cls)
-        return chosen_from(lists, n_items, items)
+        return join(*read_trec(qrels, run), duplicates, cls, n_items=n_items, items=items)

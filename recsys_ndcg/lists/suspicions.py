@@ -43,24 +43,6 @@ def suspicions(facts: Facts) -> Iterator[str]:
         yield from _at_a_bound(facts)
 
 
-def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
-    """Return what is to be said of a threshold that separates no items."""
-    grades = facts.all_true
-    if threshold > grades.highest:
-        yield (
-            f"threshold={threshold:g} is above every true value (the highest is "
-            f"{grades.highest:g}), so nothing is relevant. Give the threshold of this scale."
-        )
-    # labels of what was liked alone are usual, but a grade of 0 says that it was not
-    alike = facts.protocol == "rated" and not facts.unlabelled
-    if threshold <= grades.lowest and (alike or grades.lowest <= 0):
-        yield (
-            f"threshold={threshold:g} is at or below every true value (the lowest is "
-            f"{grades.lowest:g}), so every rated item is relevant. Give the threshold of this "
-            "scale."
-        )
-
-
 def _single_items(facts: Facts) -> Iterator[str]:
     if facts.users > 1 and facts.single / facts.users > _MOST:
         yield (

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import discounts
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.ranking.ranking import weighted
@@ -63,7 +62,7 @@ class NDCG(Linear):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
         if ranking.convention.ideal == "max":
-            return of_top_grades(ranking, self.k, lambda n: discounts(n, ranking.convention))
+            return of_top_grades(ranking, self.k, ranking.convention.discounts)
         return weighted(ranking.ideal_gain, self.weights(ranking))
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002

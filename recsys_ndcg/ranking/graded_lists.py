@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.arrays import edges
-from recsys_ndcg.convention.gains import BY_THRESHOLD, gains, relevance
+from recsys_ndcg.convention.gains import relevance
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.ranking.ordering import largest_first
 
@@ -25,7 +25,7 @@ class GradedLists:
     Parameters
     ----------
     lists : GroupedLists
-        As `recsys_ndcg.lists.preparation.prepared` returns them.
+        As `recsys_ndcg.lists.preparation.prepare` returns them.
     best_first : bool
         Whether the grades of each list change places until the highest comes first: then those of
         equal worth need no other sort, and which item has which is lost.
@@ -43,7 +43,7 @@ class GradedLists:
     def gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gain of every row."""
         key = "gains", gain_key(convention, threshold)
-        return self._known.once(key, lambda: gains(self.lists.true, convention, threshold))
+        return self._known.once(key, lambda: convention.gains(self.lists.true, threshold))
 
     def relevant(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
@@ -146,7 +146,7 @@ class GradedLists:
         lists = self.lists
         unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
-        gain = gains(unlisted, convention, threshold)
+        gain = convention.gains(unlisted, threshold)
         values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
         return values, edges(np.diff(lists.offsets) + extra)
 
@@ -158,4 +158,4 @@ def _grades(lists: GroupedLists) -> Floats:
 
 def gain_key(convention: Convention, threshold: float | None) -> Hashable:
     """Return what gains hang on, to know them by."""
-    return convention.only("gain"), threshold if convention.gain in BY_THRESHOLD else None
+    return convention.only("gain"), threshold if convention.gain_needs_threshold else None

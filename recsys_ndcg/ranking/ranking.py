@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.convention.gains import discounts, gain_of
+from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.placed_lists import ANY_ORDER
-from recsys_ndcg.lists.preparation import gain_objection, objection, prepared, refuse
+from recsys_ndcg.lists.preparation import Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
 from recsys_ndcg.ranking.runs import Cells, first_hits, hits_so_far
@@ -174,13 +173,15 @@ class Ranking:
     def weights(self, k: int | None) -> Floats:
         """Return the weights of the first k ranks, at most those of the tables."""
         ranks = self.width(k)
-        return self._known.once(ranks, lambda: discounts(ranks, self.convention))
+        return self._known.once(ranks, lambda: self.convention.discounts(ranks))
 
     @lazy
     def top_gain(self) -> float:
         """The gain of the top grade; binary gains need not be told which that is."""
         top = self.convention.max_grade
-        return 1.0 if top is None else gain_of(top, self.convention, self.threshold)
+        if top is None:
+            return 1.0
+        return float(self.convention.gains(np.array([top], dtype=np.float64), self.threshold)[0])
 
     @lazy
     def ideal_gain(self) -> Floats:
@@ -365,7 +366,7 @@ class Ranking:
         rule, in_order = self.convention.ties, self._sorted
         if not in_order.runs.shared:
             return in_order.runs
-        if rule not in ANY_ORDER:
+        if not self.convention.any_order:
             return self._by_place
         runs = in_order.runs
         if not (self._graded.best_first and name == self._grade):
@@ -433,8 +434,8 @@ def rank(
     array([[7., 2.]])
     """
     facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
-    refuse(objection(convention, threshold, facts, lists))
-    refuse(gain_objection(convention, threshold, facts, lists))
-    ready = prepared(lists, convention)
+    against = Objections(convention, threshold, facts, lists)
+    refuse(against.to_order() or against.to_gains())
+    ready = prepare(lists, convention)
     in_order = SortedLists(ready, convention, depth=depth)
     return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)

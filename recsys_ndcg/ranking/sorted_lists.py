@@ -26,7 +26,7 @@ class SortedLists:
     Parameters
     ----------
     lists : GroupedLists
-        As `recsys_ndcg.lists.preparation.prepared` returns them.
+        As `recsys_ndcg.lists.preparation.prepare` returns them.
     convention : Convention
         Its `tie_tolerance` says which estimates are equal; its `ties` are not looked at here.
     depth : int, optional

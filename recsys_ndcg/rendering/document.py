@@ -52,7 +52,7 @@ class ShownTable:
     numeric: Sequence[str] | None = None
 
     @property
-    def emphasised(self) -> list[Any]:
+    def key_columns(self) -> list[Any]:
         """The columns of which words stand out: the name of a row, and its first number."""
         return [*self.cells.columns[self.left - 1 : self.left + 1]]
 

@@ -71,14 +71,14 @@ def _tabular(table: ShownTable) -> str:
     shown = table.cells.map(_escaped)
     for name in shown.columns[table.left :]:  # the signs of numbers are those of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
-    for name in table.emphasised if table.bold else ():
+    for name in table.key_columns if table.bold else ():
         shown[name] = [
             rf"\textbf{{{text}}}" if row in table.bold else text
             for row, text in enumerate(shown[name])
         ]
     if table.letters:
         letters = [rf"\textsuperscript{{{_escaped(one)}}}" for one in table.letters]
-        shown[table.emphasised[-1]] += letters
+        shown[table.key_columns[-1]] += letters
     sides = "l" * table.left + "r" * (len(shown.columns) - table.left)
     with needing("jinja2", job="LaTeX", extra="report"):
         text: str = shown.rename(columns=_escaped).to_latex(

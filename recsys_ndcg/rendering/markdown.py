@@ -45,7 +45,7 @@ def _lines(part: Part) -> Iterator[str]:
 def _table(table: ShownTable) -> str:
     """Return a table of text, all but its first columns set to the right."""
     shown = table.cells.map(_escaped)
-    for name in table.emphasised if table.bold else ():
+    for name in table.key_columns if table.bold else ():
         shown[name] = [
             f"**{text.strip()}**" if row in table.bold else text
             for row, text in enumerate(shown[name])

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.gains import discounts, gains
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, refuse, shown
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.lists.preparation import prepared, refuse
+from recsys_ndcg.lists.preparation import prepare
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.metrics.ndcg import NDCG
 from recsys_ndcg.ranking.graded_lists import GradedLists
@@ -39,13 +38,13 @@ def explained(
     (place,) = places_of(lists.users, [user]).tolist()
     own = lists.between(place, place + 1)
     _refuse_what_evaluation_refuses(own, measurement, k)
-    own = prepared(own, measurement.convention)
+    own = prepare(own, measurement.convention)
     ranking = _ranked_to(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
     ideal = _ideal_gains(ranking, 0, listed, k)
     depth = len(ideal)
-    weights = discounts(depth, measurement.convention)
+    weights = measurement.convention.discounts(depth)
     gain = np.zeros(depth)
     gain[:listed] = ranking.gain[0, :listed]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(ideal * weights)
@@ -118,7 +117,7 @@ def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
         known = np.concatenate([known, ids[codes]])
-    best = np.argsort(-gains(true, convention, measurement.threshold), kind="stable")[:depth]
+    best = np.argsort(-convention.gains(true, measurement.threshold), kind="stable")[:depth]
     items[: len(best)] = known[best].tolist()
     return items
 
@@ -161,7 +160,7 @@ def side_by_side(audit: Audit, users: Positions, k: int = DEPTH) -> Sides | None
     except InvalidInputError:  # a list has no gains, or a catalogue keeps fewer ranks
         return None
     back = np.argsort(order, kind="stable").tolist()
-    weights = discounts(k, measurement.convention)
+    weights = measurement.convention.discounts(k)
     return Sides([own[place] for place in back], [ideal[place] for place in back], weights)
 
 
@@ -171,7 +170,7 @@ def _both_lists(
     """Return both lists of every user; all are sorted at once."""
     _refuse_what_evaluation_refuses(lists, measurement, k)
     estimated = not lists.order_only
-    lists = prepared(lists, measurement.convention)
+    lists = prepare(lists, measurement.convention)
     ranking = _ranked_to(lists, measurement, k)
     rows, ranks = ranking.ranks_of_rows
     owner = lists.user_of_row[rows]

@@ -16,8 +16,8 @@ from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
-from recsys_ndcg.report.segments import refuse_both, segments_of
 from recsys_ndcg.report.segments.segmented import Segments
+from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
 from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,

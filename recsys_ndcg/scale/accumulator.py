@@ -10,9 +10,9 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.convention.notation import written
-from recsys_ndcg.errors import InvalidInputError, check_choice, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.grouped_lists import GroupedLists, counted
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.truth import hashed
 from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
 from recsys_ndcg.scale.partial_report import PartialReport

@@ -57,14 +57,8 @@ def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
                 "alone, or estimated and true as tables, users × items."
             )
             raise InvalidInputError(msg)
-    item = None if items is None else ids_of(items, "items")
-    columns = {
-        "user": ids_of(users, "users"),
-        "item": item,
-        "estimated": floats(estimated, "estimated"),
-        "true": floats(true, "true"),
-    }
-    return Rows(columns, "update")
+    ids = ("users", "items")
+    return Rows.from_arrays(users, items, estimated, true, table="update", ids=ids)
 
 
 class BatchTable:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, refuse
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.candidates import CandidateLists
-from recsys_ndcg.lists.preparation import refuse
 from recsys_ndcg.lists.truth import truth_by_user
 from recsys_ndcg.metrics.judged import Judged
 from recsys_ndcg.parallel import allowed, at_most

@@ -9,8 +9,7 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.placed_lists import ANY_ORDER
-from recsys_ndcg.lists.preparation import gain_objection, objection, weight_objection
+from recsys_ndcg.lists.preparation import Objections
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -124,8 +123,7 @@ class Measurement:
     @property
     def needs_tie_free(self) -> bool:
         """Whether equal estimates leave it without a value: no exact mean, no known best order."""
-        any_order = self.convention.ties in ANY_ORDER
-        return any_order and bool(self.metric.tie_objection(self.convention))
+        return self.convention.any_order and bool(self.metric.tie_objection(self.convention))
 
     def hangs_on_ties(self, facts: Facts) -> bool:
         """Whether it can be computed only where no estimates are equal."""
@@ -191,24 +189,23 @@ class Measurement:
         settled = self.convention
         if not facts.has_items and not self.blind and np.isinf(facts.first_ties.get(self.order, 1)):
             settled = settled.replace(ties="expected")  # nothing is tied: no rule is needed
-        return objection(settled, self.threshold, facts, lists)
+        return Objections(settled, self.threshold, facts, lists).to_order()
 
     def _of_the_metric(self, facts: Facts, lists: GroupedLists | None) -> str:
         reads, convention = self.metric.reads, self.convention
         if self.metric.uses_gains:
             if "ideal" not in reads:
                 convention = convention.replace(ideal="global")
-            why = gain_objection(
-                convention, self.threshold, facts, lists, unlabelled_as=self.unlabelled_as
-            )
+            against = Objections(convention, self.threshold, facts, lists)
+            why = against.to_gains(self.unlabelled_as)
             if why:
                 return why
         longest = facts.seen_by(self.convention).longest
         why = self.metric.objection(self.convention, longest)
         if not why and self.metric.uses_gains and "discount" in reads:
             k = self.metric.k or longest
-            why = weight_objection(
-                self.convention, k if self.convention.ideal == "max" else min(k, longest)
+            why = self.convention.discount_objection(
+                k if self.convention.ideal == "max" else min(k, longest)
             )
         if not why and self.needs_tie_free:
             first = 1.0 if self.blind else facts.first_ties.get(self.order, np.inf)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import Known
 from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.preparation import prepared, refuse
+from recsys_ndcg.lists.preparation import prepare
 from recsys_ndcg.parallel import blocks_of, in_threads
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import Ranking
@@ -114,7 +115,7 @@ def with_ties(facts: Facts, lists: GroupedLists, measurements: Sequence[Measurem
     wanted = {one.order: one for one in measurements if one.hangs_on_ties(facts)}
     ties: dict[Hashable, float] = {}
     for order, one in wanted.items():
-        ready = prepared(lists, one.convention, unlabelled_as=one.unlabelled_as)
+        ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
         firsts = in_threads(
             lambda users, ready=ready, one=one: float(  # type: ignore[misc]
                 SortedLists(ready.between(*users), one.convention).first_tie.min(initial=np.inf)
@@ -232,7 +233,7 @@ class Block:
         return self._known.once(
             ("graded", impossible, step, filtered, unlisted, one.unlabelled_as, one.blind),
             lambda: GradedLists(
-                prepared(self._lists, one.convention, unlabelled_as=one.unlabelled_as),
+                prepare(self._lists, one.convention, unlabelled_as=one.unlabelled_as),
                 best_first=one.blind,
             ),
         )

@@ -10,11 +10,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.convention.presets import misleading
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
-from recsys_ndcg.lists.preparation import refuse
-from recsys_ndcg.lists.suspicions import threshold_suspicions
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    RecsysNdcgError,
+    as_float,
+    is_number,
+    refuse,
+    shown,
+)
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.metrics.registry import check_free
 from recsys_ndcg.scoring.measurement import Measurement, short_below
@@ -124,7 +128,7 @@ class Plan:
     def doubts(self, facts: Facts) -> Iterator[str]:
         """Return what is to be said of the threshold, where something reads it."""
         if self.threshold is not None and self.reading_threshold:
-            yield from threshold_suspicions(self.threshold, facts)
+            yield from facts.doubts_of(self.threshold)
 
     def each(self, change: Callable[[Measurement], Measurement]) -> Plan:
         """Return the plan with what a function makes of each measurement."""
@@ -213,7 +217,7 @@ def _needs_of(one: Measurement) -> list[str]:
     gain = one.convention.gain
     needs = {
         str(one.metric): one.metric.needs_threshold,
-        f"gain={gain!r}": one.metric.uses_gains and gain in BY_THRESHOLD,
+        f"gain={gain!r}": one.metric.uses_gains and one.convention.gain_needs_threshold,
         "mean_over='relevant'": one.convention.mean_over == "relevant",
     }
     return [why for why, needed in needs.items() if needed]

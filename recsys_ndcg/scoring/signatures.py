@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.convention.convention import BESIDE, Convention
-from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, gains
+from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.convention.notation import ours, parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
@@ -249,9 +249,9 @@ def _told_apart(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
     if callable(convention.gain) and "gain" in reads:
         top = [] if convention.max_grade is None else [convention.max_grade]
         grades = np.unique(np.concatenate([facts.grades(convention).known, top]))
-        given["gain"] = gains(grades, convention, one.threshold)
+        given["gain"] = convention.gains(grades, one.threshold)
     if callable(convention.discount) and "discount" in reads:
-        given["discount"] = discounts(one.metric.depth or longest, convention)
+        given["discount"] = convention.discounts(one.metric.depth or longest)
     return {
         name: f"{written(getattr(convention, name))[:-1]}#{_fingerprint(values)})"
         for name, values in given.items()

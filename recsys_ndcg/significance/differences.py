@@ -21,7 +21,7 @@ _CELLS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(Columns):
+class DifferenceMoments(Columns):
     """What is summed up of each pair's differences: arrays of shape (n_pairs,).
 
     Parameters
@@ -107,12 +107,12 @@ class PairedScores(Record):
         apart: Floats = self.table[first, users] - self.table[second, users]
         return apart
 
-    def moments(self) -> Moments:
+    def moments(self) -> DifferenceMoments:
         """Return the sums over the users of each pair."""
         found = in_threads(self._moments_of, range(len(self.pairs)))
         columns = np.array(found, dtype=np.float64).reshape(-1, 6).T
         users, wins, losses = columns[:3].astype(np.int64)
-        return Moments(users, wins, losses, *columns[3:])
+        return DifferenceMoments(users, wins, losses, *columns[3:])
 
     def _moments_of(self, pair: int) -> tuple[float, ...]:
         apart = self.differences(pair)

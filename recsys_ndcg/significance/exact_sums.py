@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.significance.differences import Moments, PairedScores
+    from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
 
 _WILD = 1024  # times the size of the typical model: its digits are not those of the others
 _FINE = 2.0**-31  # of all models' size: what a user's difference must be on average
@@ -41,7 +41,7 @@ class PairColumns:
     ----------
     scores : PairedScores
         The scores.
-    moments : Moments
+    moments : DifferenceMoments
         Of all its pairs.
     pairs : int64 array, shape (n_pairs,)
         Those that columns are wanted of.
@@ -55,7 +55,7 @@ class PairColumns:
     """
 
     def __init__(
-        self, scores: PairedScores, moments: Moments, pairs: Positions, *, centred: bool
+        self, scores: PairedScores, moments: DifferenceMoments, pairs: Positions, *, centred: bool
     ) -> None:
         self._scores = scores
         self._mean = moments.mean if centred else np.zeros(len(moments.mean))

@@ -10,7 +10,7 @@ import numpy as np
 from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.differences import Moments, PairedScores
+from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
 from recsys_ndcg.significance.paired_tests import (
     PValues,
     critical_alone,
@@ -152,7 +152,7 @@ def compare_pairs(
     )
 
 
-def _interval(judged: PValues, moments: Moments) -> tuple[Floats, Floats]:
+def _interval(judged: PValues, moments: DifferenceMoments) -> tuple[Floats, Floats]:
     """Return the lower and the upper ends: NaN where there is no test."""
     with np.errstate(invalid="ignore"):
         half = np.where(np.isinf(judged.critical), np.inf, judged.critical * moments.error)
@@ -178,7 +178,7 @@ def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[
 
 
 def _within(
-    scores: PairedScores, moments: Moments, how: Testing, margin: float
+    scores: PairedScores, moments: DifferenceMoments, how: Testing, margin: float
 ) -> tuple[Floats, Floats]:
     """Return corrected p-values of each pair's difference being -margin or less, margin or more.
 
@@ -209,13 +209,13 @@ def _within(
     return corrected(limit + moments.mean), corrected(limit - moments.mean)
 
 
-def _effect(moments: Moments) -> Floats:
+def _effect(moments: DifferenceMoments) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         effect: Floats = moments.mean / moments.deviation
     return effect
 
 
-def _detectable(judged: PValues, moments: Moments, how: Testing) -> Floats:
+def _detectable(judged: PValues, moments: DifferenceMoments, how: Testing) -> Floats:
     """Return the differences whose noncentrality has the power, each distinct one solved once."""
     if not how.kind.has_intervals:
         return np.full(len(judged.p), np.nan)

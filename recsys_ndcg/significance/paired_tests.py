@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.significance.differences import Moments, PairedScores
+    from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
     from recsys_ndcg.significance.testing import Testing
 
     ShowShare = Callable[[float], None]
@@ -55,7 +55,7 @@ class PValues(Columns):
 
 
 def p_values(
-    scores: PairedScores, moments: Moments, how: Testing, show: ShowShare | None = None
+    scores: PairedScores, moments: DifferenceMoments, how: Testing, show: ShowShare | None = None
 ) -> PValues:
     """Return the p-values of all pairs: 1 where nobody differs, NaN of fewer than two users.
 
@@ -71,7 +71,7 @@ def p_values(
     return PValues(p, corrected, critical, np.where(moments.live, found.direction, 0.0))
 
 
-def critical_alone(moments: Moments, how: Testing, *, divided: bool) -> Floats:
+def critical_alone(moments: DifferenceMoments, how: Testing, *, divided: bool) -> Floats:
     """Return the critical t of each pair, of a level that may be divided among them."""
     tested = max(int((moments.users > 1).sum()), 1)
     level = how.alpha / tested if divided else how.alpha
@@ -118,13 +118,17 @@ def critical_rank(draws: int, alpha: float, family: int = 1) -> int:
     return draws - int(np.searchsorted(p, alpha, side="right"))
 
 
-def _corrected_alone(p: Floats, direction: Floats, moments: Moments, how: Testing) -> PValues:
+def _corrected_alone(
+    p: Floats, direction: Floats, moments: DifferenceMoments, how: Testing
+) -> PValues:
     """Return p-values that are corrected by themselves, with the intervals of t."""
     critical = critical_alone(moments, how, divided=how.corrected_by.divides_intervals)
     return PValues(p, how.corrected_by.correct(p), critical, direction)
 
 
-def _by_t(scores: PairedScores, moments: Moments, how: Testing, _show: ShowShare | None) -> PValues:
+def _by_t(
+    scores: PairedScores, moments: DifferenceMoments, how: Testing, _show: ShowShare | None
+) -> PValues:
     freedom = np.maximum(moments.users - 1, 1)
     t = np.abs(student.statistic(moments.mean, moments.error))
     p, direction = student.two_sided(t, freedom), np.sign(moments.mean)
@@ -140,7 +144,7 @@ def _by_t(scores: PairedScores, moments: Moments, how: Testing, _show: ShowShare
     return PValues(p, corrected, np.maximum(own, among_all), direction)
 
 
-def largest_t(scores: PairedScores, moments: Moments, how: Testing) -> Floats | None:
+def largest_t(scores: PairedScores, moments: DifferenceMoments, how: Testing) -> Floats | None:
     """Return the drawn largest t of all pairs, or nothing where fewer than two vary."""
     varied = np.flatnonzero(moments.live & (moments.deviation > 0))
     if len(varied) < 2:
@@ -150,7 +154,7 @@ def largest_t(scores: PairedScores, moments: Moments, how: Testing) -> Floats | 
 
 
 def _by_draws(
-    scores: PairedScores, moments: Moments, how: Testing, show: ShowShare | None
+    scores: PairedScores, moments: DifferenceMoments, how: Testing, show: ShowShare | None
 ) -> PValues:
     """Return what random signs, or resampled users, say of each pair.
 
@@ -189,7 +193,7 @@ def _by_draws(
 
 def _statistics(  # noqa: PLR0913, PLR0917 - all that they hang on
     scores: PairedScores,
-    moments: Moments,
+    moments: DifferenceMoments,
     length: Floats,
     varied: Flags,
     how: Testing,
@@ -241,7 +245,7 @@ def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
 
 
 def _by_signed_ranks(
-    scores: PairedScores, moments: Moments, how: Testing, _show: ShowShare | None
+    scores: PairedScores, moments: DifferenceMoments, how: Testing, _show: ShowShare | None
 ) -> PValues:
     """Return what Wilcoxon's signed ranks say of each pair; users without a difference are out."""
     found = in_threads(partial(_signed_ranks, scores), range(len(moments.users)))
@@ -250,7 +254,7 @@ def _by_signed_ranks(
 
 
 def _by_signs(
-    _scores: PairedScores, moments: Moments, how: Testing, _show: ShowShare | None
+    _scores: PairedScores, moments: DifferenceMoments, how: Testing, _show: ShowShare | None
 ) -> PValues:
     """Return what wins against losses say of each pair."""
     counts = zip(moments.wins.tolist(), moments.losses.tolist(), strict=True)
@@ -258,7 +262,7 @@ def _by_signs(
     return _by_order(p, np.sign(moments.wins - moments.losses).astype(np.float64), moments, how)
 
 
-def _by_order(p: Floats, direction: Floats, moments: Moments, how: Testing) -> PValues:
+def _by_order(p: Floats, direction: Floats, moments: DifferenceMoments, how: Testing) -> PValues:
     p = np.where(moments.users > 1, np.maximum(p, student.SMALLEST), np.nan)
     return _corrected_alone(p, direction, moments, how)
 
@@ -297,7 +301,9 @@ def _sign_test(wins: int, losses: int) -> float:
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
-_FUNCTIONS: dict[str, Callable[[PairedScores, Moments, Testing, ShowShare | None], PValues]] = {
+_FUNCTIONS: dict[
+    str, Callable[[PairedScores, DifferenceMoments, Testing, ShowShare | None], PValues]
+] = {
     "t": _by_t,
     "randomisation": _by_draws,
     "bootstrap": _by_draws,

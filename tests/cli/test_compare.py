@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.entries import named, read_entry
+from recsys_ndcg.cli.models import named, read_entry
 from recsys_ndcg.comparison.document import comparison_document
 from recsys_ndcg.rendering.terminal import print_document
 from tests.commands import refusal, run
@@ -250,7 +250,10 @@ def test_names_are_short_and_different(tmp_path: Path, monkeypatch: pytest.Monke
         (["good.csv", ""], "cannot be read"),
         (["good.csv", "empty.csv"], "empty.csv: the file is empty"),
         (["-", "-"], "- is given twice"),
-        ([*FILES, "--baseline", "god"], "--baseline god: none of the models. Did you mean 'good'"),
+        (
+            [*FILES, "--baseline", "god"],
+            "--baseline='god' is none of the models. Did you mean 'good'",
+        ),
         ([*FILES, "--test", "f"], "test must be one of 't'"),
         ([*FILES, "--correction", "holms"], "Did you mean 'holm'"),
         ([*FILES, "--test", "sign", "--correction", "max-T"], "has no correction 'max-T'"),
@@ -259,7 +262,7 @@ def test_names_are_short_and_different(tmp_path: Path, monkeypatch: pytest.Monke
         ([*FILES, "--seed", "-1"], "seed"),
         ([*FILES, "--margin", "0"], "--margin must be a number above 0"),
         ([*FILES, "--margin", "nan"], "--margin must be a number above 0"),
-        ([*FILES, "--users", "some"], "--users: there is no 'some'"),
+        ([*FILES, "--users", "some"], "--users must be 'all' or 'common', not 'some'"),
         ([*FILES, "--by", "none.csv"], "none.csv: cannot be read"),
         ([*FILES, "--by", "activty"], "activty"),
         ([*FILES, "--by", "cold"], "'cold' needs"),

@@ -69,8 +69,11 @@ def test_a_saved_report_has_one_too(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (["-n", "0"], "-n must be at least 1, not 0"),
-        (["--sort", "zz"], "--sort: there is no 'zz'. Did you mean 'z'"),
+        (["-n", "0"], "-n must be a whole number of at least 1, not 0"),
+        (
+            ["--sort", "zz"],
+            "--sort must be one of 'score', 'adjusted', 'z', not 'zz'. Did you mean 'z'",
+        ),
         (["--metric", "ndgc"], "Did you mean 'ndcg'"),
         (["--metric", "ndcg,rr"], "2 metrics"),
         (["--metric", "p@5"], "--threshold 4"),

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.filling import Filling
+from recsys_ndcg.cli.live_leaderboard import LiveLeaderboard
 from recsys_ndcg.experiments.config import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut
 from tests.commands import run as run_command
@@ -227,11 +227,11 @@ def test_what_models_print_stands_aside(n_jobs: str, config: Path) -> None:
 def test_the_leaderboard_while_it_fills(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where some of it was done before, and by errors the lowest first."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=60)
-    monkeypatch.setattr("recsys_ndcg.cli.filling.err", screen)
+    monkeypatch.setattr("recsys_ndcg.cli.live_leaderboard.err", screen)
     config.write_text(CONFIG.replace('["ndcg@5", "ndcg@5:catalogue"]', '["rmse", "ndcg@5"]'))
     asked = from_toml(config)
     models = [*asked["models"], "new"]
-    filling = Filling(models)
+    filling = LiveLeaderboard(models)
     filling.resume(asked["folder"])
     assert filling.table()["folds"].tolist() == [0, 0, 0]
     given = rn.experiment(**asked, progress=filling.progress, on_result=filling.add)
@@ -240,7 +240,7 @@ def test_the_leaderboard_while_it_fills(config: Path, monkeypatch: pytest.Monkey
     assert table["rmse"].iloc[:2].is_monotonic_increasing
     runs = given.runs.groupby("model")["ndcg@5"].mean()
     assert table["ndcg@5"].dropna().to_dict() == pytest.approx(runs.to_dict())
-    again = Filling(models)
+    again = LiveLeaderboard(models)
     again.resume(asked["folder"])
     pd.testing.assert_frame_equal(again.table(), table)
     again.progress("Training", 0.5)
@@ -250,4 +250,4 @@ def test_the_leaderboard_while_it_fills(config: Path, monkeypatch: pytest.Monkey
     assert "mine" in drawn
     assert "50%" in drawn
     (asked["folder"] / "run.json").write_text("{")
-    Filling(models).resume(asked["folder"])  # which the experiment says
+    LiveLeaderboard(models).resume(asked["folder"])  # which the experiment says

@@ -59,7 +59,7 @@ def run(case: bytes, folder: Path) -> None:
             said = [str(comparison), comparison.verdict, json.dumps(comparison.to_dict())]
             said += [comparison.to_markdown(), comparison.to_latex(pairs=True)]
             comparison.movers(2)
-            if comparison.field.groups is not None:
+            if comparison.compared.groups is not None:
                 said.append(comparison.segments.to_string())
     except rn.RecsysNdcgError as error:
         msg = "a comparison that was loaded refuses to be looked at"

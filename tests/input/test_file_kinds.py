@@ -21,11 +21,12 @@ import recsys_ndcg as rn
 from recsys_ndcg.files import contents
 from recsys_ndcg.files.contents import content_of
 from recsys_ndcg.input.arrow.files import FeatherColumns
+from recsys_ndcg.input.file_kinds import KINDS, FileKind, describe_kinds, stem_of
 from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 ROWS = [
@@ -472,3 +473,37 @@ def test_the_name_of_a_column_that_is_no_text_is_the_fault_of_the_file(tmp_path:
     content = (tmp_path / "p.feather").read_bytes().replace(b"item", b"it\x98m")
     with refused(r"p.feather: cannot be read as Feather \(", whole=False):
         rn.evaluate(written(tmp_path, content, "p.feather"))
+
+
+def _read_toy(path: Path) -> pd.DataFrame:
+    rows = [line.split("/") for line in path.read_text(encoding="utf-8").splitlines()]
+    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    return frame.astype({"estimated": float, "true": float})
+
+
+@pytest.fixture
+def toy() -> Iterator[None]:
+    """Register a kind of file for a while."""
+    kind = FileKind("Toy", (".toy",), _read_toy, begins=(b"TOY",))
+    KINDS.append(kind)
+    yield
+    KINDS.remove(kind)
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
+    """It is read, shown in the help, refused in archives and within a memory limit."""
+    path = tmp_path / "p.toy"
+    path.write_text("01/a/4.5/5\n01/b/3.0/2\nbö/a/2.0/4\nbö/c,d/3.5/nan\n", encoding="utf-8")
+    assert rn.evaluate(path, threshold=4) == EXPECTED
+    assert describe_kinds().endswith(", Toy (.toy)")
+    assert stem_of("svd.toy.gz") == "svd"
+    with refused("p.toy: within a memory limit"):
+        rn.evaluate(path, threshold=4, memory_limit="1GB")
+    (tmp_path / "p.toy.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with refused("p.toy.gz: a .toy in an archive is not read"):
+        rn.evaluate(tmp_path / "p.toy.gz")
+    with refused("the stream: that is Toy, which is read .*, .toy"):
+        rn.evaluate(io.BytesIO(b"TOY"))
+    with refused("separator, decimal, heading and encoding"):
+        rn.RankedLists.from_file(path, text=rn.TextFormat(decimal=","))

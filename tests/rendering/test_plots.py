@@ -85,13 +85,13 @@ def test_the_mean_is_a_line_over_the_cutoffs() -> None:
 
 def test_each_metric_has_a_panel() -> None:
     """With its own scale, in the order that they came in; the first four are described."""
-    names = ["precision", "dcg", "ap", "recall", "f1"]
+    names = ["precision", "dcg", "ap", "recall", "f1", "hit"]
     chart = score_by_cutoff(pd.concat([BY_K.assign(metric=name) for name in names]), level=0.9)
     assert [one["title"]["text"] for one in chart.to_dict()["concat"]] == names
     assert len(marked(chart, "line")) == len(names)
     said = described(chart)
     assert [name for name in names if f"The mean of {name} over users" in said] == names[:4]
-    assert said.endswith("And 1 more metric.")
+    assert said.endswith("And 2 more metrics.")
     assert "90 % interval" in said
     drawn(chart)
 

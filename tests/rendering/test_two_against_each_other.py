@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys_ndcg.rendering.plots import a_against_b, described, trade_off
-from recsys_ndcg.rendering.plots.frontier import unbeaten
-from recsys_ndcg.rendering.plots.placing import Layout, sides
+from recsys_ndcg.rendering.plots.trade_off import Layout, sides, unbeaten
 from tests.rendering.drawings import drawn, marked, texts
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli import options
-from recsys_ndcg.cli.entries import Entries, read_entry
+from recsys_ndcg.cli.data import DataOptions, Written
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
+from recsys_ndcg.cli.models import Entries, Statistics, read_entry
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
 from recsys_ndcg.cli.output import (
     Html,
     check_apart,
@@ -19,17 +20,7 @@ from recsys_ndcg.cli.output import (
     signatures_by_metric,
     write_page,
 )
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Cutoffs,
-    Source,
-    Style,
-    Written,
-    checked_form,
-)
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.cli.testing import Statistics
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -39,7 +30,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.cli.gates import Limit
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.gate import Gate
+    from recsys_ndcg.comparison.verdict import Gate
     from recsys_ndcg.metrics import Metric
 
 
@@ -70,35 +61,12 @@ class Models:
 
     def entries(self, written: Written) -> Entries:
         """Return the files, and how they are read."""
-        source = Source(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+        source = DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
         return Entries(tuple(map(read_entry, self.models)), source, written)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What is measured of predictions, and shown of reports."""
-
-    k: Cutoffs = None
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Such as ndcg,precision@5,rr; the first decides.", autocompletion=METRIC_NAMES
-        ),
-    ] = None
-
-    @property
-    def ks(self) -> list[int]:
-        """The cutoffs."""
-        return options.cutoffs(self.k or ["10"])
-
-    @property
-    def names(self) -> list[str] | None:
-        """The metrics, if any is named."""
-        return options.names_of(self.metrics) if self.metrics else None
-
-
-@dataclass(frozen=True)
-class Tables:
+class TableOptions:
     """What else is shown, and written."""
 
     pairs: Annotated[bool, typer.Option("--pairs", help="The pairs of models, too.")] = False
@@ -128,12 +96,12 @@ def compare(  # noqa: PLR0913 - one parameter per option
     *,
     models: Models,
     written: Written,
-    measured: Measured,
+    measured: MetricOptions,
     choices: Choices,
     statistics: Statistics,
     limits: Limits,
     gate: Gates,
-    tables: Tables,
+    tables: TableOptions,
     style: Style,
 ) -> None:
     """Compare models user by user.

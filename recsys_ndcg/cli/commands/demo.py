@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli.commands.evaluate import show_report
+from recsys_ndcg.cli.options import Style
 from recsys_ndcg.cli.output import Html, check_page, write_page
-from recsys_ndcg.cli.parameters import Style
 from recsys_ndcg.cli.process import out, say, told
 from recsys_ndcg.errors import InvalidInputError
 

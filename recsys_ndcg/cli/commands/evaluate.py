@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import typer
-
-from recsys_ndcg.cli import options
-from recsys_ndcg.cli.gates import Limits, close, gated_plan
+from recsys_ndcg.cli.data import DataOptions, Scale, Written, files_of
+from recsys_ndcg.cli.gates import Limits, Replacing, close, gated_plan
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
 from recsys_ndcg.cli.output import Files, show_document, signatures_by_metric
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Cutoffs,
-    Source,
-    Style,
-    Written,
-    checked_form,
-)
 from recsys_ndcg.cli.process import err, out, told
-from recsys_ndcg.cli.replacing import Replacing
-from recsys_ndcg.cli.scale import Scale
-from recsys_ndcg.cli.source import files_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,17 +19,10 @@ if TYPE_CHECKING:
 
 def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
-    source: Source,
+    source: DataOptions,
     scale: Scale,
     written: Written,
-    k: Cutoffs = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Such as ndcg,precision@5,rr; may be repeated. 'recsys-ndcg metrics' lists them.",
-            autocompletion=METRIC_NAMES,
-        ),
-    ] = None,
+    measured: MetricOptions,
     choices: Choices,
     files: Files,
     limits: Limits,
@@ -51,12 +32,15 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     """Score the lists in a file of user, item, estimated, true."""
     with told(quiet=style.quiet):
         form = checked_form(style.form)
-        names, ks = options.names_of(metrics) if metrics else None, options.cutoffs(k or ["10"])
+        ks = measured.ks
         means, older = limits.read(ks), replacing.read(source, written, ks)
         files.check({**files_of(source), **scale.files, **older.files}, form)
-        plan = gated_plan(choices, names, ks, [*(one.metric for one in means), *older.metrics])
+        plan = gated_plan(
+            choices, measured.names, ks, [*(one.metric for one in means), *older.metrics]
+        )
         before = older.reports(plan, progress=not style.quiet)
-        report, files = scale.measured(source, written, plan, files, quiet=style.quiet)
+        report, streamed = scale.measured(source, written, plan, files.per_user, quiet=style.quiet)
+        files = replace(files, per_user=None) if streamed else files
         gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
         show_report(report, form, style, err if files.pipes else out)
         files.write(report)

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
-from recsys_ndcg.cli.output import Html, check_apart, check_page, show_document, write_page
-from recsys_ndcg.cli.parameters import Style, checked_form
+from recsys_ndcg.cli.options import Style, checked_form
+from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
 from recsys_ndcg.cli.process import err, say, told
-from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pandas as pd
 
     from recsys_ndcg.comparison.comparison import Comparison
 
@@ -65,7 +62,7 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
     """Run the experiment, with its leaderboard where somebody watches."""
-    from recsys_ndcg.cli.filling import Filling
+    from recsys_ndcg.cli.live_leaderboard import LiveLeaderboard
     from recsys_ndcg.experiments.config import from_toml
     from recsys_ndcg.experiments.experiment import experiment as run
 
@@ -73,10 +70,10 @@ def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
         asked = from_toml(config) | options
         if quiet or not err.is_terminal:
             return run(**asked, progress=False)
-        filling = Filling(list(asked["models"]))
-        filling.resume(asked.get("folder"))
-        with filling.shown():
-            return run(**asked, progress=filling.progress, on_result=filling.add)
+        live = LiveLeaderboard(list(asked["models"]))
+        live.resume(asked.get("folder"))
+        with live.shown():
+            return run(**asked, progress=live.progress, on_result=live.add)
 
 
 @contextmanager
@@ -104,29 +101,3 @@ def _say_costs(found: Comparison) -> None:
             f"- {model}: fit {rows['fit_time'].mean():.2f} s, test {rows['test_time'].mean():.2f} "
             f"s, {rows['peak_memory_mb'].max():.0f} MB at most ({len(rows)} folds)."
         )
-
-
-_SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
-
-
-def _done(table: pd.DataFrame) -> list[str]:
-    """Return how many folds are done of how many."""
-    return [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
-
-
-def show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -> None:
-    """Print the models of some runs, the best of each group first."""
-    from recsys_ndcg.experiments.loading import load_runs
-    from recsys_ndcg.rendering.document import Document, Section, Sentences, ShownTable
-    from recsys_ndcg.report.document import text_cells
-
-    runs = load_runs(*paths)
-    table = runs.sorted_by(metric).reset_index()
-    brief = table.assign(done=_done(table), begun=table["begun"].str[:10]).drop(
-        columns=["of", "failed", "data", "how"]
-    )
-    cells = text_cells(brief.set_index("run")).map(visible)
-    shown = cells.rename(columns=_SHORT) if form == "text" else cells
-    parts = [ShownTable("Models", shown, left=2), Sentences(runs.remarks)]
-    document = Document(facts="", sections=[Section("runs", "Runs", "", parts)])
-    show_document(document, table, form, style, tables_only=True)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recsys_ndcg.cli.data import DataOptions, Written, lists_of
+from recsys_ndcg.cli.options import Choices, Style, checked_form, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.parameters import Choices, Source, Style, Written, checked_form, plan_of
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.cli.source import lists_of
 from recsys_ndcg.errors.visible import escape_surrogates
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def explain(  # noqa: PLR0913 - one parameter per option
     *,
-    source: Source,
+    source: DataOptions,
     written: Written,
     user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
     k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,

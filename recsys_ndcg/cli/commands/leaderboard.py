@@ -7,29 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli.commands.experiment import show_runs
-from recsys_ndcg.cli.entries import check_there
+from recsys_ndcg.cli.data import DataOptions, Written, lists_of, saved_in
 from recsys_ndcg.cli.gates import metric_of
+from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, checked_form, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Source,
-    Style,
-    Written,
-    beginning,
-    checked_form,
-    plan_of,
-)
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.cli.source import files_of, lists_of
-from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.errors.visible import escape_surrogates
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_whole
+from recsys_ndcg.errors.visible import escape_surrogates, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
+
     from recsys_ndcg.report.report import Report
+
+_SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 
 
 def _orders() -> Iterable[str]:
@@ -40,7 +33,7 @@ def _orders() -> Iterable[str]:
 
 def leaderboard(  # noqa: PLR0913 - one parameter per option
     *,
-    source: Source,
+    source: DataOptions,
     more: Annotated[
         list[Path] | None,
         typer.Argument(metavar="RUNS", help="More folders of experiments.", show_default=False),
@@ -77,9 +70,10 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         form = checked_form(style.form)
         if source.file is not None and (more or source.file.is_dir()):
             _refuse_late((choices, written, sort, n, ascending))
-            show_runs([source.file, *(more or ())], form, metric, style)
+            _show_runs([source.file, *(more or ())], form, metric, style)
             return
-        _check(sort, n)
+        check_choice("sort", sort, tuple(_orders()))
+        check_whole("n", n, 1)
         report, name = _measured(source, written, choices, metric)
         board = report.leaderboard(name, n, by=sort, ascending=ascending)
         board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
@@ -96,35 +90,41 @@ def _refuse_late(given: tuple[object, ...]) -> None:
         raise InvalidInputError(msg)
 
 
-def _check(sort: str, n: int) -> None:
-    if sort not in _orders():
-        msg = f"--sort: there is no {sort!r}. {nearest(sort, _orders())}"
-        raise InvalidInputError(msg)
-    if n < 1:
-        msg = f"-n must be at least 1, not {n}."
-        raise InvalidInputError(msg)
-
-
 def _measured(
-    source: Source, written: Written, choices: Choices, metric: str | None
+    source: DataOptions, written: Written, choices: Choices, metric: str | None
 ) -> tuple[Report, str]:
     """Return a report, and the name of the metric in it."""
     from recsys_ndcg.evaluation import measured
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.saved_files import is_saved
 
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
-    files = files_of(source)
-    for path in files.values():
-        check_there(path)
-    if source.file is not None and is_saved(source.file):
-        if (choices, written) != (Choices(), Written()) or len(files) > 1:
-            msg = (
-                f"{source.file} is a saved report, in which all is measured: give it and --metric "
-                "alone."
-            )
-            raise InvalidInputError(msg)
-        report = Report.load(source.file)
+    usual = (choices, written) == (Choices(), Written())
+    report = saved_in(source, {"report": Report.load}, usual=usual, beside=" and --metric")
+    if report is not None:
         return report, report.metrics[0] if name is None else name
     plan = plan_of(choices, [name or "ndcg@10"], [10])
     return measured(lists_of(source, written, plan.duplicates), plan), plan.names[0]
+
+
+def _done(table: pd.DataFrame) -> list[str]:
+    """Return how many folds are done of how many."""
+    return [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+
+
+def _show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -> None:
+    """Print the models of some runs, the best of each group first."""
+    from recsys_ndcg.experiments.loading import load_runs
+    from recsys_ndcg.rendering.document import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.report.document import text_cells
+
+    runs = load_runs(*paths)
+    table = runs.sorted_by(metric).reset_index()
+    brief = table.assign(done=_done(table), begun=table["begun"].str[:10]).drop(
+        columns=["of", "failed", "data", "how"]
+    )
+    cells = text_cells(brief.set_index("run")).map(visible)
+    shown = cells.rename(columns=_SHORT) if form == "text" else cells
+    models = ShownTable("Models", shown, left=2)
+    section = Section("runs", "Runs", "", [models, Sentences(runs.remarks)])
+    document = Document(facts="", sections=[section])
+    show_document(document, table, form, style, tables_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.cli.options import Format, Style, checked_form
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.parameters import Format, Style, checked_form
 from recsys_ndcg.cli.process import told
 
 if TYPE_CHECKING:

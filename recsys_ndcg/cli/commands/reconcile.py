@@ -6,24 +6,15 @@ from typing import Annotated
 
 import typer
 
-from recsys_ndcg.cli import options
+from recsys_ndcg.cli.data import DataOptions, Written, lists_of
+from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, checked_form, names_of, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.parameters import (
-    METRIC_NAMES,
-    Choices,
-    Source,
-    Style,
-    Written,
-    checked_form,
-    plan_of,
-)
 from recsys_ndcg.cli.process import err, told
-from recsys_ndcg.cli.source import lists_of
 
 
 def reconcile(  # noqa: PLR0913 - one parameter per option
     *,
-    source: Source,
+    source: DataOptions,
     written: Written,
     metric: Annotated[
         list[str],
@@ -48,7 +39,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)
-        plan = plan_of(choices, options.names_of(metric), [10])
+        plan = plan_of(choices, names_of(metric), [10])
         lists = lists_of(source, written, plan.duplicates)
         with err.status("Computing it as every library does"):
             table = reconciled(lists, plan, None, reported)

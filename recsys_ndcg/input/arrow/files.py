@@ -180,7 +180,7 @@ class FeatherColumns(ArrowColumns):
 
     def __init__(self, path: Path) -> None:
         with needing("pyarrow", job="Reading Feather", extra="scale"):
-            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+            import pyarrow as pa  # noqa: PLC0415 - an extra
             from pyarrow import ipc  # noqa: PLC0415
         super().__init__(path, "Feather")
         self._arrow, self._ipc = pa, ipc

@@ -92,12 +92,12 @@ class TextTable:
         if name not in self.frame:
             return
         written = self.frame[name].to_numpy(dtype=object)
-        values = _usual_numbers(written, may_be_empty) if self._decimal == "." else None
-        if values is None:
-            values = self._checked_numbers(name, may_be_empty=may_be_empty)
-        self.frame = self.frame.assign(**{name: values})
+        usual = _usual_numbers(written, may_be_empty) if self._decimal == "." else None
+        if usual is None:
+            usual = self._checked_numbers(name, may_be_empty=may_be_empty)
+        self.frame = self.frame.assign(**{name: usual})
 
-    def _checked_numbers(self, name: str, *, may_be_empty: bool) -> pd.Series[float]:
+    def _checked_numbers(self, name: str, *, may_be_empty: bool) -> Floats:
         """Return finite numbers, NaN for words that say there is none; refuse all else."""
         text = self.frame[name].str.strip()
         absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
@@ -120,7 +120,7 @@ class TextTable:
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
             self._refuse(name, absent, "is missing")
-        return values
+        return np.asarray(values, dtype=np.float64)
 
     def _parsed(self, text: str, separator: str, *, heading: bool) -> pd.DataFrame:
         try:

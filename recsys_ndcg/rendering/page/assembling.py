@@ -94,13 +94,9 @@ def _with_cut_names(text: str, names: Sequence[str], *, isolate: bool = True) ->
 def _cut_part(part: Part, names: Sequence[str]) -> Part:
     said = partial(_with_cut_names, names=names)
     if isinstance(part, ShownTable):
-        cells = part.cells.rename(columns=cut)
-        for place in range(part.left):
-            cells.isetitem(place, cells.iloc[:, place].map(cut))
-        return replace(part, caption=said(part.caption), note=said(part.note), cells=cells)
+        return _cut_table(part, names)
     if isinstance(part, UserTable):
-        table = _cut_part(part.table, names)
-        return replace(part, table=table)
+        return replace(part, table=_cut_table(part.table, names))
     if isinstance(part, Sentences):
         return replace(part, lines=[said(line) for line in part.lines])
     if isinstance(part, Code):
@@ -121,6 +117,14 @@ def data_of(value: Any) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ACTING)
+
+
+def _cut_table(table: ShownTable, names: Sequence[str]) -> ShownTable:
+    cells = table.cells.rename(columns=cut)
+    for place in range(table.left):
+        cells.isetitem(place, [cut(name) for name in cells.iloc[:, place]])
+    caption, note = (_with_cut_names(text, names) for text in (table.caption, table.note))
+    return replace(table, caption=caption, note=note, cells=cells)
 
 
 @cache

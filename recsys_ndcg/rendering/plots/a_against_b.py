@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.plots.outcomes import LOOKS, SHORT, outcomes, settled
-from recsys_ndcg.rendering.wording import count, label, labels, number
+from recsys_ndcg.rendering.plots.counted_users import LOOKS, SHORT, Bins, outcomes, settled
+from recsys_ndcg.rendering.wording import count, first_few, label, labels, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,8 +130,7 @@ def _short(score: float) -> float:
 
 def _who(users: pd.Series[Any]) -> str:
     """Return the first users at one place, by name."""
-    more = [f"and {count(len(users) - _NAMED, 'other')}"] if len(users) > _NAMED else []
-    return ", ".join([*(label(one, SHORT) for one in users[:_NAMED]), *more])
+    return ", ".join(first_few([label(one, SHORT) for one in users], _NAMED, "and {:,} others"))
 
 
 def _size(most: int) -> Spec:

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
-from recsys_ndcg.rendering.plots.outcomes import LOOKS, SHORT, outcomes, settled
+from recsys_ndcg.rendering.plots.counted_users import (
+    LOOKS,
+    SHORT,
+    Bins,
+    across,
+    bars,
+    outcomes,
+    over_all,
+    settled,
+    upward,
+)
 from recsys_ndcg.rendering.wording import beside, count, label, labels, number, within
 from recsys_ndcg.significance.intervals import mean_interval
 

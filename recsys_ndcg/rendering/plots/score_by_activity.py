@@ -9,7 +9,15 @@ import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.wording import count, label, labels, number, of_level, with_interval
+from recsys_ndcg.rendering.wording import (
+    count,
+    first_few,
+    label,
+    labels,
+    number,
+    of_level,
+    with_interval,
+)
 from recsys_ndcg.significance.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -150,7 +158,7 @@ def _tooltip(table: pd.DataFrame, level: float) -> list[Spec]:
 def _description(name: str, table: pd.DataFrame, models: list[str]) -> str:
     """Tell the first and the last group of the first models."""
     told = []
-    for model in models[:_TOLD]:
+    for model in models:
         some = table[table["model"] == model]
         ends = some.iloc[[0, -1] if len(some) > 1 else [0]]
         means = [
@@ -158,5 +166,5 @@ def _description(name: str, table: pd.DataFrame, models: list[str]) -> str:
             for group, mean in zip(ends["group"], ends["mean"], strict=True)
         ]
         told.append(f"{model}: {', '.join(means)}")
-    more = f"; and {count(len(models) - _TOLD, 'more model')}" if len(models) > _TOLD else ""
-    return f"Mean {name} by activity: {'; '.join(told)}{more}."
+    first = "; ".join(first_few(told, _TOLD, "and {:,} more models"))
+    return f"Mean {name} by activity: {first}."

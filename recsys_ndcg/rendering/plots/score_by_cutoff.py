@@ -10,7 +10,7 @@ from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of, charts_of
 from recsys_ndcg.rendering.wording import (
     beside,
-    count,
+    first_few,
     label,
     number,
     of_level,
@@ -58,12 +58,11 @@ def score_by_cutoff(
         title = vega.titled(f"{panels[0]['title']['text']} by cutoff")
         size = {"width": vega.WIDTH, "height": vega.HEIGHT}
         return chart_of(panels[0] | size | {"title": title})
-    left = len(panels) - _TOLD
-    more = [f"And {count(left, 'more metric')}."] if left > 0 else []
+    told = first_few([str(one["description"]) for one in panels], _TOLD, "And {} more metrics.")
     return charts_of(
         {
             "title": vega.titled("Score by cutoff"),
-            "description": " ".join([*(one["description"] for one in panels[:_TOLD]), *more]),
+            "description": " ".join(told),
             "concat": [panel | {"width": 200, "height": 170} for panel in panels],
             "columns": 3,
             "resolve": {"scale": {"color": "shared", "strokeDash": "shared"}},

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.by_parameter import coloured
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.plots.frontier import unbeaten
-from recsys_ndcg.rendering.plots.outcomes import SHORT
-from recsys_ndcg.rendering.plots.placing import SIDES, Layout, sides
-from recsys_ndcg.rendering.wording import count, label, labels, number, of_level
+from recsys_ndcg.rendering.plots.counted_users import SHORT
+from recsys_ndcg.rendering.wording import count, first_few, label, labels, number, of_level
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import altair as alt
 
-    from recsys_ndcg.arrays import Flags
+    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.rendering.plots.vega import Spec
+
 
 _NAMED = 20  # models whose names stand beside their dots
 _TOLD = 4  # models that the description goes through
 _X, _Y = ["x", "x_low", "x_high"], ["y", "y_low", "y_high"]
 _HEIGHT, _NARROW = 320, 240  # of the drawing without its axes; on a phone
+_LOW_TO_HIGH = ("#D9901A", "#D0663F", "#B8476F", "#9A4CB4", "#7065E0")  # seen by night, too
+_WIDE = 50  # times the lowest is the highest: colours go by powers
+_MISSING = "(not set)"
+_LETTER, _LINE, _GAP = 7.0, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
+#: How a name stands to its dot: its alignment, and how far right and down of it.
+SIDES = {
+    "above right": ("left", _GAP, -_GAP),
+    "above left": ("right", -_GAP, -_GAP),
+    "below right": ("left", _GAP, _GAP),
+    "below left": ("right", -_GAP, _GAP),
+}
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def trade_off(  # noqa: PLR0913 - two metrics
@@ -206,5 +219,146 @@ def _description(
         f"{name} ({_direction(lower=lower)})"
         for name, lower in zip(names, lower_is_better, strict=True)
     )
-    more = f"; and {count(len(told) - _TOLD, 'more model')}" if len(told) > _TOLD else ""
-    return f"Trade-off of {what}: {' '.join(said)}. {'; '.join(told[:_TOLD])}{more}."
+    models_told = "; ".join(first_few(told, _TOLD, "and {:,} more models"))
+    return f"Trade-off of {what}: {' '.join(said)}. {models_told}."
+
+
+def coloured(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
+    """Return what stands in the data for each value, and the channel that colours it.
+
+    Parameters
+    ----------
+    values : sequence
+        A number or a text each, None where a model has no such parameter.
+    parameter : str
+        Its name.
+    """
+    values = [None if _is_nan(one) else one for one in values]
+    known = [one for one in values if one is not None]
+    if known and all(map(_is_number, known)):
+        return values, _by_number([float(one) for one in known], parameter)
+    return _by_name(values, parameter)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _is_number(value: Any) -> bool:
+    is_one = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_one and abs(value) < 1e300 and math.isfinite(value)
+
+
+def _by_number(known: list[float], parameter: str) -> Spec:
+    low, high = min(known), max(known)
+    wide = low > 0 and high / low >= _WIDE
+    ends = [low, high] if low < high else [low, low + (abs(low) or 1.0)]
+    scale = {"type": "log" if wide else "linear", "domain": ends, "range": _LOW_TO_HIGH}
+    exact = {"values": sorted(set(known))} if len(set(known)) <= 6 else {"tickCount": 5}
+    legend = vega.legend(
+        title=label(parameter), symbolOpacity=1, direction="horizontal", gradientLength=200
+    )
+    form = {"format": ".6~g" if vega.highest(known) < 1e5 else "~e"}
+    return vega.number("value", scale=scale, legend=legend | exact | form)
+
+
+def _by_name(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
+    """Colour the values that most models have, the rest are grey."""
+    texts = [None if one is None else str(one) for one in values]
+    distinct = dict.fromkeys(one for one in texts if one is not None)
+    often = sorted(distinct, key=texts.count, reverse=True)[: len(vega.PALETTE)]
+    first = [one for one in distinct if one in often]
+    shown = dict(zip(first, labels(first), strict=True))
+    rest = count(len(distinct) - len(first), "other value")
+    found = [_MISSING if one is None else shown.get(one, rest) for one in texts]
+    grey = [one for one in (rest, _MISSING) if one in {*found} - {*shown.values()}]
+    looks = vega.scale(
+        [*shown.values(), *grey], [*vega.PALETTE[: len(first)], *[vega.OTHERS] * len(grey)]
+    )
+    legend = vega.legend(
+        title=label(parameter), symbolOpacity=1, columns=2 if len(shown) > 3 else 1
+    )
+    return found, vega.name("value", scale=looks, legend=legend)
+
+
+def unbeaten(x: Floats, y: Floats) -> Flags:
+    """Return which points are Pareto-optimal: none is as good in both numbers and better in one.
+
+    Parameters
+    ----------
+    x, y : float64 arrays
+        More is better.
+
+    Examples
+    --------
+    >>> unbeaten(np.array([1.0, 2.0, 1.5]), np.array([2.0, 1.0, 0.5])).tolist()
+    [True, True, False]
+    """
+    order = np.lexsort((-y, -x))
+    x, y = x[order], y[order]
+    highest = np.maximum.accumulate(y)
+    before = np.concatenate([[-np.inf], highest[:-1]])
+    same = np.concatenate([[False], (np.diff(x) == 0) & (np.diff(y) == 0)])
+    kept = y > before
+    # a point at the place of one that is kept is as good as that
+    first = np.maximum.accumulate(np.where(same, 0, np.arange(len(x))))
+    found = np.empty(len(x), dtype=bool)
+    found[order] = kept[first]
+    return found
+
+
+class Layout(NamedTuple):
+    """Dots in a drawing of some size, right and down in pixels."""
+
+    width: float
+    height: float
+    dots: Sequence[tuple[float, float]]
+
+
+def sides(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
+    """Return at which side of its dot each name has room, nothing where it has none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Those that come first choose first.
+    layouts : sequence of Layout
+        The same dots in a wide drawing, and in a narrow one: a name needs room in each.
+
+    Examples
+    --------
+    >>> sides(["a", "b"], [Layout(100, 100, [(50, 50), (45, 50)])])
+    ['above right', 'above left']
+    """
+    taken: list[list[Box]] = [
+        [(x - 5, y - 5, x + 5, y + 5) for x, y in layout.dots] for layout in layouts
+    ]
+    found = []
+    for place, name in enumerate(names):
+        side = ""
+        for one in SIDES:
+            boxes = [_box(name, layout.dots[place], one) for layout in layouts]
+            if all(map(_free, boxes, layouts, taken)):
+                side = one
+                for box, others in zip(boxes, taken, strict=True):
+                    others.append(box)
+                break
+        found.append(side)
+    return found
+
+
+def _box(name: str, dot: tuple[float, float], side: str) -> Box:
+    align, dx, dy = SIDES[side]
+    width, (x, y) = len(name) * _LETTER, dot
+    left = x + dx if align == "left" else x + dx - width
+    return left, y + dy - _LINE / 2, left + width, y + dy + _LINE / 2
+
+
+def _free(box: Box, layout: Layout, taken: Sequence[Box]) -> bool:
+    left, top, right, bottom = box
+    inside = left >= 0 and top >= 0 and right <= layout.width and bottom <= layout.height
+    return inside and not any(_meet(box, other) for other in taken)
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

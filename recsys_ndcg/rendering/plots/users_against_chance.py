@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
+from recsys_ndcg.rendering.plots.counted_users import Bins, across, bars, over_all, upward
 from recsys_ndcg.rendering.wording import count, label, number
 
 if TYPE_CHECKING:

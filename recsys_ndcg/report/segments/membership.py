@@ -17,11 +17,11 @@ from recsys_ndcg.input.ids import (
     column_of,
     encode,
     factorized,
+    in_common,
     index_of,
     refuse_alike,
     written,
 )
-from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
 
 if TYPE_CHECKING:

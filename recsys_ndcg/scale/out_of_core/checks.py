@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.labels import check_first_rank
-from recsys_ndcg.input.labels_and_results import LOWEST, warn_of_fillers
+from recsys_ndcg.errors import InvalidInputError, counted, shown
+from recsys_ndcg.input.labels_and_results import LOWEST, check_first_rank, warn_of_fillers
 from recsys_ndcg.input.rows import as_written
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.lists.grouped_lists import counted
 from recsys_ndcg.scale.out_of_core.database import FILE, literal, quoted
 from recsys_ndcg.scale.out_of_core.kinds import IDS
 from recsys_ndcg.scale.out_of_core.reading import BAD_GRADE, of_file

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing, shown
 from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.files.contents import PACKINGS
+from recsys_ndcg.input.file_kinds import kind_of_file
 from recsys_ndcg.input.files import existing_file
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.scale.doors import is_files, paths_of
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.text.form import TextFormat
 
     Wanted = Callable[[Table], Sequence[str]]
-
-_PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
@@ -146,27 +146,16 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
 
 
 def _kind_of(path: Path) -> str:
-    suffixes = [one.lower() for one in path.suffixes[-2:]]
-    last = suffixes[-1] if suffixes else ""
-    if last in _PARQUET:
-        return "Parquet"
-    inner = suffixes[0] if last in SUFFIXES and len(suffixes) > 1 else last
-    if last in {".bz2", ".xz", ".zip"} or inner in {
-        ".jsonl",
-        ".ndjson",
-        ".json",
-        ".feather",
-        ".arrow",
-        ".pickle",
-        ".pkl",
-    }:
+    kind, packing = kind_of_file(path), path.suffix.lower()
+    other = packing in PACKINGS and (packing not in SUFFIXES or kind.is_binary)
+    if other or not kind.in_database:
         msg = (
             f"{path}: within a memory limit, and of several files, Parquet and CSV are read (CSV "
             "also packed as .gz or .zst). Write it as one of these, or evaluate it by itself "
             "without memory_limit."
         )
         raise InvalidInputError(msg)
-    return "text"
+    return kind.name
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, wanted: Wanted) -> Source:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import about, warn
 from recsys_ndcg.input.dispatch import those_of
 from recsys_ndcg.input.frames import Table
-from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
-from recsys_ndcg.input.labels_and_results import LOWEST
+from recsys_ndcg.input.labels_and_results import (
+    LOWEST,
+    labels_from,
+    results_from,
+    score_column,
+    warn_ungraded,
+)
 from recsys_ndcg.lists.assembly import join
-from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.scale.doors import is_pair
 from recsys_ndcg.scale.out_of_core.kinds import IDS
@@ -117,10 +121,12 @@ class Tables:
             labels = labels_from(Table(tables[LABELS]))
             results = results_from(Table(tables[RESULTS]))
         with about("") as said:
-            lists = join(labels, results, self.duplicates, RankedLists, part=True)
+            lists = join(
+                labels, results, self.duplicates, RankedLists, part=True, n_items=self.n_items
+            )
         if len(labels.user) and len(results.user):
             self._said.append(set(said))
-        return chosen_from(lists, self.n_items)
+        return lists
 
     def _rows(self, bucket: Bucket, name: str, *, keep: bool) -> Any:
         """Return the rows of a table as they came, by our names."""

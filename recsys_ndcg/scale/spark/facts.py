@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.labels import RANKS, check_first_rank
-from recsys_ndcg.input.labels_and_results import LOWEST, warn_of_fillers
+from recsys_ndcg.input.labels_and_results import LOWEST, RANKS, check_first_rank, warn_of_fillers
 from recsys_ndcg.input.rows import as_written, check_rows_there
 from recsys_ndcg.lists.facts import Grades
 

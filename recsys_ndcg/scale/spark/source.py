@@ -8,7 +8,7 @@ from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.dispatch import those_of
-from recsys_ndcg.input.labels import score_column, warn_ungraded
+from recsys_ndcg.input.labels_and_results import score_column, warn_ungraded
 from recsys_ndcg.scale.spark.table import SparkTable
 
 _TABLES = ("labels", "results")

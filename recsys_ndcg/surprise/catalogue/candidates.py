@@ -10,8 +10,7 @@ from surprise import Trainset
 from recsys_ndcg.arrays import ranges
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import encode
-from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.ids import encode, in_common
 from recsys_ndcg.input.rows import objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import at_most, in_threads

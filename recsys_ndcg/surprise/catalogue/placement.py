@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import least_recommended, rounded
+from recsys_ndcg.arrays import edges
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import encode, text_places
-from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.ids import encode, in_common, text_places
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
-from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
+from recsys_ndcg.lists.assembly import group
+from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.placed_lists import PlacedLists
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.scoring.plan import Plan
     from recsys_ndcg.surprise.catalogue.candidates import Candidates, Estimated
@@ -59,11 +59,11 @@ def placing(plan: Plan) -> Convention:
     InvalidInputError
         They do not: under a library's name, which measures them otherwise.
     """
-    by_items = [one for one in plan.measurements if one.convention.ties not in ANY_ORDER]
+    by_items = [one for one in plan.measurements if not one.convention.any_order]
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
-        if other := other_places(placed, wanted):
+        if other := PlacedLists.other_choice(placed, wanted):
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
@@ -106,21 +106,22 @@ class Placement:
         # without a threshold nothing is measured that asks what is recommended by it
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         if given is not None:
-            self._limit = least_recommended(convention, threshold)
-        self._users, user = encode(labels.user, "user")
-        self._items, item = encode(labels.columns["item"], "item")
+            self._limit = convention.least_recommended(threshold)
+        columns = {**labels.columns, "estimated": np.zeros(len(labels.true))}
+        known = group(Rows(columns, "the testset"), convention.duplicates, GroupedLists)
+        self._users, self._items = known.users, np.asarray(known.item_ids)
+        self._repeats = known.repeats
         in_common(candidates.items, self._items, "item", _TABLES)
         in_common(candidates.users, self._users, "user", _TABLES)
-        pairs = Pairs({"user": user, "item": item, "true": labels.true}, "the testset")
-        sizes = len(self._users), len(self._items)
-        known, _, self._repeats = distinct_by_user(pairs, *sizes, convention.duplicates)
-        known = known.take(np.flatnonzero(~np.isnan(known.columns["true"])))
-        self._user = known.user.astype(np.int64)
-        self._item = np.asarray(known.item, dtype=np.int64)
-        self._true = known.columns["true"]
-        self._offsets = offsets_of(known.user, len(self._users))
+        known = known.labelled_only()
+        self._user, self._offsets = known.user_of_row, known.offsets
+        self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
         self._inner_item = candidates.inner_items(self._items.tolist())
         self._check_users(candidates.strangers(self._users))
+
+    def _edges(self, rows: Flags) -> Positions:
+        """Return where each user starts among some of the rows."""
+        return edges(np.bincount(self._user[rows], minlength=len(self._users)))
 
     def _check_users(self, strangers: Ids) -> None:
         """Refuse a testset of strangers alone, and warn if they are most of its users."""
@@ -147,10 +148,10 @@ class Placement:
         self._check_items()
         order = np.lexsort((within, ahead, self._user))
         order = order[listed[order]]
-        unlisted = offsets_of(self._user[~listed], len(self._users))
+        unlisted = self._edges(~listed)
         return PlacedLists(
             users=self._users,
-            offsets=offsets_of(self._user[listed], len(self._users)),
+            offsets=self._edges(listed),
             columns={
                 "estimated": estimated[order],
                 "true": self._true[order],
@@ -172,7 +173,8 @@ class Placement:
             n_above=n_above,
             ties_from=first_tie,
             n_not_made=n_not_made,
-            unlabelled=Unlabelled(*first),
+            unlabelled_items=first[0],
+            unlabelled_estimated=first[1],
         )
 
     def _placed(self, block: Estimated) -> tuple[Positions, Positions, Floats, Floats, Ids, Floats]:
@@ -192,7 +194,7 @@ class Placement:
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
         row, column = self._user[own] - block.first, self._inner_item[self._item[own]]
-        values = rounded(block.table, self._convention)
+        values = self._convention.rounded(block.table)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
         above = n_items - _count(ascending, row, value, equal=True)

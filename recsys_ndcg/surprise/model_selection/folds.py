@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.input.tuples import read_numbers
+from recsys_ndcg.input.rows import floats
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
@@ -198,7 +198,7 @@ class _Begun:
         for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
             refuse_beyond(metric.k, trainset)
         if plan.rated is not None or plan.catalogue is not None:
-            grades = Grades.of(read_numbers(list(map(itemgetter(2), testset)), "rating"))
+            grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.each(lambda one: one.with_threshold(grades))
         return cls(plan, len(sizes), trainset, testset)
 

@@ -18,8 +18,7 @@ from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleS
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.rows import Rows, check_finite
-from recsys_ndcg.input.tuples import read_ids, read_numbers
+from recsys_ndcg.input.rows import Rows, check_finite, floats, ids_of
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -114,7 +113,7 @@ def _parted(iterator: Any, data: Any) -> bool:
 
 def _coded(raw: list[Any]) -> Positions:
     """Return whole numbers for ids that are equal where a trainset takes them for one."""
-    ids = read_ids(raw, "id")
+    ids = ids_of(raw, "id")
     codes = ids.codes if isinstance(ids, Coded) else encode(ids, "id")[1]
     return codes.astype(np.int64)
 
@@ -173,7 +172,7 @@ def _looked_at(place: int, split: Any) -> tuple[Any, list[Any]]:
                 "Make it with data.construct_testset(raw_ratings)."
             )
             raise InvalidInputError(msg)
-    grades = read_numbers(list(map(itemgetter(2), testset)), "rating")
+    grades = floats(list(map(itemgetter(2), testset)), "rating")
     check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset
 
@@ -209,13 +208,13 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     if _is_known_to_cv(data, cv):
         return None
     ratings = ratings_of(data)
-    grades = read_numbers(list(map(itemgetter(2), ratings)), "rating")
+    grades = floats(list(map(itemgetter(2), ratings)), "rating")
     check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
     first = plan.rated or plan.catalogue
     if first is None:
         return None
     user, item = (
-        read_ids(list(map(itemgetter(place), ratings)), column)
+        ids_of(list(map(itemgetter(place), ratings)), column)
         for place, column in enumerate(("user", "item"))
     )
     columns = {"user": user, "item": item, "estimated": grades, "true": grades}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WIDTH = 30  # of the bar
 
 
-class Filling:
+class LiveLeaderboard:
     """The means of what each model has so far.
 
     Parameters
@@ -41,7 +41,7 @@ class Filling:
         self._steps = Steps()
 
     @contextmanager
-    def shown(self) -> Iterator[Filling]:
+    def shown(self) -> Iterator[LiveLeaderboard]:
         """Show it on the terminal, and take it away in the end; nothing is shown in a pipe."""
         if not err.is_terminal:
             yield self

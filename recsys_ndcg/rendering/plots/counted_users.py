@@ -1,21 +1,31 @@
-"""Bins of equal width: a chart holds no more of a million users than of ten."""
+"""What charts that count users share: bins of equal width, bars on them, and who is better."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.rendering.plots import vega
+from recsys_ndcg.rendering.wording import count
+
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.rendering.plots.vega import Spec
+
 
 _MOST = 25  # bins that a reader sees apart
 _DISTINCT = range(8, 42)  # so many steps from the lowest to the highest are a bin each
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LAST_DIGITS = 1e-9  # of a bin
 _NOTHING = 1e-200
+_FEW = 5  # users at most in a bin: an axis would write the same number twice
+SHORT = 24  # characters of a name that stands beside another
+#: Of the first, equal and the second: light and dark in grey, too.
+LOOKS = (vega.ACCENT, "#BBBBBB", "#E69F00")
+_LEAST = 1e-12  # of the largest difference: less is the last digits of a sum
 
 
 @dataclass(frozen=True)
@@ -99,3 +109,48 @@ def _step(values: Floats, low: float, high: float) -> float:
     if round(1 / step) not in _DISTINCT or np.abs(whole - np.round(whole)).max() > 1e-6:
         return 0.0
     return (high - low) / round(1 / step)
+
+
+def across(bins: Bins, what: str, *, title: str) -> Spec:
+    """Return the channel of the number by which users are counted."""
+    ends = bins.edges[[0, -1]].tolist()
+    scale = {"domain": ends, "nice": False, "zero": False}
+    ticks = vega.axis(vega.highest(ends), title=title, grid=False, tickCount=8)
+    return vega.number("place", what, scale=scale, axis=ticks)
+
+
+def upward(most: int) -> Spec:
+    """Return the channel of how many users there are, up to so many."""
+    ticks: Spec = {"values": [*range(most + 1)]} if most <= _FEW else {}
+    scale = {"domainMin": 0, "domainMax": most} if most <= _FEW else {}
+    return vega.number(
+        "users", "number of users", scale=scale, axis=vega.axis(format=",d", **ticks)
+    )
+
+
+def bars(data: list[Spec], x: Spec, y: Spec, style: Spec, **more: Any) -> Spec:
+    """Return bars from low to high, and from base to top."""
+    ends = {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y2": {"field": "base"}}
+    shape = {"stroke": "white", "strokeWidth": 0.5, **style}
+    return vega.layer(data, "rect", shape, **ends, y=y | {"field": "top"}, **more)
+
+
+def over_all(mark: str, data: list[Spec], style: Spec, **channels: Any) -> Spec:
+    """Return rules or areas over the whole height of a chart."""
+    height = {"y": vega.fixed(0), "y2": vega.fixed(vega.HEIGHT)}
+    return vega.layer(data, mark, style, **height, **channels)
+
+
+def settled(differences: Floats) -> Floats:
+    """Return differences in which those of the last digits are none."""
+    least = _LEAST * vega.highest(differences)
+    return np.where(np.abs(differences) <= least, 0.0, differences)
+
+
+def outcomes(gains: Floats, first: str, second: str) -> dict[str, Flags]:
+    """Return for whom each of the two is better, by what is said of how many they are."""
+    words = {f"{first} better": gains > 0, "equal": gains == 0, f"{second} better": gains < 0}
+    return {
+        f"{what}: {count(int(some.sum()))} ({some.mean():.1%})": some
+        for what, some in words.items()
+    }

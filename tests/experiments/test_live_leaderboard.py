@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from recsys_ndcg.cli import filling
-from recsys_ndcg.cli.filling import Filling
+from recsys_ndcg.cli import live_leaderboard
+from recsys_ndcg.cli.live_leaderboard import LiveLeaderboard
 from recsys_ndcg.surprise import MostPopular
 from tests.experiments.made import models, run
 
@@ -22,7 +22,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Return what is written to a terminal of 60 columns."""
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, width=60, highlight=False, markup=False)
-    monkeypatch.setattr(filling, "err", console)
+    monkeypatch.setattr(live_leaderboard, "err", console)
     return written
 
 
@@ -35,7 +35,7 @@ def _results(**options: Any) -> list[Result]:
 def test_it_has_the_means_so_far() -> None:
     """Of each model over its folds, the best first; of those without any, none."""
     results = _results(metrics=["ndcg@5", "rmse"])
-    shown = Filling([*models()])
+    shown = LiveLeaderboard([*models()])
     assert shown.table()["folds"].tolist() == [0, 0, 0]
     for one in results[:4]:
         shown.add(one)
@@ -48,7 +48,7 @@ def test_it_has_the_means_so_far() -> None:
 
 def test_the_least_error_stands_first() -> None:
     """Where it is asked for first."""
-    shown = Filling([*models()])
+    shown = LiveLeaderboard([*models()])
     for one in _results(metrics=["rmse", "ndcg@5"]):
         shown.add(one)
     assert shown.table()["rmse"].is_monotonic_increasing
@@ -57,7 +57,7 @@ def test_the_least_error_stands_first() -> None:
 def test_a_terminal_shows_it_and_is_clean_in_the_end(terminal: io.StringIO) -> None:
     """Names act on nothing, the bar says how far it is, and nothing stays."""
     name = "[red]\x1b[31m" + "m" * 80
-    shown = Filling([name.replace("\x1b", "?"), "top"])
+    shown = LiveLeaderboard([name.replace("\x1b", "?"), "top"])
     (result, *_) = _results(given={"top": MostPopular(), "other": MostPopular()})
     with shown.shown():
         shown.progress("Training", 0.25)
@@ -73,7 +73,7 @@ def test_a_terminal_shows_it_and_is_clean_in_the_end(terminal: io.StringIO) -> N
 def test_nothing_is_shown_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor anywhere else where nobody watches."""
     written = io.StringIO()
-    monkeypatch.setattr(filling, "err", Console(file=written))
-    with Filling(["top"]).shown() as shown:
+    monkeypatch.setattr(live_leaderboard, "err", Console(file=written))
+    with LiveLeaderboard(["top"]).shown() as shown:
         shown.progress("Training", 0.5)
     assert written.getvalue() == ""

@@ -1,34 +1,132 @@
-"""The models that are compared: which file each is, and what it is called."""
+"""The models that are compared: which file each is, what it is called, and by which test."""
 
 from __future__ import annotations
 
-import errno
 import os
-import re
-from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from recsys_ndcg.cli.source import is_dash, lists_of, same_file
-from recsys_ndcg.errors import InvalidInputError, about, reading, warn_of_some
+import typer
+
+from recsys_ndcg.cli.data import DataOptions, Written, check_there, is_dash, lists_of, same_file
+from recsys_ndcg.cli.options import beginning
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.errors.visible import escape_surrogates
+from recsys_ndcg.input.file_kinds import stem_of
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from recsys_ndcg.cli.parameters import Choices, Source, Written
+    from recsys_ndcg.cli.options import Choices
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Plan
 
-_ENDS = re.compile(
-    r"(\.(csv|tsv|txt|jsonl|ndjson|json|parquet|pq|feather|arrow|pickle|pkl|run))?"
-    r"(\.(gz|zst|bz2|xz|zip))?$",
-    re.IGNORECASE,
-)
+
+def _users() -> Iterable[str]:
+    from recsys_ndcg.comparison.common_users import USERS
+
+    return USERS
+
+
+def _segments() -> Iterable[str]:
+    from recsys_ndcg.report.segments.user_groups import BUILT_IN
+
+    return BUILT_IN
+
+
+_TEST_NAMES, _CORRECTION_NAMES = beginning(lambda: TESTS), beginning(lambda: CORRECTIONS)
+Users = Annotated[
+    str,
+    typer.Option(
+        help="all: different users are refused; common: those that all models have are compared.",
+        autocompletion=beginning(_users),
+    ),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(help="Up to which a difference does not matter, such as 0.005."),
+]
+Alpha = Annotated[float, typer.Option(help="How often equal models may be called different.")]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The options of a comparison."""
+
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="Against which model users are won and lost, or chance.  [default: the first]"
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Also for segments of the users: a file of user, segment, or activity, "
+            "list_length, relevant, cold.",
+            autocompletion=beginning(_segments),
+        ),
+    ] = None
+    train: Annotated[
+        Path | None,
+        typer.Option(help="What the models were trained on, for --by activity and --by cold."),
+    ] = None
+    users: Users = "all"
+    test: Annotated[
+        str,
+        typer.Option(help=f"{', '.join(TESTS)}.", autocompletion=_TEST_NAMES),
+    ] = "t"
+    correction: Annotated[
+        str | None,
+        typer.Option(
+            help=f"For many pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
+            autocompletion=_CORRECTION_NAMES,
+        ),
+    ] = None
+    alpha: Alpha = 0.05
+    margin: Margin = None
+    draws: Annotated[int, typer.Option(help="Of signs, of users, and of what max-T needs.")] = (
+        10_000
+    )
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0
+
+    def asked(self, models: Collection[str], other: str | None = None) -> dict[str, Any]:
+        """Return what `recsys_ndcg.compare` is asked for, checked before anything is measured.
+
+        Parameters
+        ----------
+        models : collection of str
+            Their names.
+        other : str, optional
+            The one that stands in for a baseline that is not named.
+
+        Raises
+        ------
+        InvalidInputError
+            An option cannot be used.
+        """
+        from recsys_ndcg.comparison.reading_models import check_options
+
+        choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
+        how = Testing.of(self.test, self.correction or None, **choices)
+        check_options(models, users=self.users, margin=self.margin, baseline=self.baseline)
+        if self.by is not None and self.by not in _segments():
+            check_there(Path(self.by))
+        if self.train is not None:
+            check_there(self.train)
+        return {
+            **asdict(how),
+            "baseline": self.baseline or other,
+            "by": self.by,
+            "train": self.train,
+            "users": self.users,
+            "margin": self.margin,
+        }
 
 
 def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
@@ -97,20 +195,7 @@ def _with_folders(paths: Sequence[Path]) -> list[str]:
 def _stem(path: Path) -> str:
     if is_dash(path):
         return "standard input"
-    return _ENDS.sub("", path.name, count=1) or path.name or str(path)
-
-
-def check_there(path: Path) -> None:
-    """Refuse a file that is not there, before anything is measured.
-
-    Raises
-    ------
-    InvalidInputError
-        It is not, or is a folder.
-    """
-    with reading(path):
-        if not is_dash(path) and path.stat() and path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return stem_of(path.name, ".run") or path.name or str(path)
 
 
 @dataclass(frozen=True)
@@ -121,14 +206,14 @@ class Entries:
     ----------
     given : tuple of pairs
         A name, "" for none, and a file for each model.
-    source : Source
+    source : DataOptions
         What is known, where the files hold results: labels, or judgements.
     written : Written
         How the files are written.
     """
 
     given: tuple[tuple[str, Path], ...]
-    source: Source
+    source: DataOptions
     written: Written
 
     @lazy
@@ -199,8 +284,8 @@ class Entries:
         InvalidInputError
             A file cannot be read, or nothing can be measured of it.
         """
+        from recsys_ndcg.comparison.reading_models import of_each_model
         from recsys_ndcg.evaluation import measured
-        from recsys_ndcg.progress import followed
         from recsys_ndcg.report.report import Report
         from recsys_ndcg.report.saved_files import is_saved
 
@@ -213,17 +298,16 @@ class Entries:
                     f"{', '.join(report.metrics)}."
                 )
                 raise InvalidInputError(msg)
-        said = {}
         others = {name: path for name, path in self.files.items() if name not in found}
-        with closing(followed(others, "Evaluating", len(others), wanted=progress)) as names:
-            for name in names:
-                with about(name) as said[name]:
-                    source = self._source_of(others[name])
-                    found[name] = measured(lists_of(source, self.written, plan.duplicates), plan)
-        warn_of_some(said)
+
+        def work(_name: str, path: Path) -> Report:
+            lists = lists_of(self._source_of(path), self.written, plan.duplicates)
+            return measured(lists, plan)
+
+        found |= of_each_model(others, work, progress=progress)
         return {name: found[name] for name in self.files}
 
-    def _source_of(self, path: Path) -> Source:
+    def _source_of(self, path: Path) -> DataOptions:
         """Return where one model's lists are, in the way that the options say."""
         if self.source.labels is not None:
             return replace(self.source, file=None, results=path)
@@ -232,7 +316,7 @@ class Entries:
         return replace(self.source, file=path)
 
 
-def _given(*groups: Choices | Source | Written) -> list[str]:
+def _given(*groups: Choices | DataOptions | Written) -> list[str]:
     """Return the options that are not at their defaults."""
     return [
         f"--{one.name.replace('_', '-')}"

@@ -1,0 +1,150 @@
+"""The kinds of files that predictions come in, for all who read, name or refuse them.
+
+Nothing heavy is imported before a file is read: the help of the command line lists them, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.files.contents import PACKINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file.
+
+    Parameters
+    ----------
+    name : str
+        What people call it.
+    suffixes : tuple of str
+        How the names of such files end, in small letters; the usual one first.
+    read : callable, optional
+        Returns the table in a binary file, which is neither packed nor a stream, from its path.
+    parse : callable, optional
+        Returns the table in a text from the file's name and the text. What has neither is CSV, or
+        rows that have a reader of their own.
+    begins : tuple of bytes
+        How the files begin, if no text does so.
+    in_database : bool
+        Whether DuckDB reads it within a memory limit.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Path], pd.DataFrame | Mapping[str, Any]] | None = None
+    parse: Callable[[str, str], Mapping[str, Any]] | None = None
+    begins: tuple[bytes, ...] = ()
+    in_database: bool = False
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is read from a file whose name says so alone."""
+        return self.read is not None or bool(self.begins)
+
+
+def _read_parquet(path: Path) -> Mapping[str, Any]:
+    from recsys_ndcg.input.arrow.files import ParquetColumns  # noqa: PLC0415 - it is heavy
+
+    return ParquetColumns(path)
+
+
+def _read_feather(path: Path) -> Mapping[str, Any]:
+    from recsys_ndcg.input.arrow.files import FeatherColumns  # noqa: PLC0415 - it is heavy
+
+    return FeatherColumns(path)
+
+
+def _parse_json(name: str, text: str) -> Mapping[str, Any]:
+    from recsys_ndcg.input.text.json_lines import JsonLines  # noqa: PLC0415 - when it is needed
+
+    return JsonLines(name, text)
+
+
+#: What all files are whose names end otherwise.
+CSV = FileKind("CSV", (".csv", ".tsv", ".txt"), in_database=True)
+PICKLE = FileKind(
+    "a pickle",
+    (".pickle", ".pkl", ".dump", ".p"),
+    begins=tuple(bytes([0x80, protocol]) for protocol in range(2, 6)),
+)
+#: All that are known, those of text first.
+KINDS = [
+    CSV,
+    FileKind("JSON lines", (".jsonl", ".ndjson", ".json"), parse=_parse_json),
+    FileKind(
+        "Parquet", (".parquet", ".pq"), _read_parquet, begins=(b"PAR1\x15",), in_database=True
+    ),
+    FileKind("Feather", (".feather", ".arrow"), _read_feather, begins=(b"ARROW1\0\0",)),
+    PICKLE,
+]
+
+
+def kind_of(suffix: str) -> FileKind:
+    """Return the kind of the files whose names end so.
+
+    Examples
+    --------
+    >>> kind_of(".PQ").name, kind_of(".dat").name
+    ('Parquet', 'CSV')
+    """
+    return next((kind for kind in KINDS if suffix.lower() in kind.suffixes), CSV)
+
+
+def kind_of_file(path: Path) -> FileKind:
+    """Return the kind of a file, or of what is packed in it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> kind_of_file(Path("p.jsonl.gz")).name
+    'JSON lines'
+    """
+    suffixes = [one.lower() for one in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] in PACKINGS:
+        del suffixes[-1]
+    return kind_of(suffixes[-1]) if suffixes else CSV
+
+
+def stem_of(name: str, *others: str) -> str:
+    """Return the name of a file without the ends that say its packing and its kind.
+
+    Parameters
+    ----------
+    name : str
+        Of a file.
+    *others : str
+        Ends that are taken away, too.
+
+    Examples
+    --------
+    >>> stem_of("svd.csv.gz"), stem_of("svd.run", ".run"), stem_of("svd.v2")
+    ('svd', 'svd', 'svd.v2')
+    """
+    for ends in (PACKINGS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
+        end = next((one for one in ends if name.lower().endswith(one)), "")
+        name = name[: len(name) - len(end)]
+    return name
+
+
+def describe_kinds() -> str:
+    """Return a list of the kinds, as the help of the command line has it.
+
+    Examples
+    --------
+    >>> describe_kinds().partition(";")[0]
+    'CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz .zip)'
+    """
+    text = [kind for kind in KINDS if not kind.is_binary]
+    names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]
+    both = "both" if len(text) == 2 else "all"
+    binary = [f"{kind.name} ({' '.join(kind.suffixes)})" for kind in KINDS if kind.is_binary]
+    return f"{', '.join(names)}, {both} also packed ({' '.join(PACKINGS)}); {', '.join(binary)}"

@@ -1,0 +1,95 @@
+"""A section is written once, and stands in every form of a document."""
+
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from recsys_ndcg.rendering.document import (
+    Chart,
+    Code,
+    Details,
+    Document,
+    Section,
+    Sentences,
+    ShownTable,
+    Signatures,
+)
+from recsys_ndcg.rendering.forms import render
+from recsys_ndcg.rendering.terminal import print_document
+
+CELLS = pd.DataFrame({"model": ["SVD", "KNN"], "mean": ["0.5000", "-0.2500"]})
+NEW = Section(
+    "new",
+    "Something new",
+    "How to read it.",
+    [
+        ShownTable("What it is of", CELLS, bold=[0], note="what is counted"),
+        Sentences(["A remark on it."]),
+        Chart({"mark": "bar"}, "A line that falls."),
+        Code("To be typed", ["import this"]),
+        Details("More of it", [Sentences(["Only where it can be opened."])]),
+    ],
+)
+OLD = Section("old", "The first", "", [ShownTable("All", CELLS, left=1)])
+DOCUMENT = Document("2 models", [OLD, NEW], verdict="SVD is better.", title="Compared")
+SAID = ("SVD", "what is counted", "A remark on it.", "A line that falls.", "import this")
+
+
+def on_a_terminal(document: Document, *, quiet: bool = False, full: bool = False) -> str:
+    """Return what a terminal shows."""
+    stream = io.StringIO()
+    screen = Console(file=stream, width=80, soft_wrap=True, markup=False)
+    print_document(document, screen, quiet=quiet, full=full)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["terminal", "text", "markdown", "latex", "html", "page"])
+def test_a_section_stands_in_every_form(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its table, its remarks, its lines of code, and what a chart shows in words."""
+    if form == "markdown":
+        pytest.importorskip("tabulate")
+    if form in {"latex", "page"}:
+        pytest.importorskip("jinja2")
+    if form == "page":
+        monkeypatch.setattr("recsys_ndcg.rendering.page.assembling.runtime", lambda: "")
+    text = on_a_terminal(DOCUMENT) if form == "terminal" else render(DOCUMENT, form)
+    plain = text.replace("\\.", ".")
+    assert [one for one in (*SAID, DOCUMENT.verdict, DOCUMENT.facts) if one not in plain] == []
+    assert ("Only where it can be opened." in text) == (form in {"html", "page"})
+    assert ("Something new" in text) == (form == "page")
+
+
+def test_the_tables_alone_are_nothing_else() -> None:
+    """For who asks for quiet."""
+    pytest.importorskip("tabulate")
+    for text in (
+        on_a_terminal(DOCUMENT, quiet=True), render(DOCUMENT, "markdown", tables_only=True),
+    ):  # fmt: skip
+        assert text.count("SVD") == 2
+        assert "remark" not in text
+        assert DOCUMENT.verdict not in text
+
+
+def test_numbers_of_latex_have_the_sign_of_formulas() -> None:
+    """Names that have a hyphen before a digit keep it."""
+    pytest.importorskip("jinja2")
+    named = CELLS.assign(model=["SVD-2", "-1"], other=["a-1", "+0.5 [-1.0, -2e-05]"])
+    document = Document("", [Section("s", "S", "", [ShownTable("T", named)])])
+    rows = [line for line in render(document, "latex").splitlines() if line.endswith(r"\\")]
+    assert rows[1:] == [
+        r"SVD-2 & 0.5000 & a-1 \\", r"-1 & $-$0.2500 & +0.5 {[}$-$1.0, $-$2e-05{]} \\",
+    ]  # fmt: skip
+
+
+def test_signatures_are_told_once() -> None:
+    """What several have in common stands in the first; where room is short, so do they."""
+    full = ["ndcg@10|gain:exponential|users:3", "rr|gain:exponential|users:2"]
+    short = ["ndcg@10|users:3", "rr|users:2"]
+    document = Document("", [Section("s", "S", "", [Signatures("The signatures", full, short)])])
+    assert render(document, "text").splitlines()[1:] == [full[0], "the same for rr|users:2"]
+    assert on_a_terminal(document).splitlines() == [short[0], "the same for rr|users:2"]
+    assert on_a_terminal(document, full=True).splitlines()[0] == full[0]
