@@ -19,7 +19,9 @@ Positions = NDArray[np.int64]
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that nobody can write to."""
+    """Return a view that nobody can write to, or the array itself if that is so already."""
+    if not values.flags.writeable:
+        return values
     view = values.view()
     view.flags.writeable = False
     return view

@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.report.tables import intervals
 from recsys_ndcg.scoring import Plan, Scores, Totals, facts_for, measure
+from recsys_ndcg.scoring.audit import Audit
+from recsys_ndcg.scoring.scores import ORDERS
+from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES
 from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -197,3 +200,34 @@ def test_a_segment_scores_what_its_rows_alone_do() -> None:
     cut = scores.take(np.arange(30) % 3 == 0)
     np.testing.assert_array_equal(cut.per_user, own.per_user[own.metrics])
     assert Totals.of(cut).tied == own.counts["tied"]
+
+
+def _audit(users: range) -> Audit:
+    rows = {user: [(user % 3, user % 5), (1, 3), (user % 2, 5)] for user in users}
+    lists = rn.RankedLists.from_tuples(rows)
+    return Audit.of_part(lists, Plan.of(["ndcg@2", "rr", "rmse"], threshold=4), highest=5.0)
+
+
+def test_scores_come_back_from_their_columns_in_every_role() -> None:
+    """Files hold columns, and know of no roles."""
+    scores = _audit(range(7)).kept_scores
+    again = Scores.from_columns(scores.measurements, scores.columns())
+    assert again.same_as(scores)
+    assert again.roles.keys() == scores.roles.keys() == {*ORDERS}
+    for role, table in scores.roles.items():
+        np.testing.assert_array_equal(again.roles[role], table)
+    np.testing.assert_array_equal(again.z, scores.z)
+    np.testing.assert_array_equal(again.truth, scores.truth)
+
+
+def test_totals_of_parts_are_those_of_the_whole_in_every_role() -> None:
+    """Chance and extreme orders, ties, labels: whoever sums up users keeps their means."""
+    whole = _audit(range(9)).full_totals
+    parts = [_audit(range(first, first + 3)).full_totals for first in (0, 3, 6)]
+    merged = Totals.merged(parts)
+    assert merged.roles.keys() == whole.roles.keys() == {*LEVELS, *TIES, *LABELS, "moved"}
+    for role in whole.roles:
+        np.testing.assert_allclose(merged.mean_of(role), whole.mean_of(role), rtol=1e-14)
+    np.testing.assert_allclose(merged.z, whole.z, rtol=1e-12)
+    assert merged.trivial.tolist() == whole.trivial.tolist()
+    assert np.isnan(Totals.of(_scores([[5.0, 1.0]])).mean_of("chance")).all()
