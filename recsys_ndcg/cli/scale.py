@@ -45,14 +45,14 @@ class Scale:
             The options do not go together, or the data cannot be read.
         """
         from recsys_ndcg.evaluation import evaluated, measured
-        from recsys_ndcg.scale.doors import door_of
+        from recsys_ndcg.scale.engines import engine_for
 
         data = self._data(source)
         if data is None:
             return measured(lists_of(source, written, plan.duplicates), plan), files
         columns, text = how_written(written)
         # as they come, where not all of them may be kept
-        streamed = None if door_of(data, self.memory_limit) == "memory" else files.per_user
+        streamed = None if engine_for(data, self.memory_limit) is None else files.per_user
         report = evaluated(
             data,
             plan,
