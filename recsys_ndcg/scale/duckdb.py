@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -26,7 +28,7 @@ from recsys_ndcg.scale.sources import ROW, source_of, with_other_types
 from recsys_ndcg.scale.tables import ListMaker, UserBatch, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from recsys_ndcg.input.text.form import TextFormat
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
 
 _KEY = "user_as_text"  # by which users are sorted where two tables write them in different ways
 _PARTS = 3  # of what the memory holds: how much is measured at once where not all of it can be
-_PIECES = 8  # of that, one of which is read at a time
-_MOST = 1 << 15  # rows of a piece
 
 
 def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
@@ -172,19 +172,9 @@ def _sorted(
             }
         )
         text = [one for one in IDS if all(each.kind(one) == "text" for each in sources.values())]
-        whole = sum(_cost_of(database, path, cost, text) for path in paths.values())
+        bounds = _bounds(database, paths, budget, cost, text)
     give_back()
-    at_once = budget if whole <= budget else budget // _PARTS
-    return SortedTables(paths, facts.rows, budget, at_once, cost, text, show), facts
-
-
-def _cost_of(database: Database, path: Path, cost: Cost, text: Sequence[str]) -> int:
-    """Return what all rows of a file would take in memory."""
-    letters = " + ".join(f"sum(strlen({quoted(one)}) + {AS_TEXT})" for one in text) or "0"
-    ((rows, users, found),) = database.run(
-        f'SELECT count(*), approx_count_distinct("user"), ({letters})::BIGINT FROM {_read(path)}'
-    )
-    return cost.of(rows, users, found)
+    return SortedTables(paths, bounds, show), facts
 
 
 def _sort(database: Database, source: Source, path: Path, *, alike: bool, in_order: bool) -> None:
@@ -230,6 +220,52 @@ class _DuckDBTable(LazyTable):
         )
 
 
+def _bounds(
+    database: Database, paths: Mapping[str, Path], budget: int, cost: Cost, text: Sequence[str]
+) -> list[Any]:
+    """Return after which users a batch ends, but for the last one.
+
+    Raises
+    ------
+    InvalidInputError
+        A single user takes more than the memory holds.
+    """
+    letters = " + ".join(f"strlen({quoted(one)}) + {AS_TEXT}" for one in text) or "0"
+    rows = " UNION ALL ".join(
+        f"SELECT {_key_of(path)} AS user_key, {letters} AS letters FROM {_read(path)}"
+        for path in paths.values()
+    )
+    taken = f"count(*) * {cost.of(1)} + {cost.of(0, 1)} + sum(letters) * {cost.of(0, 0, 1)}"
+    database.run(
+        f"CREATE TABLE users AS SELECT user_key, count(*) AS n, ({taken})::BIGINT AS cost "
+        f"FROM ({rows}) GROUP BY user_key"
+    )
+    ((total, most, user, n_rows),) = database.run(
+        "SELECT sum(cost)::BIGINT, max(cost), max_by(user_key, cost), max_by(n, cost) FROM users"
+    )
+    if most > budget:
+        msg = (
+            f"The user {shown(user)} has {n_rows:,} rows, more than the memory holds at once: "
+            f"within memory_limit={Memory.limit_for(most)!r} they can be ranked."
+        )
+        raise InvalidInputError(msg)
+    if total <= budget:
+        return []
+    parts = f"sum(cost) OVER (ORDER BY user_key) // {max(budget // _PARTS, 1)}"
+    found = database.run(
+        f"SELECT max(user_key) FROM (SELECT user_key, {parts} AS part FROM users) "
+        "GROUP BY part ORDER BY part"
+    )
+    return [last for (last,) in found][:-1]
+
+
+def _key_of(path: Path) -> str:
+    """Return the column by which the rows of a file are sorted."""
+    from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+    return _KEY if _KEY in parquet.read_schema(path).names else "user"
+
+
 @dataclass(frozen=True)
 class SortedTables:
     """Files with the rows of tables, in the order of the users.
@@ -238,157 +274,35 @@ class SortedTables:
     ----------
     paths : mapping
         Of files of Parquet, by what the tables are.
-    n_rows : int
-        How many there are in all of them.
-    budget, at_once : int
-        How many bytes of memory one user may take while measured, and several together.
-    cost : Cost
-        What rows and users take of it.
-    text : sequence of str
-        Which columns of ids are text.
+    bounds : sequence
+        The last user of each batch, but for the last one.
     show : callable
         Told how far it is.
     """
 
     paths: Mapping[str, Path]
-    n_rows: int
-    budget: int
-    at_once: int
-    cost: Cost
-    text: Sequence[str]
+    bounds: Sequence[Any]
     show: Callable[[str, float], None]
 
     def batches(self) -> Iterator[UserBatch]:
-        """Give as many users at once as the memory holds.
-
-        Raises
-        ------
-        InvalidInputError
-            A single user takes too much.
-        """
-        size = min(max(self.at_once // self.cost.of(1, 1) // _PIECES, 1), _MOST)
-        files = {name: _SortedFile(path, size, self) for name, path in self.paths.items()}
-        while open_files := [one for one in files.values() if not one.ended]:
-            least = min(open_files, key=lambda one: one.last)
-            if sum(one.cost for one in files.values()) <= self.at_once:
-                least.read()
-            elif any(one.has_before(least.last) for one in files.values()):
-                yield _taken(files, before=least.last)
-                left = sum(one.n_left for one in files.values())
-                self.show("Measuring users", 1 - left / self.n_rows)
-            else:
-                self._check_user([*files.values()], least.last)
-                least.read()
-        yield _taken(files)
-        self.show("Measuring users", 1.0)
-
-    def _check_user(self, files: Sequence[_SortedFile], user: Any) -> None:
-        """Refuse a user who takes more than the memory holds, whose rows are the first ones."""
-        if self._cost_of(one.n_rows_of(user) for one in files) <= self.budget:
-            return
-        for one in files:
-            while one.last == user and not one.ended:
-                one.read()
-        sizes = [one.n_rows_of(user) for one in files]
-        msg = (
-            f"The user {shown(user)} has {sum(rows for rows, _ in sizes):,} rows, more than the "
-            f"memory holds at once: within memory_limit="
-            f"{Memory.limit_for(self._cost_of(sizes))!r} they can be ranked."
-        )
-        raise InvalidInputError(msg)
-
-    def _cost_of(self, sizes: Iterable[tuple[int, int]]) -> int:
-        rows, letters = map(sum, zip(*sizes, strict=True))
-        return self.cost.of(rows, 1, letters)
+        """Give as many users at once as the memory holds."""
+        for place in range(len(self.bounds) + 1):
+            ends = [*self.bounds[max(place - 1, 0) : place]], [*self.bounds[place : place + 1]]
+            yield UserBatch(
+                {name: _rows_between(path, *ends) for name, path in self.paths.items()},
+                is_last=place == len(self.bounds),
+            )
+            self.show("Measuring users", (place + 1) / (len(self.bounds) + 1))
 
 
-def _taken(files: Mapping[str, _SortedFile], before: Any = None) -> UserBatch:
-    tables = {name: one.take(before) for name, one in files.items()}
-    return UserBatch(tables, is_last=before is None)
+def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
+    """Read the rows of users beyond one, if there is one, and up to another one."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-
-class _SortedFile:
-    """Rows of a file in the order of their users, of which some are held.
-
-    Parameters
-    ----------
-    path : Path
-        Of the file, which has rows.
-    size : int
-        How many are read at a time.
-    tables : SortedTables
-        What rows cost.
-
-    Attributes
-    ----------
-    last : object
-        The last user who is held.
-    ended : bool
-        Whether there are no more rows than are held.
-    cost, n_left : int
-        How many bytes of memory those take that are held; how many rows are not taken yet.
-    """
-
-    def __init__(self, path: Path, size: int, tables: SortedTables) -> None:
-        from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
-        file = parquet.ParquetFile(path)
-        self._schema, self._pieces = file.schema_arrow, file.iter_batches(size)
-        self._key = _KEY if _KEY in self._schema.names else "user"
-        self._tables = tables
-        self._held = list[Any]()
-        self.n_left = file.metadata.num_rows
-        self.cost, self.ended = 0, False
-        self.last: Any = None
-        self.read()
-
-    def read(self) -> None:
-        """Hold some more rows, if there are any."""
-        piece = next(self._pieces, None)
-        if piece is None:
-            self.ended = True
-            return
-        self._held.append(piece)
-        self.cost += self._cost(piece)
-        self.last = piece.column(self._key)[-1].as_py()
-
-    def has_before(self, user: Any) -> bool:
-        """Tell whether rows of earlier users are held."""
-        return bool(self._held) and self._held[0].column(self._key)[0].as_py() < user
-
-    def take(self, before: Any = None) -> Any:
-        """Return the rows of earlier users, or all that are held, and hold them no longer."""
-        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-        import pyarrow.compute as pc  # noqa: PLC0415 - an extra
-
-        rows = pa.Table.from_batches(self._held, self._schema)
-        count = len(rows)
-        if before is not None:
-            count = pc.sum(pc.less(rows.column(self._key), before)).as_py() or 0
-        self._held = rows.slice(count).to_batches()
-        self.cost = sum(map(self._cost, self._held))
-        self.n_left -= count
-        others = [name for name in (_KEY, ROW) if name in self._schema.names]
-        return rows.slice(0, count).drop_columns(others)
-
-    def n_rows_of(self, user: Any) -> tuple[int, int]:
-        """Return how many rows of a user are held, and how many letters their ids have."""
-        import pyarrow.compute as pc  # noqa: PLC0415 - an extra
-
-        of_user = [one.filter(pc.equal(one.column(self._key), user)) for one in self._held]
-        return sum(map(len, of_user)), sum(map(self._n_letters, of_user))
-
-    def _cost(self, piece: Any) -> int:
-        import pyarrow.compute as pc  # noqa: PLC0415 - an extra
-
-        users = piece.column(self._key)
-        n_users = 1 + (pc.sum(pc.not_equal(users[1:], users[:-1])).as_py() or 0)
-        return self._tables.cost.of(len(piece), n_users, self._n_letters(piece))
-
-    def _n_letters(self, piece: Any) -> int:
-        import pyarrow.compute as pc  # noqa: PLC0415 - an extra
-
-        return sum(
-            AS_TEXT * len(piece) + (pc.sum(pc.binary_length(piece.column(name))).as_py() or 0)
-            for name in self._tables.text
-        )
+    key = pc.field(_key_of(path))
+    wanted = [*(key > one for one in after), *(key <= one for one in until)]
+    rows = parquet.read_table(
+        path, filters=reduce(and_, wanted) if wanted else None, partitioning=None
+    )
+    return rows.drop_columns([one for one in (_KEY, ROW) if one in rows.column_names])
