@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from populations import MODELS, Population
 
-from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
-from recsys_ndcg.significance.corrections import BY_NAME
-from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
-from recsys_ndcg.significance.paired import Tested, tested
-from recsys_ndcg.significance.power import power
+from recsys_ndcg.significance.intervals import (
+    BOOTSTRAPS,
+    mean_interval,
+    ratio_bootstrap,
+    ratio_interval,
+)
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.ranks import rank_intervals
-from recsys_ndcg.significance.testing import TESTS, Testing
+from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +98,7 @@ class Sample:
             ratio_interval(self.size, ratio[1], bottom[:, 1].mean(), length[1], 1 - ALPHA),
         ]
         found = {"t": np.array(ends).T}
-        for method in METHODS:
+        for method in BOOTSTRAPS:
             found[method] = ratio_bootstrap(
                 top, bottom, level=1 - ALPHA, method=method, draws=DRAWS, seed=self.number
             )
@@ -155,19 +158,19 @@ class Sample:
                 for name, p in _corrected(found, correction):
                     yield section, f"{test}, {name}", bool((p[null] <= ALPHA).any())
 
-    def _tested(self, values: Floats, pairs: object, test: str, correction: str) -> Tested:
+    def _tested(self, values: Floats, pairs: object, test: str, correction: str) -> PairResults:
         how = Testing(test, correction, ALPHA, draws=DRAWS, seed=self.number)
-        return tested(values, pairs, how)
+        return compare_pairs(values, pairs, how)
 
 
-def _held(found: Tested, truth: Floats | float) -> bool:
+def _held(found: PairResults, truth: Floats | float) -> bool:
     return bool(((found.low <= truth) & (truth <= found.high)).all())
 
 
-def _corrected(found: Tested, correction: str) -> Iterator[tuple[str, Floats]]:
+def _corrected(found: PairResults, correction: str) -> Iterator[tuple[str, Floats]]:
     """Yield corrected p-values by the name of the correction: without one, by those that it has."""
     if correction == "none":
         for name in ("none", "bh", "holm"):
-            yield name, BY_NAME[name](found.p)
+            yield name, CORRECTIONS[name].correct(found.p)
     else:
         yield correction, found.corrected

@@ -1,7 +1,7 @@
-from recsys_ndcg.comparison.comparing import compare as compare
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.overlap import jaccard_at_k as jaccard_at_k
 from recsys_ndcg.comparison.overlap import rbo as rbo
+from recsys_ndcg.comparison.reading_models import compare as compare
 from recsys_ndcg.convention.convention import Convention as Convention
 from recsys_ndcg.errors import DataWarning as DataWarning
 from recsys_ndcg.errors import InvalidInputError as InvalidInputError
@@ -33,7 +33,6 @@ from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
 from recsys_ndcg.metrics.rr import RR as RR
 from recsys_ndcg.reconciliation import reconcile as reconcile
 from recsys_ndcg.report.report import Report as Report
-from recsys_ndcg.report.signatures import Signature as Signature
 from recsys_ndcg.scale.accumulator import Accumulator as Accumulator
 from recsys_ndcg.scoring.one_list import average_precision_at_k as average_precision_at_k
 from recsys_ndcg.scoring.one_list import dcg_at_k as dcg_at_k
@@ -41,7 +40,8 @@ from recsys_ndcg.scoring.one_list import ndcg_at_k as ndcg_at_k
 from recsys_ndcg.scoring.one_list import precision_at_k as precision_at_k
 from recsys_ndcg.scoring.one_list import recall_at_k as recall_at_k
 from recsys_ndcg.scoring.one_list import reciprocal_rank as reciprocal_rank
-from recsys_ndcg.significance.power import power as power
+from recsys_ndcg.scoring.signatures import Signature as Signature
+from recsys_ndcg.significance.sample_size import power as power
 from recsys_ndcg.version import __version__ as __version__
 
 __all__: list[str]  # noqa: PYI035 - computed from the lines above

@@ -109,6 +109,19 @@ def column_lengths(table: Floats) -> Floats:
     return length
 
 
+def quotient(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
+    """Return one array over another, NaN where that is 0, or where `where` is not true.
+
+    Examples
+    --------
+    >>> quotient(np.array([1.0, 2.0]), np.array([0, 4]))
+    array([nan, 0.5])
+    """
+    defined = bottom != 0 if where is None else where
+    found: Floats = np.divide(top, bottom, where=defined, out=np.full(np.shape(top), np.nan))
+    return found
+
+
 def edges(sizes: Positions) -> Positions:
     """Return where groups of these sizes start when they stand one after the other, and the end.
 

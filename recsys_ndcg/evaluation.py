@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.rendering.per_user import form_of, per_user_file
-from recsys_ndcg.rendering.writing import write_whole
+from recsys_ndcg.rendering.exports import form_of, per_user_file
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.reporting import reported
+from recsys_ndcg.report.reporting import build_report
 from recsys_ndcg.scale.engines import engine_for, is_files, is_pair, paths_of
 from recsys_ndcg.scoring.plan import Plan
 
@@ -195,4 +195,4 @@ def measured(
         msg = "That is a Report already: evaluate the predictions that it was made of."
         raise InvalidInputError(msg)
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates, text=text)
-    return reported(lists, plan)
+    return build_report(lists, plan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from recsys_ndcg.convention.metric_names import ALSO_CALLED
+from recsys_ndcg.convention.notation import ALSO_CALLED
 from recsys_ndcg.metrics import METRICS
 
 if TYPE_CHECKING:

@@ -83,7 +83,7 @@ def test_the_steps_are_those_of_a_real_evaluation(frame: pd.DataFrame) -> None:
     assert means.to_dict() == _ours(frame)
     assert min(found.values()) >= 0
     assert {step for step, took in found.items() if not took} <= {"ties"}
-    assert steps.MeasuredAudit.of.__self__ is steps.MeasuredAudit  # as before
+    assert steps.Audit.of.__self__ is steps.Audit  # as before
 
 
 def test_a_clock_counts_once_what_threads_do_at_once() -> None:

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import progress
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.rendering import progress
-from recsys_ndcg.rendering.steps import Steps
+from recsys_ndcg.progress import Steps
 from tests.commands import run
 
 if TYPE_CHECKING:

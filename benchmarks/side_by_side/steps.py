@@ -12,11 +12,10 @@ from unittest.mock import patch
 from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists import assembly, ranked_lists, repeats
-from recsys_ndcg.lists.looks import Looks
+from recsys_ndcg.lists import assembly, grouping, ranked_lists
 from recsys_ndcg.report import reporting
-from recsys_ndcg.report.audits.measured import MeasuredAudit
 from recsys_ndcg.report.report import Report
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import measure
 from side_by_side.tables import table
 
@@ -29,11 +28,10 @@ if TYPE_CHECKING:
 PLACES: list[tuple[Any, str, str]] = [
     (ranked_lists, "read", "read"),
     (assembly, "encode", "ids to codes"),
-    (repeats, "by_user", "grouping"),
+    (grouping, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
     (reporting, "facts_for", "facts"),
-    (MeasuredAudit, "of", "measuring"),
-    (Looks, "of", "doubts"),
+    (Audit, "of", "measuring"),
     (Report, "__init__", "report"),
 ]
 #: steps that run inside others
@@ -91,7 +89,7 @@ def profile(frame: pd.DataFrame) -> tuple[pd.Series[float], dict[str, float]]:
     steps["ties"] = max(steps["measuring"] - clock.seconds("without ties"), 0.0)
     for outer, inner in WITHIN.items():
         steps[outer] -= steps[inner]
-    order = "read", "ids to codes", "grouping", "repeats", "facts", "measuring", "ties", "doubts"
+    order = "read", "ids to codes", "grouping", "repeats", "facts", "measuring", "ties"
     found = {step: steps[step] for step in (*order, "report")}
     return means, found | {"the rest": clock.seconds("all") - sum(found.values())}
 

@@ -200,7 +200,7 @@ class Entries:
             A file cannot be read, or nothing can be measured of it.
         """
         from recsys_ndcg.evaluation import measured
-        from recsys_ndcg.rendering.progress import followed
+        from recsys_ndcg.progress import followed
         from recsys_ndcg.report.report import Report
         from recsys_ndcg.report.saved_files import is_saved
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from recsys_ndcg.cli.process import err
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.rendering.steps import Steps
+from recsys_ndcg.progress import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,14 +85,14 @@ class Filling:
         return joined.sort_values(first, ascending=lower_is_better(first))
 
     def _drawn(self) -> Group:
-        from recsys_ndcg.rendering import terminal
-        from recsys_ndcg.rendering.table import number
+        from recsys_ndcg.rendering.terminal import Grid
+        from recsys_ndcg.rendering.wording import number
 
         table = self.table().reset_index()
         cells = table.astype(object)
         for name in table.columns[2:]:
             cells[name] = [number(value) for value in table[name]]
-        return Group(terminal.Grid(cells.astype(str)), self._bar())
+        return Group(Grid(cells.astype(str)), self._bar())
 
     def _bar(self) -> Table:
         bar = Table.grid(padding=(0, 1))

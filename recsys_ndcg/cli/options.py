@@ -187,7 +187,8 @@ def _imported(text: str) -> str:
     found = _OWN.fullmatch(text)
     if found is None:
         return text
-    from recsys_ndcg.metrics.metric import Metric, register
+    from recsys_ndcg.metrics.metric import Metric
+    from recsys_ndcg.metrics.registry import register
 
     if "" not in sys.path:
         sys.path.insert(0, "")

@@ -1,7 +1,9 @@
-"""The files that a command writes; '-' is standard output."""
+"""What a command prints and writes: documents in a form, and files; '-' is standard output."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,12 +13,114 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli.process import emit
+from recsys_ndcg.cli.process import emit, out, say
 from recsys_ndcg.cli.source import is_dash, same_file
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    import pandas as pd
+    from rich.console import Console
+
+    from recsys_ndcg.cli.parameters import Style
+    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.rendering.document import Document
     from recsys_ndcg.report.report import Report
+
+#: Where a page goes.
+Html = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        help="Write a page: one file that needs no network, with charts and all users; '-' is "
+        "standard output.",
+    ),
+]
+
+
+def show_document(  # noqa: PLR0913 - what, as what, and where to
+    document: Document,
+    values: pd.DataFrame | dict[str, Any],
+    form: str,
+    style: Style,
+    *,
+    to: Console = out,
+    tables_only: bool = False,
+) -> None:
+    """Print a document in a form, or its numbers.
+
+    Parameters
+    ----------
+    document : Document
+        What people read.
+    values : pandas.DataFrame or dict
+        The same for programs.
+    form : str
+        As `checked_form` returned it.
+    style : Style
+        How much of it is printed.
+    to : Console
+        Where text goes.
+    tables_only : bool
+        Whether Markdown and LaTeX are the tables alone.
+    """
+    from recsys_ndcg.rendering.exports import data_as
+    from recsys_ndcg.rendering.forms import render
+    from recsys_ndcg.rendering.terminal import print_document
+
+    if form == "text":
+        print_document(document, to, quiet=style.quiet, full=style.full_signature)
+    elif form in {"csv", "json"}:
+        emit(data_as(form, values))
+    elif style.quiet or tables_only:
+        emit(render(document, form, tables_only=True))
+    else:
+        for line in render(document, form).splitlines():
+            say(line)
+
+
+def signatures_by_metric(found: Report | Comparison, *, full: bool) -> dict[str, str]:
+    """Return how each metric was computed, complete or in short."""
+    return {
+        name: visible(one.text if full else one.short) for name, one in found.signatures.items()
+    }
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse a page that cannot be made, before anything is measured.
+
+    Raises
+    ------
+    MissingExtraError
+        What the extra `report` brings is not installed.
+    """
+    if path is not None:
+        with needing("jinja2", "altair", "vl_convert", job="A page", extra="report"):
+            return
+
+
+def write_page(path: Path | None, found: Report | Comparison) -> bool:
+    """Write a page that says what was typed to make it, and tell if it is the output itself.
+
+    To be called before anything is printed: a pipe that is closed early leaves the file whole.
+    """
+    if path is None:
+        return False
+    from recsys_ndcg.comparison.page import comparison_page
+    from recsys_ndcg.rendering.forms import render
+    from recsys_ndcg.report.page import report_page
+    from recsys_ndcg.report.report import Report
+
+    command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
+    page = (
+        report_page(found, command)
+        if isinstance(found, Report)
+        else comparison_page(found, command)
+    )
+    _write(path, render(page, "page").encode())
+    return is_dash(path)
 
 
 @dataclass(frozen=True)
@@ -57,7 +161,7 @@ class Files:
 
     def write(self, report: Report) -> None:
         """Write what is asked for."""
-        from recsys_ndcg.rendering.per_user import per_user_file
+        from recsys_ndcg.rendering.exports import per_user_file
 
         if self.per_user is not None:
             _write(self.per_user, per_user_file(report.per_user, _form_for(self.per_user)))
@@ -86,8 +190,8 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
 
 def _form_for(path: Path) -> str:
     """Return the form in which scores of users go to a file; a stream gets CSV."""
-    from recsys_ndcg.rendering.per_user import form_of
-    from recsys_ndcg.rendering.writing import is_stream
+    from recsys_ndcg.files.writing import is_stream
+    from recsys_ndcg.rendering.exports import form_of
 
     if is_dash(path) or is_stream(path):
         return ".csv"
@@ -99,7 +203,7 @@ def _form_for(path: Path) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from recsys_ndcg.rendering.writing import write_whole
+    from recsys_ndcg.files.writing import write_whole
 
     if is_dash(path):
         emit(content.decode())

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from rich.console import RenderableType
-
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
@@ -47,11 +45,6 @@ out, err = _console(stderr=False), _console(stderr=True)
 def say(text: str = "", style: str | None = None, *, wrap: bool = False, to: Console = out) -> None:
     """Print a line, whatever stands in it."""
     to.print(printable(text), style=style, soft_wrap=not wrap)
-
-
-def show(table: RenderableType, to: Console = out) -> None:
-    """Print a table, whose cells are fit for it."""
-    to.print(table)
 
 
 def emit(text: str) -> None:

@@ -117,7 +117,7 @@ class Older:
         metric = report.metrics[0] if self.metric is None else str(self.metric)
         options, name = self.options, next(iter(self.entries.files))
         for other, before in others.items():
-            from recsys_ndcg.comparison.comparing import compare
+            from recsys_ndcg.comparison.reading_models import compare
 
             found = compare(
                 {other: before, name: report},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _users() -> Iterable[str]:
-    from recsys_ndcg.comparison.aligning import USERS
+    from recsys_ndcg.comparison.common_users import USERS
 
     return USERS
 
@@ -101,7 +101,7 @@ class Statistics:
         InvalidInputError
             An option cannot be used.
         """
-        from recsys_ndcg.comparison.chance import CHANCE
+        from recsys_ndcg.comparison.common_users import CHANCE
 
         choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
         how = Testing.of(self.test, self.correction or None, **choices)

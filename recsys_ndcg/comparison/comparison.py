@@ -10,21 +10,18 @@ import pandas as pd
 
 from recsys_ndcg.comparison import gate as gates
 from recsys_ndcg.comparison import storage
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.contest import Contest
+from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.metric_comparison import Contest
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.plain import told
-from recsys_ndcg.comparison.plotting import check_kind, plotted, traded_off
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import how_tested, verdict
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.rendering import compared
 from recsys_ndcg.report import tracking
-from recsys_ndcg.significance.bootstrap import METHODS
-from recsys_ndcg.significance.testing import check_choice, check_level, check_whole
+from recsys_ndcg.significance.intervals import BOOTSTRAPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +29,9 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.models import Field
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.signatures import Signature
     from recsys_ndcg.significance.testing import Testing
 
 
@@ -144,7 +141,7 @@ class Comparison:
         InvalidInputError
             An option is none of these.
         """
-        check_choice("method", method, ("t", *METHODS))
+        check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
         contests = list(self.field.contests.values())
         if method == "t":
@@ -404,6 +401,12 @@ class Comparison:
         MissingExtraError
             Vega-Altair is not installed.
         """
+        from recsys_ndcg.comparison.plotting import (  # noqa: PLC0415 - with all plots
+            check_kind,
+            plotted,
+            traded_off,
+        )
+
         check_kind(kind)
         name = self.field.metric(metric)
         if kind == "trade-off":
@@ -425,7 +428,7 @@ class Comparison:
         InvalidInputError
             There is no such metric.
         """
-        return compared.markdown(self, self.field.metric(metric), _kinds(pairs=pairs))
+        return self._rendered("markdown", metric, pairs=pairs)
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
@@ -438,7 +441,7 @@ class Comparison:
         metric, pairs
             As in `to_markdown`.
         """
-        return compared.latex(self, self.field.metric(metric), _kinds(pairs=pairs))
+        return self._rendered("latex", metric, pairs=pairs)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the comparison as a page, and write it if a path is given.
@@ -458,9 +461,14 @@ class Comparison:
         InvalidInputError
             The file cannot be written.
         """
-        from recsys_ndcg.comparison.page.page import write  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - with all plots
+        from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
 
-        return write(self, path)
+        page = render(comparison_page(self), "page")
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics below each other, indexed by metric and model."""
@@ -529,13 +537,22 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
-        return compared.text(self)
+        return self._rendered("text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return compared.fragment(self)
+        return self._rendered("html")
 
+    def _rendered(
+        self, form: str, metric: str | Metric | None = None, *, pairs: bool = False
+    ) -> str:
+        from recsys_ndcg.comparison.document import (  # noqa: PLC0415 - rarely needed
+            LEADERBOARD,
+            PAIRS,
+            comparison_document,
+        )
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415
 
-def _kinds(*, pairs: bool) -> tuple[str]:
-    return (compared.PAIRS if pairs else compared.LEADERBOARD,)
+        kind = PAIRS if pairs else LEADERBOARD
+        return render(comparison_document(self, self.field.metric(metric), [kind]), form)

@@ -1,7 +1,9 @@
-"""Contender: one model's scores, user by user, as they are compared."""
+"""Contender: one model's scores, user by user, and its parameters, as they are compared."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,22 +12,25 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.report.explanation import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.comparison.parameters import Parameter
     from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.audits.audit import Audit
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.scores import ListCounts
+    from recsys_ndcg.scoring.signatures import Signature
+
+Parameter = str | int | float | bool | None
+_LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON
 
 #: The tables of a contender, users × metrics.
 TABLES = ("scores", "numerator", "denominator", "chance", "best")
@@ -86,7 +91,7 @@ class Contender(Record):
         cls, audit: Audit, names: Sequence[str] | None = None, report: Report | None = None
     ) -> Contender:
         """Return what one evaluation found."""
-        scores, orders = audit.scores, audit.levels.orders
+        scores = audit.full_scores
         known = ~np.isnan(scores.per_user)
         own = scores.defined
         return cls(
@@ -97,8 +102,8 @@ class Contender(Record):
             scores=scores.per_user,
             numerator=np.where(own, scores.numerator, 0.0),
             denominator=np.where(own, scores.denominator, 0.0),
-            chance=np.where(known, orders.chance, np.nan),
-            best=np.where(known, orders.best, np.nan),
+            chance=np.where(known, scores.roles["chance"], np.nan),
+            best=np.where(known, scores.roles["best"], np.nan),
             truth=np.repeat(audit.truth.astype(np.uint64)[:, None], len(scores.names), axis=1),
             counts=scores.counts,
             runs=audit.totals.mean[None, :],
@@ -168,3 +173,32 @@ def over(signatures: Sequence[Signature], scores: Floats) -> tuple[Signature, ..
     """Return signatures of the same numbers over the users who have a score."""
     counted = (~np.isnan(scores)).sum(axis=0).tolist()
     return tuple(one.over(count) for one, count in zip(signatures, counted, strict=True))
+
+
+def parameters_of(given: Mapping[Any, Any], within: str = "") -> dict[str, Parameter]:
+    """Return parameters as numbers and texts; those of a mapping stand under both names.
+
+    Examples
+    --------
+    >>> parameters_of({"n_factors": 20, "sim_options": {"name": "msd"}, "init": (0, 1)})
+    {'n_factors': 20, 'sim_options.name': 'msd', 'init': '(0, 1)'}
+    """
+    found: dict[str, Parameter] = {}
+    for name, value in given.items():
+        told = f"{within}{visible(str(name))}"
+        if isinstance(value, Mapping):
+            found |= parameters_of(value, f"{told}.")
+        else:
+            found[told] = _plain(value)
+    return found
+
+
+def _plain(value: Any) -> Parameter:
+    value = value.item() if hasattr(value, "item") and not getattr(value, "ndim", 0) else value
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, int) and abs(value) <= _LARGEST:
+        return int(value)
+    return visible(value if isinstance(value, str) else repr(value))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.comparison.verdict import people, probability, size
+from recsys_ndcg.comparison.verdict import people
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.significance.power import power
+from recsys_ndcg.rendering.wording import p_value, size
+from recsys_ndcg.significance.sample_size import power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 
 @dataclass(frozen=True)
@@ -74,19 +75,19 @@ def not_worse(contest: Contest, model: str, baseline: str, margin: float) -> Gat
     if np.isnan(p):
         return Gate(passed=False, reason=visible(f"{what}. Too few users have a score in both."))
     if p <= alpha:
-        shown = f"{probability(p)}, alpha {alpha:g}"
+        shown = f"{p_value(p)}, alpha {alpha:g}"
         said = f"{what}; it is not worse by {margin:g} or more ({shown})."
         return Gate(passed=True, reason=visible(said))
     if difference <= -margin:
         sure = "significant" if found.p[pair] <= alpha else "not significant"
         said = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
-            f"{sure} ({probability(float(found.p[pair]))})."
+            f"{sure} ({p_value(float(found.p[pair]))})."
         )
     else:  # one-sided, so at twice the level of two sides
         level = min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=level)
-        shown = f"{probability(p)}, alpha {alpha:g}"
+        shown = f"{p_value(p)}, alpha {alpha:g}"
         said = (
             f"{what}. That it is not worse by {margin:g} or more is not shown ({shown}): too few "
             f"users to tell. If the difference stays as it is, about {needed} would do."

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.report.audits.levels import same
+from recsys_ndcg.scoring.scores import same
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.contender import Contender

@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.input import read_results
+from recsys_ndcg.input.dispatch import read_results
 from recsys_ndcg.input.ids import column_of
 from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.input.rows import Rows
@@ -232,7 +232,8 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     if not isinstance(lists, RankedLists):
         found = read_results(lists, columns)
         unknown = np.full(len(found.estimated), np.nan)
-        rows = Rows(found.user, found.item, found.estimated, unknown)
+        kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
+        rows = Rows({**kept, "true": unknown})
         return group(rows, "raise", RankedLists)
     if lists.items is None:
         msg = "The lists have no item ids, so nothing can be shared."

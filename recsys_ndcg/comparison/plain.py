@@ -10,11 +10,11 @@ import pandas as pd
 from recsys_ndcg.report.plain import plain
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.field import Field
-    from recsys_ndcg.rendering.compared.view import Compared
+    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.models import Field
 
 
-def told(comparison: Compared, field: Field) -> dict[str, Any]:
+def told(comparison: Comparison, field: Field) -> dict[str, Any]:
     """Return what a comparison says of all users; NaN becomes None."""
     return {
         "models": comparison.models,

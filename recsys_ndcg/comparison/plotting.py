@@ -21,8 +21,8 @@ from recsys_ndcg.rendering.plots import (
 if TYPE_CHECKING:
     import altair as alt
 
-    from recsys_ndcg.comparison.contest import Contest
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.models import Field
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 _BETWEEN_TWO = ("differences", "scatter")

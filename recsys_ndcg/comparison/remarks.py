@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.comparison.aligning import identical
-from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.comparison.common_users import CHANCE, identical
 from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
-from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.rendering.wording import first_few, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.contest import Contest
-    from recsys_ndcg.comparison.field import Field
+    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.comparison.models import Field
 
 _LINES = 3
 _LONGER = 1.05  # times as long
@@ -107,10 +106,7 @@ def _orders(contests: Sequence[Contest]) -> list[str]:
     ]
     own = first.sign * means(first.scores)
     lines = [_disagreement(first, own, name, other) for name, other in views]
-    told = [line for line in lines if line]
-    return (
-        told if len(told) <= _LINES + 1 else [*told[:_LINES], f"… and {len(told) - _LINES} more."]
-    )
+    return first_few(filter(None, lines), _LINES, "… and {} more.")
 
 
 def _disagreement(first: Contest, own: Floats, name: str, other: Floats) -> str:
@@ -151,6 +147,4 @@ def _chance(contests: Sequence[Contest]) -> Iterator[str]:
         below = contest.sign * (mean - chance) < 0
     names = [name for name, low in zip(contest.models, below, strict=True) if low]
     if names:
-        more = len(names) - _LINES
-        told = names if more < 1 else [*names[:_LINES], f"{more} more"]
-        yield f"Below random order in {contest.name}: {', '.join(told)}."
+        yield f"Below random order in {contest.name}: {', '.join(first_few(names, _LINES))}."

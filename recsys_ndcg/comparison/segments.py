@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.tables import intervals, means, turned
-from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.significance.corrections import BY_NAME
-from recsys_ndcg.significance.paired import tested
+from recsys_ndcg.rendering.wording import first_few, size
+from recsys_ndcg.significance.paired import compare_pairs
+from recsys_ndcg.significance.testing import CORRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from recsys_ndcg.arrays import Flags, Floats
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 _LINES = 3
 
@@ -55,7 +55,7 @@ def _of_metric(contest: Contest, groups: pd.Series[Any], baseline: str) -> pd.Da
     ]
     table = pd.concat(parts)
     how = "holm" if contest.how.correction == "max-T" else contest.how.correction
-    table["p_corrected"] = BY_NAME[how](table["p"].to_numpy())
+    table["p_corrected"] = CORRECTIONS[how].correct(table["p"].to_numpy())
     whole = _of_segment(contest, codes >= 0, baseline)
     models = table.index
     for kind in ("", "pooled_"):
@@ -73,7 +73,7 @@ def _of_segment(contest: Contest, users: Flags, baseline: str) -> pd.DataFrame:
     others = [place for place in range(len(part.models)) if place != at]
     pairs = np.array([(place, at) for place in others], dtype=np.int64)
     how = replace(part.how, correction="none")
-    found = tested(part.sign * part.scores, pairs, how)
+    found = compare_pairs(part.sign * part.scores, pairs, how)
     low, high = intervals(part.scores, part.how.alpha)
     pooled = part.pooled
     ends = turned(part.sign, found)
@@ -112,8 +112,7 @@ def moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list
         f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
         for row in sure.to_dict("records")
     ]
-    more = len(lines) - _LINES
-    told = lines if more < 2 else [*lines[:_LINES], f"… and {more} more (comparison.segments)."]
+    told = first_few(lines, _LINES, "… and {} more (comparison.segments).")
     return [visible(one) for one in told]
 
 

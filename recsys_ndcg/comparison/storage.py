@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.contender import TABLES, Contender
-from recsys_ndcg.comparison.field import Field
+from recsys_ndcg.comparison.models import Field
 from recsys_ndcg.errors import RecsysNdcgError, shown
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.metrics.metric import names_known
+from recsys_ndcg.metrics.registry import names_known
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.report import loading
 from recsys_ndcg.report.packing import pack
@@ -23,13 +23,13 @@ from recsys_ndcg.report.possible import doubts_of_counts
 from recsys_ndcg.report.saved_files import read_saved
 from recsys_ndcg.report.segments.membership import labels_from
 from recsys_ndcg.report.storage import (
-    LISTS,
     checked_ids,
     described,
     least_size,
     packed_ids,
     write_json,
 )
+from recsys_ndcg.scoring.scores import LISTS
 from recsys_ndcg.significance.testing import Testing
 from recsys_ndcg.version import __version__
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.parameters import Parameter
+    from recsys_ndcg.comparison.contender import Parameter
     from recsys_ndcg.report.parts import Part
     from recsys_ndcg.report.possible import Doubt
 

@@ -9,19 +9,17 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums
-from recsys_ndcg.rendering.progress import progress_bar
-from recsys_ndcg.report.audits.levels import adjusted
-from recsys_ndcg.significance.bootstrap import ratio_bootstrap
-from recsys_ndcg.significance.intervals import mean_interval
+from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.scoring.scores import adjusted
+from recsys_ndcg.significance.intervals import mean_interval, ratio_bootstrap
 from recsys_ndcg.significance.ranks import letters, rank_intervals
-from recsys_ndcg.significance.testing import AGREEING, SIMULTANEOUS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.comparison.contest import Contest
-    from recsys_ndcg.significance.paired import Tested
+    from recsys_ndcg.comparison.metric_comparison import Contest
+    from recsys_ndcg.significance.paired import PairResults
 
 
 def means(table: Floats) -> Floats:
@@ -44,7 +42,7 @@ def intervals(table: Floats, alpha: float) -> Floats:
     return np.array(ends).T
 
 
-def better(found: Tested, alpha: float) -> Positions:
+def better(found: PairResults, alpha: float) -> Positions:
     """Return 1 for each pair whose first model is significantly better, -1 for the second, or 0."""
     with np.errstate(invalid="ignore"):
         sure = found.corrected <= alpha
@@ -141,8 +139,8 @@ def pairwise(contest: Contest) -> pd.DataFrame:
     low, high = turned(contest.sign, found)
     pooled_low, pooled_high = turned(contest.sign, pooled)
     first, second = zip(*contest.named_pairs, strict=True)
-    together = contest.how.correction in SIMULTANEOUS or len(first) == 1
-    kind = "simultaneous" if together and contest.how.test in AGREEING else "own"
+    together = contest.how.corrected_by.is_simultaneous or len(first) == 1
+    kind = "simultaneous" if together and contest.how.kind.has_intervals else "own"
     margins = {
         "p_a_not_worse": found.p_not_worse,
         "p_b_not_worse": found.p_not_better,
@@ -176,7 +174,7 @@ def pairwise(contest: Contest) -> pd.DataFrame:
     )
 
 
-def turned(sign: int, found: Tested) -> tuple[Floats, Floats]:
+def turned(sign: int, found: PairResults) -> tuple[Floats, Floats]:
     """Return intervals in the units of the metric, where less may be better."""
     return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
 

@@ -8,26 +8,13 @@ import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.significance.testing import AGREEING
+from recsys_ndcg.rendering.wording import first_few, p_value, size
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.contest import Contest
+    from recsys_ndcg.comparison.metric_comparison import Contest
 
 _FEW_NAMES = 4
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
-_TESTS = {
-    "t": "paired t test",
-    "randomisation": "paired randomisation test",
-    "bootstrap": "paired bootstrap test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-}
-_CORRECTIONS = {
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini–Hochberg",
-    "none": "uncorrected",
-}
 
 
 def verdict(contest: Contest) -> str:
@@ -55,17 +42,17 @@ def how_tested(contest: Contest) -> str:
 
 
 def _test(contest: Contest) -> str:
-    test, correction = _TESTS[contest.how.test], contest.how.correction
+    test = contest.how.kind.in_words
     if len(contest.pairs) == 1:
         return test
-    return f"{test}, {_CORRECTIONS.get(correction, correction)}"
+    return f"{test}, {contest.how.corrected_by.in_words}"
 
 
 def _two(contest: Contest) -> tuple[str, str]:
     found = contest.tested
     (one, other), users = contest.models, people(int(found.users[0]))
     sure = int(better(found, contest.how.alpha)[0])
-    difference, p = float(found.difference[0]), probability(float(found.corrected[0]))
+    difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
     if not found.wins[0] and not found.losses[0]:
         said = f"{one} and {other} score the same in {contest.name} for each of {users}."
         return said, "Are they two models?"
@@ -106,8 +93,7 @@ def _many(contest: Contest) -> tuple[str, str]:
         if beaten == count - 1:
             said = f"{names[0]} is better than each of the other {beaten} models {where}."
         return said, _gap(contest, [*top, *(one for one in order.tolist() if one != top[0])])
-    more = len(names) - _FEW_NAMES
-    told = _listed(names if more < 1 else [*names[:_FEW_NAMES], f"{more} more"])
+    told = _listed(first_few(names, _FEW_NAMES))
     said = (
         f"{told} share the first tier of {count} models {where}: no model is significantly better "
         "than any of them."
@@ -142,7 +128,7 @@ def _could_have(contest: Contest) -> str:
     least = contest.tested.detectable
     known = least[np.isfinite(least) & ~(contest.metric.bounded & (least > 1))]
     if not len(known):
-        if contest.how.test in AGREEING:
+        if contest.how.kind.has_intervals:
             return "With so few users who differ, no difference would have been found surely."
         return "Which difference would have been found is not known of this test."
     low, high = size(float(known.min())), size(float(known.max()))
@@ -179,9 +165,7 @@ def _all_within(contest: Contest, best: int) -> str:
     what = f"not worse than {contest.models[best]} by {contest.margin:g} or more"
     if not sure:
         return f"Of no model it is shown that it is {what}."
-    more = len(sure) - _FEW_NAMES
-    told = _listed(sure if more < 1 else [*sure[:_FEW_NAMES], f"{more} more"])
-    return f"Shown to be {what}: {told}."
+    return f"Shown to be {what}: {_listed(first_few(sure, _FEW_NAMES))}."
 
 
 def _means_told(contest: Contest) -> str:
@@ -189,8 +173,7 @@ def _means_told(contest: Contest) -> str:
         f"{name} {size(mean)}"
         for name, mean in zip(contest.models, means(contest.scores).tolist(), strict=True)
     ]
-    more = len(told) - _FEW_NAMES
-    return f"Its scores: {', '.join(told if more < 1 else [*told[:_FEW_NAMES], f'{more} more'])}."
+    return f"Its scores: {', '.join(first_few(told, _FEW_NAMES))}."
 
 
 def people(count: int) -> str:
@@ -198,17 +181,5 @@ def people(count: int) -> str:
     return f"{count} user" if count == 1 else f"{count} users"
 
 
-def probability(p: float) -> str:
-    """Return a p-value in two digits."""
-    return f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
-
-
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def size(value: float) -> str:
-    """Return a number in four decimals, or two digits of a small or a huge one."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recsys_ndcg.convention.metric_names import bare
+from recsys_ndcg.convention.notation import bare
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 
 Choices = Mapping[str, Any]

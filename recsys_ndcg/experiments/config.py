@@ -14,7 +14,7 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.experiments.experiment import experiment
 from recsys_ndcg.experiments.models import is_algorithm
-from recsys_ndcg.input.contents import open_file
+from recsys_ndcg.files.contents import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import needing
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -28,8 +28,8 @@ from recsys_ndcg.experiments.records import (
     read_record,
     write_record,
 )
-from recsys_ndcg.input.contents import open_file
-from recsys_ndcg.rendering.writing import write_whole
+from recsys_ndcg.files.contents import open_file
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.report.parquet import from_parquet, to_parquet
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.saved_files import read_saved

@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.comparison.chance import CHANCE
-from recsys_ndcg.comparison.comparing import compare
+from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.reading_models import compare
 from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
 from recsys_ndcg.experiments.cells import Failure
 from recsys_ndcg.experiments.folder import RunFolder

@@ -13,8 +13,8 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import readable
+from recsys_ndcg.files.contents import is_place
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.contents import is_place
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.ids import factorized
 from recsys_ndcg.input.ratings import read_ratings

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import shown
-from recsys_ndcg.rendering.writing import write_whole
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.report.saved_files import read_saved
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.experiments.fingerprints import readable
 from recsys_ndcg.experiments.models import is_algorithm, unwrapped
-from recsys_ndcg.report.page.reproducing import how_typed
+from recsys_ndcg.report.page import how_typed
 from recsys_ndcg.surprise.model_selection.splits import UserKFold
 
 if TYPE_CHECKING:

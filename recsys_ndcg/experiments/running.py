@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.comparison.chance import CHANCE
+from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown
 from recsys_ndcg.experiments.cells import Cell, Task
 from recsys_ndcg.experiments.models import models_of, refuse_for_catalogue

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.parameters import parameters_of
+from recsys_ndcg.comparison.contender import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.experiments.measured import lower_is_better

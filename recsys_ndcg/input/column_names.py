@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: In small letters, without what stands between words, and without the type that RecBole appends.
-_KNOWN = {
+#: What a column may be to us, and what people call it:
+#: in small letters, without what stands between words, and without the type that RecBole appends.
+#: A further column is one line here: its numbers are read where a table has it, and then taken,
+#: grouped and joined like all others.
+ROLES = {
     "user": "user uid userid useridx username customer customerid visitorid reviewerid accountid "
     "memberid query queryid qid topic topicid",
     "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
@@ -22,8 +25,6 @@ _KNOWN = {
     "truelabel groundtruth ytrue actual actualrating weight",
     "rank": "rank",
 }
-#: What a column may be to us.
-ROLES = tuple(_KNOWN)
 #: What is no grade nor score: when an interaction was, and the number of its row.
 _BESIDE = (
     "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
@@ -42,7 +43,6 @@ _NO_GRADE_END = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|t
 _DURATION = re.compile("(dwell|listen|listening|play|spent|view|viewing|watch)time")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
-_ROLE_OF = {word: role for role, words in _KNOWN.items() for word in words.split()}
 
 
 def roles_of(
@@ -96,7 +96,8 @@ def column_list(names: Iterable[Any]) -> str:
 def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None
-    return _ROLE_OF.get(_word(name))
+    word = _word(name)
+    return next((role for role, words in ROLES.items() if word in words.split()), None)
 
 
 def is_beside(name: Any) -> bool:

@@ -6,21 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.input.arrow.feather import FeatherColumns
-from recsys_ndcg.input.arrow.parquet import ParquetColumns
+from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.input.arrow.files import FeatherColumns, ParquetColumns
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.contents import content_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.json_lines import JsonLines, seems_json
+from recsys_ndcg.input.text.plain import plain_table
 from recsys_ndcg.input.text.tables import TextTable
-from recsys_ndcg.input.text.typed import typed_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import pandas as pd
 
-    from recsys_ndcg.input.contents import Content, Place
+    from recsys_ndcg.files.contents import Content, Place
 
 _BINARY: dict[str, Callable[[Path], Mapping[str, Any]]] = {
     ".parquet": ParquetColumns,
@@ -49,7 +48,7 @@ def read_file(
 
     Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
     writing of a whole number of 64 bits becomes whole numbers. An empty true value is unlabelled.
-    Apostrophes that guard ids from spreadsheets (`recsys_ndcg.input.spreadsheets`) are taken away
+    Apostrophes that guard ids from spreadsheets (`recsys_ndcg.input.text.form`) are taken away
     where the heading is that of our own scores of users, ``user,n_items,n_relevant``, and nowhere
     else.
 
@@ -79,9 +78,9 @@ def read_file(
     if content.suffix in _JSON:
         refuse_options(content.name, how, encoding=how.encoding)
         return JsonLines(content.name, how.text_of(content))
-    typed = typed_table(content, how, columns, order)
-    if typed is not None:
-        return typed
+    plain = plain_table(content, how, columns, order)
+    if plain is not None:
+        return plain
     name, written = content.name, how.text_of(content)
     del content  # its bytes may be many
     return careful_table(name, written, how, columns, order)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.arrow.columns import ArrowColumns
+from recsys_ndcg.input.arrow.files import ArrowColumns
 from recsys_ndcg.input.arrow.text import coded_text, of_polars
 from recsys_ndcg.input.column_names import (
     ROLES,
@@ -22,12 +22,15 @@ from recsys_ndcg.input.column_names import (
     seems_headless,
 )
 from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.row_checks import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
-from recsys_ndcg.input.shapes import JOIN
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
+
+#: The columns that have readers of their own; of further ones, the numbers are read.
+_USUAL = ("user", "item", "estimated", "true", "rank")
 
 
 class Table:
@@ -85,6 +88,10 @@ class Table:
         values, name = self._column(column), self._name(column)
         return floats(self._plain(values, name), name)
 
+    def further_columns(self) -> list[str]:
+        """Return our columns that the table has beside those that rows must have."""
+        return [one for one in ROLES if one not in _USUAL and one in self]
+
     def name_of(self, column: str) -> Any:
         """Return what the table calls our column, which counts as read by it."""
         self._column(column)
@@ -135,7 +142,7 @@ class Table:
             return found[0]
         if not found and column in self.names:  # given to another of ours
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
-            one, another = sorted((other, column), key=ROLES.index)
+            one, another = sorted((other, column), key=[*ROLES].index)
             raise InvalidInputError(_both(one, another, column))
         wanted, why = self._said.get(column, column), f"it has {column_list(self.names)}"
         if len(found) > 1:
@@ -272,9 +279,10 @@ def _array(values: Any, name: Any) -> Any:
 
 def read_frame(table: Table) -> Rows:
     """Read the columns user, item, estimated and true of a table."""
-    table.collect("user", "item", "estimated", "true")
+    names = ["estimated", "true", *table.further_columns()]
+    table.collect("user", "item", *names)
     user, item = table.coded_ids()
-    rows = Rows(user, item, table.numbers("estimated"), table.numbers("true"))
+    rows = Rows({"user": user, "item": item, **{one: table.numbers(one) for one in names}})
     table.say_names()
     return rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,53 +9,17 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input.column_names import column_list, may_be_grade
-from recsys_ndcg.input.ids import Coded, refuse_rows, type_names
-from recsys_ndcg.input.rows import check_finite, check_grades, check_lengths
-from recsys_ndcg.input.written_ids import refuse_alike
+from recsys_ndcg.input.ids import Coded, refuse_alike, refuse_rows, type_names
+from recsys_ndcg.input.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.frames import Table
 
 
-@dataclass(frozen=True)
-class Labels:
-    """What is known: the true grade of a user for an item, NaN where it is not."""
-
-    user: Ids | Coded
-    item: Ids | Coded
-    true: Floats
-
-    def __post_init__(self) -> None:
-        """Hold the columns to the same checks as those of predictions."""
-        columns = {"user": self.user, "item": self.item, "true": self.true}
-        check_lengths(columns, "the labels")
-        check_grades(self.true)
-
-
-@dataclass(frozen=True)
-class Results:
-    """What was recommended: a score for a user and an item, higher first."""
-
-    user: Ids | Coded
-    item: Ids | Coded
-    estimated: Floats
-    column: str = "estimated"
-    order_only: bool = False
-    impossible: NDArray[np.bool_] | None = None
-
-    def __post_init__(self) -> None:
-        """Hold the columns to the same checks as those of predictions."""
-        columns = {"user": self.user, "item": self.item, self.column: self.estimated}
-        check_lengths(columns, "the results")
-        check_finite(self.estimated, self.column, "leave out what was not recommended")
-
-
-def labels_from(table: Table) -> Labels:
+def labels_from(table: Table) -> Rows:
     """Read the columns user, item and true; without the last one, every row counts as 1.
 
     Warns
@@ -64,11 +27,13 @@ def labels_from(table: Table) -> Labels:
     DataWarning
         A column is left that may have been meant.
     """
-    table.collect("user", "item", "true")
+    further = table.further_columns()
+    table.collect("user", "item", "true", *further)
     user, item = table.coded_ids()
     graded = table.may_have("true")
     true = table.numbers("true") if graded else np.ones(len(user))
-    labels = Labels(user, item, true)
+    columns = {"user": user, "item": item, "true": true}
+    labels = Rows(columns | {one: table.numbers(one) for one in further}, "labels")
     if not graded:
         warn_ungraded(table)
     table.say_names()
@@ -114,7 +79,7 @@ def score_column(table: Table) -> str:
     return "estimated"
 
 
-def results_from(table: Table) -> Results:
+def results_from(table: Table) -> Rows:
     """Read the columns user, item and rank or estimated.
 
     Raises
@@ -129,13 +94,16 @@ def results_from(table: Table) -> Results:
     """
     name = score_column(table)
     ranked = name == "rank"
-    table.collect("user", "item", name)
+    further = table.further_columns()
+    table.collect("user", "item", name, *further)
     numbers = table.numbers(name)
     if ranked:
         _check_ranks(numbers)
     scores = -numbers if ranked else numbers
     user, item = table.coded_ids()
-    results = Results(user, item, scores, name, order_only=ranked)
+    columns = {"user": user, "item": item, "estimated": scores}
+    columns |= {one: table.numbers(one) for one in further}
+    results = Rows(columns, "results", order_only=ranked, score=name)
     table.say_names()
     return results
 

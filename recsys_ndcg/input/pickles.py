@@ -9,18 +9,16 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import open_file
-from recsys_ndcg.input.unpickling import load
-from recsys_ndcg.input.unpickling.collisions import Collisions
-from recsys_ndcg.input.unpickling.machine import UnfitError
-from recsys_ndcg.input.unpickling.stand_ins import (
+from recsys_ndcg.files.contents import open_file
+from recsys_ndcg.input.stand_ins import (
     TOO_LONG,
     ForbiddenNameError,
-    Inert,
-    Kind,
-    Name,
+    InertObject,
+    NumpyDtype,
     Prediction,
+    StandIn,
 )
+from recsys_ndcg.input.unpickling import Collisions, DamagedPickleError, load
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -31,7 +29,7 @@ _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}
 _DETAILS: set[type] = {dict, NoneType}
 _USUAL: dict[int, set[type]] = {0: _PLAIN, 1: _PLAIN, 2: _PLAIN, 3: _PLAIN, 4: _DETAILS}
-_STAND_INS = (Inert, Kind, Name, Prediction)
+_STAND_INS = (InertObject, NumpyDtype, StandIn, Prediction)
 _LONGEST_TUPLE = 16  # as an id: longer ones take long to hash, again in every row
 _PROTO = 0x80  # the first byte from protocol 2 on, and never that of a text in UTF-8
 _WRITE = "surprise.dump.dump(path, predictions=predictions)"
@@ -106,7 +104,7 @@ def _loaded(path: Path) -> Any:
             f"predictions alone, with ids that are numbers or text: {_WRITE}; save a table as CSV "
             "or Parquet."
         )
-    except UnfitError as error:
+    except DamagedPickleError as error:
         msg = (
             f"{path}: not a whole pickle of Surprise predictions ({error}). Write it again: "
             f"{_WRITE}."
@@ -121,7 +119,7 @@ def _content(path: Path) -> bytes:
         content = file.read()
     if not content:
         msg = "the file is empty"
-        raise UnfitError(msg)
+        raise DamagedPickleError(msg)
     return content
 
 

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.contents import Place, content_of
+from recsys_ndcg.files.contents import Place, content_of
 from recsys_ndcg.input.ids import Coded, column_of
 from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.input.text.plain import plain_text
+from recsys_ndcg.input.text.plain import plain_columns, plain_text
 from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, number
-from recsys_ndcg.input.text.typed import typed_columns
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
 
 RATINGS = ("user", "item", "rating", "timestamp")
 
@@ -59,7 +58,7 @@ def _plain_ratings(content: Content, how: TextFormat) -> pd.DataFrame | None:
     if plain is None or len(plain.names) not in (3, 4):
         return None
     names = plain.names
-    found = typed_columns(plain, names[:2], dict.fromkeys(names[2:], False))
+    found = plain_columns(plain, names[:2], dict.fromkeys(names[2:], False))
     if found is None:
         return None
     columns = [

@@ -1,10 +1,10 @@
-"""What every adapter delivers: four columns, one row per (user, item)."""
+"""What every reader delivers: one row per (user, item), in checked columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, refuse_rows
-from recsys_ndcg.input.no_numbers import (
+from recsys_ndcg.input.row_checks import (
     CONVERT,
     NO_NUMBERS,
     refuse_no_floats,
@@ -29,37 +29,81 @@ _TENS = 10.0 ** np.arange(23)
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.arrays import Flags, Floats, Ids
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns as they came, with numbers as float64; NaN in `true` means unlabelled.
+    """One row per (user, item), in checked columns: predictions, labels or results.
 
-    `order_only` says that the estimates stand for an order, and are no ratings; `impossible`
-    which of them the model could not make, None where it does not say or there are none; `table`
-    is what messages call them.
+    Parameters
+    ----------
+    columns : mapping
+        The ids as they came under `user` and, if there are items, `item`. Under `estimated` and
+        `true` float64 arrays: predictions have both, labels and results one; NaN in `true` means
+        unlabelled. Under `impossible`, if there are any, which predictions the model could not
+        make. Further columns of numbers are taken, grouped and joined like these; those that are
+        None are left out.
+    table : str
+        What messages about repeated rows call it.
+    order_only : bool
+        Whether the estimates stand for an order, and are no ratings.
+    score : str
+        What messages call the estimates.
     """
 
-    user: Ids | Coded
-    item: Ids | Coded | None
-    estimated: Floats
-    true: Floats
-    order_only: bool = False
-    impossible: NDArray[np.bool_] | None = None
+    columns: Mapping[str, Any]
     table: str = "predictions"
+    order_only: bool = False
+    score: str = "estimated"
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths, no rows, and numbers that cannot be ranked."""
-        columns: dict[str, Sized] = {
-            "user": self.user,
-            "estimated": self.estimated,
-            "true": self.true,
+        columns = {name: one for name, one in self.columns.items() if one is not None}
+        object.__setattr__(self, "columns", columns)
+        whole = "estimated" in columns and "true" in columns
+        subject = "predictions" if whole else "labels" if "true" in columns else "results"
+        named = {self.score if name == "estimated" else name: one for name, one in columns.items()}
+        check_lengths(named, f"the {subject}")
+        if whole:
+            check_rows_there(self.user)
+        if "estimated" in columns:
+            diverged = "if a model diverged, train it again"
+            advice = diverged if whole else "leave out what was not recommended"
+            check_finite(self.estimated, self.score, advice)
+        if "true" in columns:
+            check_grades(self.true)
+
+    @property
+    def user(self) -> Ids | Coded:
+        """The user of each row."""
+        found: Ids | Coded = self.columns["user"]
+        return found
+
+    @property
+    def item(self) -> Ids | Coded | None:
+        """The item of each row, None if the data has no items."""
+        return self.columns.get("item")
+
+    @property
+    def estimated(self) -> Floats:
+        """The recommender's score of each row."""
+        found: Floats = self.columns["estimated"]
+        return found
+
+    @property
+    def true(self) -> Floats:
+        """The user's grade of each row, NaN if it has none."""
+        found: Floats = self.columns["true"]
+        return found
+
+    def only(self, kept: Flags) -> Rows:
+        """Return some of the rows."""
+        columns = {
+            name: one.only(kept) if isinstance(one, Coded) else one[kept]
+            for name, one in self.columns.items()
         }
-        check_lengths(columns if self.item is None else columns | {"item": self.item})
-        check_rows_there(self.user)
-        check_finite(self.estimated, "estimated", "if a model diverged, train it again")
-        check_grades(self.true)
+        return replace(self, columns=columns)
 
 
 def check_lengths(columns: Mapping[str, Sized], table: str = "the predictions") -> None:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import Place, content_of, is_place, named
-from recsys_ndcg.input.labels import Labels, Results
-from recsys_ndcg.input.rows import floats, objects
+from recsys_ndcg.files.contents import Place, content_of, is_place, named
+from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.tables import ODD_NUMBER
 
@@ -21,17 +20,19 @@ _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
 )  # fmt: skip
 
 
-def read_qrels(qrels: Judgements) -> Labels:
+def read_qrels(qrels: Judgements) -> Rows:
     """Read the judgements; a negative grade means unlabelled, as in trec_eval."""
     user, item, grade = _columns(qrels, _QRELS, value="grade")
     true = floats(grade, "qrels")
-    return Labels(user, item, np.where(true < 0, np.nan, true))
+    true = np.where(true < 0, np.nan, true)
+    return Rows({"user": user, "item": item, "true": true}, "labels")
 
 
-def read_run(run: Judgements) -> Results:
+def read_run(run: Judgements) -> Rows:
     """Read the results by their score; the rank column is ignored, as in trec_eval."""
     user, item, score = _columns(run, _RUN, value="score")
-    return Results(user, item, floats(score, "run"), "score")
+    columns = {"user": user, "item": item, "estimated": floats(score, "run")}
+    return Rows(columns, "results", score="score")
 
 
 def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:

@@ -9,20 +9,19 @@ import numpy as np
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, encode, encode_together
-from recsys_ndcg.input.labels import Labels, Results, check_same_ids
+from recsys_ndcg.input.labels import check_same_ids
 from recsys_ndcg.input.rows import check_rows_there
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.grouping import offsets_of
-from recsys_ndcg.lists.joining import labels_of
-from recsys_ndcg.lists.pairs import Pairs
-from recsys_ndcg.lists.repeats import distinct_by_user
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
+from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags, Floats, Ids
+    from recsys_ndcg.arrays import Codes, Floats, Ids
     from recsys_ndcg.input.rows import Rows
 
 Lists = TypeVar("Lists", bound=GroupedLists)
+#: The columns that labels never have.
+_OF_RESULTS = ("estimated", "impossible")
 
 
 def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
@@ -31,29 +30,26 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
     (users, user), *rest = in_threads(lambda column: encode(*column), named, len(rows.user))
     items, item = rest[0] if rest else (None, None)
-    numbers = {"estimated": rows.estimated, "true": rows.true, **_flags(rows)}
-    pairs = Pairs(user, item, numbers, rows.table)
+    pairs = Pairs({**rows.columns, **_codes(user, item)}, rows.table)
     n_items = 0 if items is None else len(items)
     listed, offsets, repeats = distinct_by_user(pairs, len(users), n_items, rule)
+    columns = listed.without_user
     return kind(
         users=users,
         offsets=offsets,
-        estimated=listed.numbers["estimated"],
-        true=listed.numbers["true"],
+        columns=columns,
         item_ids=items,
-        item_codes=listed.item,
         unlisted_offsets=np.zeros(len(users) + 1, dtype=np.int64),
-        unlisted_true=np.zeros(0),
+        unlisted={name: one[:0] for name, one in columns.items() if name not in _OF_RESULTS},
         missing=np.zeros(len(users), dtype=bool),
         order_only=rows.order_only,
         duplicates=rule,
         repeats=repeats,
-        impossible=_impossible(listed),
     )
 
 
 def join(
-    labels: Labels, results: Results, duplicates: str, kind: type[Lists], *, part: bool = False
+    labels: Rows, results: Rows, duplicates: str, kind: type[Lists], *, part: bool = False
 ) -> Lists:
     """Return the lists, of some kind, made from labels and results.
 
@@ -77,39 +73,38 @@ def join(
         check_rows_there(labels.user, "the labels")
         check_rows_there(results.user, "the results")
     rule = Convention(duplicates=duplicates).duplicates
-    columns = [labels.user, results.user, labels.item, results.item]
+    ids_of_both = [one.columns[name] for name in ("user", "item") for one in (labels, results)]
     n_rows = len(labels.user) + len(results.user)
-    known_user, found_user, known_item, found_item = in_threads(_by_distinct, columns, n_rows)
+    known_user, found_user, known_item, found_item = in_threads(_by_distinct, ids_of_both, n_rows)
     ids = {"user": (known_user, found_user), "item": (known_item, found_item)}
     if len(labels.user) and len(results.user):
         check_same_ids(ids, ("the labels", "the results"))
     pairs = [(*pair, name) for name, pair in ids.items()]
     (users, user), (items, item) = in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
     split, sizes = len(labels.user), (len(users), len(items))
-    known = Pairs(user[:split], item[:split], {"true": labels.true}, "labels")
-    numbers = {"estimated": results.estimated, **_flags(results)}
-    found = Pairs(user[split:], item[split:], numbers, "results")
+    known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
+    found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
     known, _, extra_labels = distinct_by_user(known, *sizes, rule)
     listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
-    true, unlisted = labels_of(listed, known, *sizes)
+    joined, unlisted = _join_labels(listed, known, *sizes)
     unlisted_offsets = offsets_of(unlisted.user, len(users))
     return kind(
         users=users,
         offsets=offsets,
-        estimated=listed.numbers["estimated"],
-        true=true,
+        columns=joined | listed.without_user,
         item_ids=items,
-        item_codes=listed.item,
         unlisted_offsets=unlisted_offsets,
-        unlisted_true=unlisted.numbers["true"],
-        unlisted_codes=unlisted.item,
+        unlisted=unlisted.without_user,
         missing=(np.diff(offsets) == 0) & (np.diff(unlisted_offsets) > 0),
         protocol="supplied",
         order_only=results.order_only,
         duplicates=rule,
         repeats=extra_labels + extra_results,
-        impossible=_impossible(listed),
     )
+
+
+def _codes(user: Codes, item: Codes | None) -> dict[str, Codes]:
+    return {"user": user} if item is None else {"user": user, "item": item}
 
 
 def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
@@ -117,13 +112,41 @@ def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
     return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
-def _flags(rows: Rows | Results) -> dict[str, Floats]:
-    """Return the column of impossible predictions as numbers, if there is one."""
-    flags = rows.impossible
-    return {} if flags is None else {"impossible": flags.astype(np.float64)}
+def _join_labels(
+    results: Pairs, labels: Pairs, n_users: int, n_items: int
+) -> tuple[dict[str, Floats], Pairs]:
+    """Join labels to results on user and item.
 
+    Parameters
+    ----------
+    results, labels : Pairs
+        Grouped by user, each pair once; labels of NaN count as none.
+    n_users, n_items : int
+        How many there are in both.
 
-def _impossible(pairs: Pairs) -> Flags | None:
-    """Return that column as flags again: of merged rows if any has it."""
-    flags = pairs.numbers.get("impossible")
-    return None if flags is None else flags > 0
+    Returns
+    -------
+    columns : dict of float64 arrays, one entry per row of the results
+        The numbers of its label, `true` among them; NaN where there is no label.
+    unlisted : Pairs
+        The labels that no result asked for.
+    """
+    labels = labels.take(np.flatnonzero(~np.isnan(labels.columns["true"])))
+    tables = labels, results
+    offsets = [offsets_of(one.user, n_users) for one in tables]
+    names = labels.columns.keys() - {"user", "item"}
+    joined = {name: np.full(len(results.user), np.nan) for name in names}
+    listed = np.zeros(len(labels.user), dtype=bool)
+
+    def join(users: tuple[int, int]) -> None:
+        first, last = users
+        (known, _), (found, _) = parts = [(edges[first], edges[last]) for edges in offsets]
+        keys = [one.keys(n_items, slice(*part)) for one, part in zip(tables, parts, strict=True)]
+        order, same = by_key(np.concatenate(keys) - first * n_items, (last - first) * n_items)
+        label, result = known + order[:-1][same], found + order[1:][same] - len(keys[0])
+        for name, column in joined.items():
+            column[result] = labels.columns[name][label]
+        listed[label] = True
+
+    in_threads(join, blocks_of(offsets[0] + offsets[1]))
+    return joined, labels.take(np.flatnonzero(~listed))

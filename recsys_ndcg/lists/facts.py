@@ -1,11 +1,9 @@
-"""Facts: the little one must know of all lists to settle what is measured of them."""
+"""Facts: the little one must know of all lists to settle what is measured and to see mistakes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +11,21 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input.ids import type_names
-from recsys_ndcg.lists.preparation import without_impossible
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Mapping
 
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.convention.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+
+_LOOK = 1000  # rows that tell at once that a column is an ordinary one
+_SCALES = ((0.5, 20), (0.1, 1), (5, 100))  # a step, and the widest from the least to the most
+_NEAR = 1e-6  # of a step, for 0.1 + 0.2 is not 0.3
+#: More distinct values than a scale has are not told apart.
+FEW = 21
+#: Of fewer rows, nothing can be told.
+FEW_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Grades:
         values = np.sort(pd.unique(true[~np.isnan(true)])) if distinct else None
         return cls(lowest, highest, zero_one, None if values is None else tuple(values.tolist()))
 
-    def __or__(self, other: Grades) -> Grades:
+    def __add__(self, other: Grades) -> Grades:
         """Return those of both."""
         distinct = None
         if self.distinct is not None and other.distinct is not None:
@@ -74,20 +79,139 @@ class Grades:
 
 
 @dataclass(frozen=True)
+class ColumnSummary:
+    """A column of numbers, NaN left out.
+
+    Parameters
+    ----------
+    count : int
+        How many there are.
+    lowest, highest : float
+        Infinite where there are none.
+    at_lowest, at_highest : int
+        How many are these.
+    steps : tuple of bool
+        Whether all stand on the steps of a scale, one by one.
+    """
+
+    count: int
+    lowest: float
+    highest: float
+    at_lowest: int
+    at_highest: int
+    steps: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, values: Floats) -> ColumnSummary:
+        """Look at numbers, none of them NaN."""
+        lowest = float(values.min(initial=np.inf)) + 0.0  # -0.0 is 0.0
+        highest = float(values.max(initial=-np.inf)) + 0.0
+        at_lowest, at_highest = (int(np.count_nonzero(values == end)) for end in (lowest, highest))
+        steps = (highest - lowest <= widest and _in_steps(values, step) for step, widest in _SCALES)
+        return cls(len(values), lowest, highest, at_lowest, at_highest, tuple(steps))
+
+    def __add__(self, other: ColumnSummary) -> ColumnSummary:
+        """Return the summary of both columns together."""
+        both = (self, other)
+        lowest, highest = min(one.lowest for one in both), max(one.highest for one in both)
+        widths = (widest for _, widest in _SCALES)
+        return ColumnSummary(
+            self.count + other.count,
+            lowest,
+            highest,
+            sum(one.at_lowest for one in both if one.lowest == lowest),
+            sum(one.at_highest for one in both if one.highest == highest),
+            tuple(
+                mine and theirs and highest - lowest <= widest
+                for mine, theirs, widest in zip(self.steps, other.steps, widths, strict=True)
+            ),
+        )
+
+    @property
+    def on_a_scale(self) -> bool:
+        """Whether all are stars or halves of them, tenths up to 1, or percents in fives.
+
+        Examples
+        --------
+        >>> some = ([1, 4.5], [0.3, 1], [20, 100], [1, 4.1])
+        >>> [ColumnSummary.of(np.array(one, dtype=float)).on_a_scale for one in some]
+        [True, True, True, False]
+        """
+        return any(self.steps)
+
+
+def _in_steps(values: Floats, step: float) -> bool:
+    # the greatest numbers overflow, and are on no scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        for some in (values[:_LOOK], values):
+            steps = some / step
+            if not (np.abs(steps - steps.round()) < _NEAR).all():
+                return False
+    return True
+
+
+@dataclass(frozen=True)
+class ScaleValues:
+    """What is looked at if estimates stand on a scale, as grades do.
+
+    Parameters
+    ----------
+    estimates, grades : tuple of float
+        Their distinct values in ascending order, of which more than `FEW` are not told.
+    true : ColumnSummary
+        The grades.
+    n_off : int
+        How many are neither whole nor halves.
+    off : float
+        The least of those, NaN if there is none.
+    """
+
+    estimates: tuple[float, ...]
+    grades: tuple[float, ...]
+    true: ColumnSummary
+    n_off: int
+    off: float
+
+    @classmethod
+    def of(cls, estimated: Floats, true: Floats) -> ScaleValues:
+        """Look at both columns, without NaN."""
+        off = true[true % 0.5 != 0]
+        least = float(off.min()) if len(off) else np.nan
+        return cls(_distinct(estimated), _distinct(true), ColumnSummary.of(true), len(off), least)
+
+    def __add__(self, other: ScaleValues) -> ScaleValues:
+        """Return the values of both parts together."""
+        return ScaleValues(
+            tuple(sorted({*self.estimates, *other.estimates})[: FEW + 1]),
+            tuple(sorted({*self.grades, *other.grades})[: FEW + 1]),
+            self.true + other.true,
+            self.n_off + other.n_off,
+            float(np.fmin(self.off, other.off)),
+        )
+
+
+def _distinct(values: Floats) -> tuple[float, ...]:
+    return tuple((np.sort(pd.unique(values))[: FEW + 1] + 0.0).tolist())  # -0.0 is 0.0
+
+
+@dataclass(frozen=True)
 class Facts:
     """What settles a plan: small, found for each part of the data, and merged.
 
     Parameters
     ----------
-    users, ratings, unlabelled, missing, impossible, merged : int
-        How many users and rows there are; rows without a true value; labelled users without a
-        list; predictions that the model could not make; repeated rows that were merged.
+    users, single, ratings, unlabelled, missing, impossible, merged : int
+        How many users there are, and how many have one item; rows; rows without a true value;
+        labelled users without a list; predictions that the model could not make; repeated rows
+        that were merged.
     longest : int
         The items of the longest list, with the user's labelled items that are not in it.
     listed, unlisted : Grades
         The true values of items in the lists, and of labelled items in no list.
-    largest_estimate : float
-        Without its sign.
+    estimated : ColumnSummary
+        The estimates.
+    scale_values : ScaleValues, optional
+        Only of estimates that stand on a scale, as grades do.
     protocol, duplicates : str
         As in the lists.
     order_only, has_items : bool
@@ -104,6 +228,7 @@ class Facts:
     """
 
     users: int
+    single: int
     ratings: int
     unlabelled: int
     missing: int
@@ -112,7 +237,8 @@ class Facts:
     longest: int
     listed: Grades
     unlisted: Grades
-    largest_estimate: float
+    estimated: ColumnSummary
+    scale_values: ScaleValues | None
     protocol: str
     duplicates: str
     order_only: bool
@@ -140,22 +266,27 @@ class Facts:
         >>> facts.unlabelled, facts.listed.highest
         (1, 5.0)
         """
-        most = np.abs([lists.estimated.min(initial=0.0), lists.estimated.max(initial=0.0)])
-        impossible = lists.n_impossible
+        estimated, true = ColumnSummary.of(lists.estimated), lists.true
         possible = None
         if lists.impossible is not None:
-            possible = cls.of(without_impossible(lists, lists.impossible), distinct=distinct)
+            possible = cls.of(lists.without_impossible(), distinct=distinct)
         return cls(
             users=len(lists),
+            single=int((lists.n_items == 1).sum()),
             ratings=int(lists.n_items.sum()),
             unlabelled=lists.n_unlabelled,
             missing=int(lists.missing.sum()),
-            impossible=impossible,
+            impossible=lists.n_impossible,
             merged=lists.merged,
             longest=int(lists.n_places.max(initial=1)),
-            listed=Grades.of(lists.true, distinct=distinct),
+            listed=Grades.of(true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
-            largest_estimate=float(most.max()),
+            estimated=estimated,
+            scale_values=(
+                ScaleValues.of(lists.estimated, true[~np.isnan(true)])
+                if estimated.on_a_scale
+                else None
+            ),
             protocol=lists.protocol,
             duplicates=lists.duplicates,
             order_only=lists.order_only,
@@ -165,19 +296,14 @@ class Facts:
             possible=possible,
         )
 
-    @classmethod
-    def merged_from(cls, parts: Iterable[Facts]) -> Facts:
-        """Return the facts of all parts together, in whichever order they come.
+    def __add__(self, other: Facts) -> Facts:
+        """Return the facts of both parts together, whichever comes first.
 
         Raises
         ------
         InvalidInputError
             The parts were not read in the same way, or their ids can never meet.
         """
-        return reduce(or_, parts)
-
-    def __or__(self, other: Facts) -> Facts:
-        """Return the facts of both parts together."""
         for name in ("protocol", "duplicates", "order_only", "has_items", "placed_under"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -191,18 +317,20 @@ class Facts:
                 f"{'/'.join(sorted(other.id_kinds))}. Make them the same type."
             )
             raise InvalidInputError(msg)
-        added = ("users", "ratings", "unlabelled", "missing", "impossible", "merged")
+        added = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
         possible = None
         if self.possible or other.possible:
-            possible = (self.possible or self) | (other.possible or other)
+            possible = (self.possible or self) + (other.possible or other)
+        estimated = self.estimated + other.estimated
         ties = {**self.first_ties, **other.first_ties}
         return replace(
             self,
             **{name: getattr(self, name) + getattr(other, name) for name in added},
             longest=max(self.longest, other.longest),
-            listed=self.listed | other.listed,
-            unlisted=self.unlisted | other.unlisted,
-            largest_estimate=max(self.largest_estimate, other.largest_estimate),
+            listed=self.listed + other.listed,
+            unlisted=self.unlisted + other.unlisted,
+            estimated=estimated,
+            scale_values=self._scale_values(other) if estimated.on_a_scale else None,
             id_kinds=self.id_kinds | other.id_kinds,
             possible=possible,
             first_ties={
@@ -210,6 +338,25 @@ class Facts:
                 for key in ties
             },
         )
+
+    def _scale_values(self, other: Facts) -> ScaleValues | None:
+        """Return those of both parts; None if either has estimates that stand on no scale."""
+        mine, theirs = self.scale_values, other.scale_values
+        if not (self.estimated.count and other.estimated.count):
+            return mine if self.estimated.count else theirs
+        return None if mine is None or theirs is None else mine + theirs
+
+    @property
+    def made_here(self) -> bool:
+        """Whether the lists were made by this package, and have no mistakes of the user's."""
+        return self.placed_under is not None
+
+    @property
+    def constant(self) -> bool:
+        """Whether all items of rated lists have the same estimate, which is said as such."""
+        several = not self.made_here and self.estimated.count >= FEW_ROWS
+        same = self.estimated.lowest == self.estimated.highest
+        return several and self.protocol == "rated" and same
 
     def seen_by(self, convention: Convention) -> Facts:
         """Return the facts of what a convention leaves of the lists."""
@@ -223,7 +370,7 @@ class Facts:
     @property
     def all_true(self) -> Grades:
         """The true values of all labelled items."""
-        return self.listed | self.unlisted
+        return self.listed + self.unlisted
 
 
 def _kinds(ids: Ids) -> frozenset[str]:

@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges, read_only
-from recsys_ndcg.convention.rounding import least_recommended, rounded
-from recsys_ndcg.input.written_ids import text_places
+from recsys_ndcg.convention.gains import least_recommended, rounded
+from recsys_ndcg.input.ids import text_places
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
+
+    from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
     from recsys_ndcg.convention.convention import Convention
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number and what there is of it: ``1 user``, ``2 users``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,13 +41,16 @@ class GroupedLists(Record):
         The user ids.
     offsets : int64 array, shape (n_users + 1,)
         The rows of user number u are ``offsets[u]`` to ``offsets[u + 1]``.
-    estimated, true : float64 arrays, one entry per row
-        The recommender's score, and the user's grade (NaN: unlabelled).
-    item_ids, item_codes : arrays, optional
-        The distinct items in ascending order, and each row's place among them.
-    unlisted_offsets, unlisted_true, unlisted_codes : arrays
-        The same for labelled items that are not in the user's list: grades, and places among the
-        distinct items, if any.
+    columns : mapping of arrays, one entry per row
+        `estimated` and `true`: the recommender's score, and the user's grade (NaN: unlabelled).
+        `item`, if there are items: its place among `item_ids`. `impossible`, if there are any:
+        predictions that the model could not make. And further columns of the data.
+    item_ids : array, optional
+        The distinct items in ascending order.
+    unlisted_offsets, unlisted : array, mapping of arrays
+        The same for labelled items that are not in the user's list: where each user's start, and
+        their `true` and, if there are items, `item`. With `reachable`, if some are not: whether
+        the recommender could have listed them.
     missing : bool array, shape (n_users,)
         Users with labels but without a list.
     protocol : {'rated', 'supplied', 'catalogue'}
@@ -51,45 +62,85 @@ class GroupedLists(Record):
         By which rule repeated (user, item) rows were merged.
     repeats : int64 array, shape (n_users,), optional
         How many rows of each user that removed; None where there were none.
-    impossible : bool array, one entry per row, optional
-        Predictions that the model could not make; None where there are none.
     candidates : int64 array, shape (n_users,), optional
         How many items each list was chosen from; None where it is all of them, or nobody tells.
-    reachable : bool array, optional
-        Whether each labelled item outside the lists is a candidate; None where all are.
     text_order : int64 array, optional
         The place of each distinct item among them, compared as text.
     """
 
-    #: What there is one entry of per user, per row, and per labelled item outside the lists.
+    #: What there is one entry of per user.
     by_user: ClassVar[tuple[str, ...]] = ("users", "missing", "repeats", "candidates")
-    by_row: ClassVar[tuple[str, ...]] = ("estimated", "true", "item_codes", "impossible")
-    by_label: ClassVar[tuple[str, ...]] = ("unlisted_true", "unlisted_codes", "reachable")
     #: Whether they show the first of more candidates, which have no order.
     cut_short: ClassVar[bool] = False
 
     users: Ids
     offsets: Positions
-    estimated: Floats
-    true: Floats
+    columns: Mapping[str, NDArray[Any]]
     item_ids: Ids | None
-    item_codes: Codes | None
     unlisted_offsets: Positions
-    unlisted_true: Floats
+    unlisted: Mapping[str, NDArray[Any]]
     missing: Flags
     protocol: str = "rated"
     order_only: bool = False
     duplicates: str = "raise"
     repeats: Positions | None = None
-    impossible: Flags | None = None
     text_order: Positions | None = None
-    unlisted_codes: Codes | None = None
     candidates: Positions | None = None
-    reachable: Flags | None = None
+
+    def __post_init__(self) -> None:
+        """Let nobody write to the arrays."""
+        super().__post_init__()
+        for name in ("columns", "unlisted"):
+            columns = {key: read_only(column) for key, column in getattr(self, name).items()}
+            object.__setattr__(self, name, columns)
+
+    def __repr__(self) -> str:
+        """Say in a sentence how many users and items there are, and how many are labelled."""
+        sizes, labels = self.n_items, len(self.unlisted_true)
+        ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(self) else [0]
+        rows = "rating" if self.protocol == "rated" else "recommended item"
+        rows = "candidate" if self.placed_under is not None else rows
+        first = (
+            f"{type(self).__name__} of {counted(len(self), 'user')} with "
+            f"{counted(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
+        )
+        if self.candidates is not None:
+            first += f", of {counted(int(self.candidates.sum()), 'candidate')}"
+        told = [first]
+        if self.n_unlabelled:
+            told.append(f"{self.n_unlabelled} without a true value")
+        if labels:
+            told.append(f"{counted(labels, 'labelled item')} in no list")
+        return "; ".join(told) + "."
 
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self.users)
+
+    @property
+    def estimated(self) -> Floats:
+        """The recommender's score of each row."""
+        return self.columns["estimated"]
+
+    @property
+    def true(self) -> Floats:
+        """The user's grade of each row, NaN if it is unlabelled."""
+        return self.columns["true"]
+
+    @property
+    def item_codes(self) -> Codes | None:
+        """Each row's place among the distinct items, None if the data has no items."""
+        return self.columns.get("item")
+
+    @property
+    def impossible(self) -> Flags | None:
+        """Whether the model could not make each row's prediction; None if it made all."""
+        return self.columns.get("impossible")
+
+    @property
+    def unlisted_true(self) -> Floats:
+        """The grades of labelled items that are not in the user's list."""
+        return self.unlisted["true"]
 
     @property
     def items(self) -> Ids | None:
@@ -249,7 +300,16 @@ class GroupedLists(Record):
 
     def labelled_as(self, grade: float) -> GroupedLists:
         """Return the lists as they were if all unlabelled items had this grade."""
-        return replace(self, true=np.where(np.isnan(self.true), grade, self.true))
+        return self.with_columns(true=np.where(np.isnan(self.true), grade, self.true))
+
+    def with_columns(self, **columns: NDArray[Any]) -> Self:
+        """Return the lists with other or further columns."""
+        return replace(self, columns={**self.columns, **columns})
+
+    def without_columns(self, *names: str) -> Self:
+        """Return the lists without some columns."""
+        columns = {name: one for name, one in self.columns.items() if name not in names}
+        return replace(self, columns=columns)
 
     def labelled_only(self) -> GroupedLists:
         """Return the lists without their unlabelled items."""
@@ -258,15 +318,30 @@ class GroupedLists(Record):
     def only(self, kept: Flags) -> GroupedLists:
         """Return the lists with some of the rows."""
         rows = np.flatnonzero(kept)
-        codes, impossible = self.item_codes, self.impossible
-        return replace(
-            self,
-            offsets=np.searchsorted(rows, self.offsets),
-            estimated=self.estimated[rows],
-            true=self.true[rows],
-            item_codes=None if codes is None else codes[rows],
-            impossible=None if impossible is None else impossible[rows],
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return replace(self, offsets=np.searchsorted(rows, self.offsets), columns=columns)
+
+    def without_impossible(self) -> GroupedLists:
+        """Return the lists without the impossible predictions, whose labels are then unlisted."""
+        if self.impossible is None:
+            return self
+        extra = np.flatnonzero(self.impossible & ~np.isnan(self.true))
+        user = np.concatenate(
+            [np.repeat(np.arange(len(self)), self.n_unlisted), self.user_of_row[extra]]
         )
+        order = np.argsort(user, kind="stable")
+        kept = self.only(~self.impossible)
+        unlisted = {
+            name: np.concatenate([known, self.columns[name][extra]])[order]
+            for name, known in self.unlisted.items()
+            if name != "reachable"
+        }
+        kept = replace(
+            kept.without_columns("impossible"),
+            unlisted_offsets=edges(np.bincount(user, minlength=len(self))),
+            unlisted=unlisted,
+        )
+        return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def between(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""
@@ -286,16 +361,16 @@ class GroupedLists(Record):
 
     def cut(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, whose rows and labels outside the lists are told, too."""
-        parts = ((self.by_user, users), (self.by_row, rows), (self.by_label, labels))
-        columns = {
-            name: value[which]
-            for names, which in parts
-            for name in names
+        by_user = {
+            name: value[users]
+            for name in self.by_user
             if (value := getattr(self, name)) is not None
         }
         return replace(
             self,
             offsets=edges(np.diff(self.offsets)[users]),
+            columns={name: column[rows] for name, column in self.columns.items()},
             unlisted_offsets=edges(self.n_unlisted[users]),
-            **columns,
+            unlisted={name: column[labels] for name, column in self.unlisted.items()},
+            **by_user,
         )

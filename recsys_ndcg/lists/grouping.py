@@ -1,20 +1,102 @@
-"""Rows brought together by user."""
+"""From (user, item) pairs as codes to rows grouped by user, each pair once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from recsys_ndcg.lists.pairs import Pairs
-from recsys_ndcg.parallel import in_threads, slices_of
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.parallel import blocks_of, in_threads, slices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Codes, Positions
+    from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Rows of (user, item) as codes, with further columns: one table, checked.
+
+    Parameters
+    ----------
+    columns : mapping of arrays
+        Codes under `user` and, if there are items, `item`; numbers or flags under all other names.
+        They are taken, copied and grouped together.
+    table : str
+        What messages call it.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    table: str = "predictions"
+
+    @property
+    def user(self) -> Codes:
+        """The code of each row's user."""
+        return self.columns["user"]
+
+    @property
+    def item(self) -> Codes | None:
+        """The code of each row's item, None if there are no items."""
+        return self.columns.get("item")
+
+    @property
+    def without_user(self) -> dict[str, NDArray[Any]]:
+        """All columns but that of the users."""
+        return {name: column for name, column in self.columns.items() if name != "user"}
+
+    def keys(self, n_items: int, rows: slice | Positions = slice(None)) -> Positions:
+        """Return one whole number per (user, item)."""
+        keys: Positions = self.user[rows].astype(np.int64) * n_items
+        return keys if self.item is None else keys + self.item[rows]
+
+    def take(self, rows: Positions) -> Pairs:
+        """Return some of the rows."""
+        taken = in_threads(lambda column: column.take(rows), [*self.columns.values()], len(rows))
+        return replace(self, columns=dict(zip(self.columns, taken, strict=True)))
+
+    def copy(self) -> Pairs:
+        """Return the same rows, their numbers in memory of their own; the codes are our own."""
+        return replace(
+            self,
+            columns={
+                name: column if name in ("user", "item") else column.copy()
+                for name, column in self.columns.items()
+            },
+        )
+
+
+def by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
+    """Return the order of rows by key, in input order where it is the same.
+
+    And of each but the first whether it has the key of the row before it.
+
+    Parameters
+    ----------
+    keys : int64 array
+        At least 0.
+    bound : int
+        They are less.
+
+    Examples
+    --------
+    >>> by_key(np.array([7, 3, 7]), 8)
+    (array([1, 0, 2]), array([False,  True]))
+    """
+    size = len(keys)
+    if bound * size <= np.iinfo(np.int64).max:  # with the place below, values alone are sorted
+        both = keys * size + np.arange(size)
+        both.sort()
+        keys, order = np.divmod(both, size)
+    else:
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+    return order, keys[1:] == keys[:-1]
 
 
 def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
@@ -24,13 +106,11 @@ def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
     """
     if in_order(pairs.user):
         return pairs.copy(), offsets_of(pairs.user, n_users)
-    columns: list[NDArray[Any]] = [*pairs.numbers.values()]
-    if pairs.item is not None:
-        columns.append(pairs.item)
-    taken, offsets = grouped(pairs.user, columns, n_users)
+    others = pairs.without_user
+    taken, offsets = grouped(pairs.user, [*others.values()], n_users)
     user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
-    numbers = dict(zip(pairs.numbers, taken, strict=False))
-    return Pairs(user, None if pairs.item is None else taken[-1], numbers, pairs.table), offsets
+    columns = {"user": user, **dict(zip(others, taken, strict=True))}
+    return replace(pairs, columns=columns), offsets
 
 
 def in_order(codes: Codes) -> bool:
@@ -122,3 +202,121 @@ def offsets_of(codes: Codes | Positions, size: int) -> Positions:
     offsets = np.zeros(size + 1, dtype=np.int64)
     np.cumsum(np.bincount(codes, minlength=size), out=offsets[1:])
     return offsets
+
+
+def distinct_by_user(
+    pairs: Pairs, n_users: int, n_items: int, rule: str
+) -> tuple[Pairs, Positions, Positions]:
+    """Group rows by user, each (user, item) once.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Rows in input order.
+    n_users, n_items : int
+        How many distinct ones there are.
+    rule : {'raise', 'first', 'last', 'max', 'mean'}
+        ``max`` and ``mean`` work on each further column by itself, leaving NaN out, and keep
+        the place of the first of the rows.
+
+    Returns
+    -------
+    The grouped rows, where each user starts, and how many of each user's were merged into others.
+
+    Raises
+    ------
+    InvalidInputError
+        The rule is ``raise`` and a pair occurs twice.
+    """
+    listed, offsets = by_user(pairs, n_users)
+    nothing = np.zeros(n_users, dtype=np.int64)
+    if listed.item is None:
+        return listed, offsets, nothing
+    if rule == "raise":
+        if _has_repeats(listed.user, listed.item, offsets, n_items):
+            raise InvalidInputError(_named(pairs, n_items))
+        return listed, offsets, nothing
+    again, several = _repeated(listed, offsets, n_items, keep=rule)
+    if not len(again):
+        return listed, offsets, nothing
+    kept = np.ones(len(listed.user), dtype=bool)
+    kept[again] = False
+    rows = np.flatnonzero(kept)
+    once = listed.take(rows)
+    if rule in ("max", "mean"):
+        keys = listed.keys(n_items, several)
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        places = np.searchsorted(rows, several[starts])
+        for name, values in listed.columns.items():
+            if name not in ("user", "item"):
+                once.columns[name][places] = _of_each(values[several], starts, rule)
+    edges = offsets_of(once.user, n_users)
+    return once, edges, np.diff(offsets) - np.diff(edges)
+
+
+def _has_repeats(user: Codes, item: Codes, offsets: Positions, n_items: int) -> bool:
+    def repeats(users: tuple[int, int]) -> bool:
+        rows = slice(offsets[users[0]], offsets[users[1]])
+        kind = np.min_scalar_type((users[1] - users[0]) * n_items)  # short ones are sorted faster
+        keys = (user[rows] - users[0]).astype(kind) * kind.type(n_items)
+        keys += item[rows].astype(kind)
+        keys.sort()
+        return bool((keys[1:] == keys[:-1]).any())
+
+    return any(in_threads(repeats, blocks_of(offsets)))
+
+
+def _named(pairs: Pairs, n_items: int) -> str:
+    """Return what is wrong, with the first two rows."""
+    keys = pairs.keys(n_items)
+    again = pd.Series(keys).duplicated().to_numpy()
+    first, extra = int(np.flatnonzero(again)[0]), int(again.sum())
+    before = int(np.flatnonzero(keys == keys[first])[0])
+    return (
+        f"{pairs.table}: the same user and item stand in rows {before} and {first} (counted "
+        f"from 0), {extra} such repeats in all. Remove them, or choose duplicates='first', "
+        "'last', 'max' or 'mean': convention=Convention(duplicates='first') (--convention "
+        "duplicates=first), and the same where lists are made apart."
+    )
+
+
+def _repeated(
+    pairs: Pairs, offsets: Positions, n_items: int, *, keep: str
+) -> tuple[Positions, Positions]:
+    """Return the rows that another one stands for, and all rows of pairs that occur twice.
+
+    The latter pair by pair, in input order.
+    """
+
+    def found(users: tuple[int, int]) -> tuple[Positions, Positions]:
+        start, rows = offsets[users[0]], slice(offsets[users[0]], offsets[users[1]])
+        keys = pairs.keys(n_items, rows) - users[0] * n_items
+        order, same = by_key(keys, (users[1] - users[0]) * n_items)
+        again = order[:-1][same] if keep == "last" else order[1:][same]
+        several = np.zeros(len(order), dtype=bool)  # of users without a row, there is none
+        several[:-1] |= same
+        several[1:] |= same
+        return start + again, start + order[several]
+
+    again, several = zip(*in_threads(found, blocks_of(offsets)), strict=True)
+    return np.concatenate(again), np.concatenate(several)
+
+
+def _of_each(values: NDArray[Any], starts: Positions, rule: str) -> NDArray[Any]:
+    """Return the mean or the maximum of each run of values, NaN left out; of flags, if any holds.
+
+    Those of a run are added up in ascending order, whichever came first.
+    """
+    highest: NDArray[Any] = np.fmax.reduceat(values, starts)
+    if rule == "max" or values.dtype == bool:
+        return highest
+    run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values)))
+    ascending = np.argsort(values)
+    order, _ = by_key(run[ascending], len(starts))
+    values = values[ascending[order]]
+    there = ~np.isnan(values)
+    total = np.add.reduceat(np.where(there, values, 0.0), starts)
+    count = np.add.reduceat(there.astype(np.float64), starts)
+    mean = np.divide(total, count, where=count > 0, out=np.full(len(starts), np.nan))
+    inside: Floats = np.clip(mean, values[starts], highest)
+    return inside

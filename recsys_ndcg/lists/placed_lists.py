@@ -9,7 +9,6 @@ import numpy as np
 
 from recsys_ndcg.arrays import Columns
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.description import described
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
@@ -66,8 +65,9 @@ class PlacedLists(GroupedLists):
     """Lists whose unlabelled items are counted instead of kept.
 
     A catalogue has thousands of items for each that a user rated in the test, and all a metric
-    needs is where these stand. The rows are the labelled items, by user, `ahead` and `within`. The
-    lists are those of one convention: its tolerance and its rule for ties are settled.
+    needs is where these stand: in the columns `ahead`, `tied` and `within`, beside the usual ones.
+    The rows are the labelled items, by user, `ahead` and `within`. The lists are those of one
+    convention: its tolerance and its rule for ties are settled.
 
     Parameters
     ----------
@@ -75,12 +75,6 @@ class PlacedLists(GroupedLists):
         Under which choices the places were found.
     threshold : float, optional
         From which grade an item was relevant, for what counts as recommended.
-    ahead : int64 array, one entry per row
-        How many items of the user's list have a higher estimate.
-    tied : int64 array, one entry per row
-        How many share the item's estimate, itself included.
-    within : int64 array, one entry per row
-        Its place, from 0, among those, where the rule for ties goes by the items.
     lengths, n_above : int64 arrays, shape (n_users,)
         How many items each list has, and how many are estimated at least `recommend_from`.
     ties_from : float64 array, shape (n_users,)
@@ -98,22 +92,29 @@ class PlacedLists(GroupedLists):
         "ties_from",
         "n_not_made",
     )
-    by_row: ClassVar[tuple[str, ...]] = (*GroupedLists.by_row, "ahead", "tied", "within")
 
     convention: Convention
     threshold: float | None
-    ahead: Positions
-    tied: Positions
-    within: Positions
     lengths: Positions
     n_above: Positions
     ties_from: Floats
     n_not_made: Positions
     unlabelled: Unlabelled
 
-    def __repr__(self) -> str:
-        """Say in a sentence what there is."""
-        return described(self)
+    @property
+    def ahead(self) -> Positions:
+        """How many items of the user's list have a higher estimate than each row's."""
+        return self.columns["ahead"]
+
+    @property
+    def tied(self) -> Positions:
+        """How many items share each row's estimate, itself included."""
+        return self.columns["tied"]
+
+    @property
+    def within(self) -> Positions:
+        """Each row's place, from 0, among those, if the rule for ties goes by the items."""
+        return self.columns["within"]
 
     @property
     def placed_under(self) -> tuple[Convention, float | None]:
@@ -246,13 +247,10 @@ class PlacedLists(GroupedLists):
         return GroupedLists(
             users=self.users,
             offsets=self.offsets,
-            estimated=self.estimated,
-            true=self.true,
+            columns=self.without_columns("ahead", "tied", "within").columns,
             item_ids=self.item_ids,
-            item_codes=self.item_codes,
             unlisted_offsets=self.unlisted_offsets,
-            unlisted_true=self.unlisted_true,
-            unlisted_codes=self.unlisted_codes,
+            unlisted=self.unlisted,
             missing=self.missing,
             protocol=self.protocol,
             duplicates=self.duplicates,

@@ -1,4 +1,4 @@
-"""What a convention does to lists before they are ranked."""
+"""What a convention does to lists before they are ranked, and why it may not rank them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.lists.grouping import offsets_of
+from recsys_ndcg.convention.gains import BY_THRESHOLD, discounts, faulty_grades
+from recsys_ndcg.convention.notation import written
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lists.placed_lists import other_places
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags
     from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
@@ -23,7 +27,7 @@ def prepared(
     Parameters
     ----------
     lists : GroupedLists
-        Any that `recsys_ndcg.lists.objections` has nothing against.
+        Any that `recsys_ndcg.lists.preparation` has nothing against.
     convention : Convention
         How.
     unlabelled_as : float, optional
@@ -31,49 +35,177 @@ def prepared(
     """
     if unlabelled_as is not None:
         lists = lists.labelled_as(unlabelled_as)
-    if lists.impossible is not None and convention.impossible != "rank":
-        lists = _impossible_settled(lists, lists.impossible, convention)
+    if lists.impossible is not None and convention.impossible == "drop":
+        lists = lists.without_impossible()
+    elif lists.impossible is not None and convention.impossible == "last":  # and tied
+        lowest = np.where(lists.impossible, -np.inf, lists.estimated)
+        lists = lists.with_columns(estimated=lowest).without_columns("impossible")
     if convention.unlisted == "ignore" and len(lists.unlisted_true):
         nothing = np.zeros_like(lists.unlisted_offsets)
         lists = replace(
             lists,
             unlisted_offsets=nothing,
-            unlisted_true=lists.unlisted_true[:0],
-            unlisted_codes=None,
-            reachable=None,
+            unlisted={name: column[:0] for name, column in lists.unlisted.items()},
         )
     if convention.unlabelled == "filter" and lists.n_unlabelled:
         lists = lists.labelled_only()
     return lists
 
 
-def _impossible_settled(
-    lists: GroupedLists, impossible: Flags, convention: Convention
-) -> GroupedLists:
-    """Return the lists with the impossible predictions below all others, tied, or without them."""
-    if convention.impossible == "drop":
-        return without_impossible(lists, impossible)
-    estimated = np.where(impossible, -np.inf, lists.estimated)
-    return replace(lists, estimated=estimated, impossible=None)
+def refuse(reason: str) -> None:
+    """Raise an error if there is a reason.
+
+    Raises
+    ------
+    InvalidInputError
+        With the reason as its message.
+    """
+    if reason:
+        raise InvalidInputError(reason)
 
 
-def without_impossible(lists: GroupedLists, impossible: Flags) -> GroupedLists:
-    """Return the lists without the impossible predictions, whose labels are then unlisted."""
-    extra = np.flatnonzero(impossible & ~np.isnan(lists.true))
-    user = np.concatenate(
-        [np.repeat(np.arange(len(lists)), lists.n_unlisted), lists.user_of_row[extra]]
+def objection(
+    convention: Convention,
+    threshold: float | None,
+    facts: Facts,
+    lists: GroupedLists | None = None,
+) -> str:
+    """Return why lists cannot be ranked under a convention; nothing if they can.
+
+    Parameters
+    ----------
+    convention : Convention
+        How.
+    threshold : float, optional
+        From which grade an item is relevant.
+    facts : Facts
+        What is known of the lists.
+    lists : GroupedLists, optional
+        Where the first offending rows are looked up, if they are at hand.
+    """
+    facts = facts.seen_by(convention)
+    for rule in (_unlabelled, _missing, _items, _duplicates, _size):
+        found = rule(convention, facts, None)
+        if found:
+            return found if lists is None else rule(convention, facts, _seen(lists, convention))
+    return _places(convention, threshold, facts)
+
+
+def gain_objection(
+    convention: Convention,
+    threshold: float | None,
+    facts: Facts,
+    lists: GroupedLists | None = None,
+    *,
+    unlabelled_as: float | None = None,
+) -> str:
+    """Return why a grade of the lists has no usable gain."""
+    if convention.gain in BY_THRESHOLD and threshold is None:
+        return (
+            f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
+            "threshold=4.0 (--threshold 4), for instance."
+        )
+    grades = facts.grades(convention).known
+    if unlabelled_as is not None:
+        grades = np.append(grades, unlabelled_as)
+    fault = faulty_grades(grades, convention, threshold)
+    if fault:
+        bad, what, advice = fault
+        rows = None if lists is None else np.isin(lists.true, bad)
+        where = "" if lists is None or rows is None or not rows.any() else named(lists, rows)
+        shown = ", ".join(str(grade) for grade in bad[:3].tolist())
+        return f"true: the grade {shown}{where and f' ({where})'} has {what}; {advice}."
+    return ""
+
+
+def weight_objection(convention: Convention, ranks: int) -> str:
+    """Return why the first ranks have no usable weights, if a function of the user's gives them."""
+    if callable(convention.discount):
+        try:
+            discounts(ranks, convention)
+        except InvalidInputError as error:
+            return str(error)
+    return ""
+
+
+def named(lists: GroupedLists, rows: Flags) -> str:
+    """Name the first rows where `rows` holds, by user and item."""
+    chosen = np.flatnonzero(rows)[:3]
+    users = lists.users[np.searchsorted(lists.offsets, chosen, side="right") - 1].tolist()
+    if lists.item_ids is None or lists.item_codes is None:
+        return ", ".join(f"user {user!r}" for user in users)
+    items = lists.item_ids[lists.item_codes[chosen]].tolist()
+    pairs = zip(users, items, strict=True)
+    return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
+
+
+def _seen(lists: GroupedLists, convention: Convention) -> GroupedLists:
+    """Return what a convention leaves of the lists."""
+    return lists.without_impossible() if convention.impossible == "drop" else lists
+
+
+def _unlabelled(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
+    if convention.unlabelled != "raise" or not facts.unlabelled:
+        return ""
+    first = ""
+    if lists is not None:
+        some = lists.users[lists.unlabelled_by_user > 0].tolist()
+        first = named(lists, np.isnan(lists.true)) or f"user {some[0]!r}"
+    return (
+        f"{facts.unlabelled} items have no true value{first and f', the first {first}'}. "
+        "Label them, or choose unlabelled='zero' or 'filter'."
     )
-    order = np.argsort(user, kind="stable")
-    codes = None
-    if lists.item_codes is not None:
-        known = lists.item_codes[:0] if lists.unlisted_codes is None else lists.unlisted_codes
-        codes = np.concatenate([known, lists.item_codes[extra]])[order]
-    kept = replace(
-        lists.only(~impossible),
-        unlisted_offsets=offsets_of(user, len(lists)),
-        unlisted_true=np.concatenate([lists.unlisted_true, lists.true[extra]])[order],
-        unlisted_codes=codes,
-        reachable=None,
-        impossible=None,
+
+
+def _missing(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
+    if convention.missing_user != "raise" or not facts.missing:
+        return ""
+    first = ""
+    if lists is not None:
+        first = ", ".join(repr(user) for user in lists.users[lists.missing][:3].tolist())
+    return (
+        f"{facts.missing} labelled users have no list{first and f', the first {first}'}. "
+        "Recommend for them, or choose missing_user='zero' or 'skip'."
     )
-    return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
+
+
+def _items(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    if facts.has_items or not convention.ties.startswith(("item", "text")):
+        return ""
+    return (
+        f"ties={convention.ties!r} orders by item, but the data has no item ids. "
+        "Give them, or choose another rule, such as ties='expected'."
+    )
+
+
+def _duplicates(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    if not facts.merged or facts.duplicates == convention.duplicates:
+        return ""
+    return (
+        f"The lists were made with duplicates={facts.duplicates!r}, which merged "
+        f"{facts.merged} rows, but the convention says {convention.duplicates!r}. "
+        "Give both the same rule."
+    )
+
+
+def _size(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
+    step = convention.tie_tolerance
+    most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
+    largest = max(-facts.estimated.lowest, facts.estimated.highest)
+    if not step or facts.order_only or largest <= most:
+        return ""
+    return f"tie_tolerance={step!r} is too small a step for estimates of this size."
+
+
+def _places(convention: Convention, threshold: float | None, facts: Facts) -> str:
+    """Say which choices are others than those that places were found by."""
+    if facts.placed_under is None:
+        return ""
+    other = other_places(facts.placed_under, (convention, threshold))
+    if other is None:
+        return ""
+    name, was, wanted = other
+    return (
+        f"These lists hold the places of their items under {name}={written(was)}, not "
+        f"{name}={written(wanted)}. Rank the catalogue again under that choice."
+    )

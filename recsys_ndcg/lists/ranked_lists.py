@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import read, read_labels, read_results
+from recsys_ndcg.input.dispatch import read, read_labels, read_results
 from recsys_ndcg.input.pickles import read_pickle
 from recsys_ndcg.input.rows import Rows, floats, ids_of
 from recsys_ndcg.input.trec import Judgements, read_qrels, read_run
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 from recsys_ndcg.lists.assembly import group, join
 from recsys_ndcg.lists.candidates import chosen_from
-from recsys_ndcg.lists.description import described
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
@@ -39,10 +38,6 @@ class RankedLists(GroupedLists):
     (['ann', 'bob'], [0, 2, 3], ['a', 'b', 'a'])
     """
 
-    def __repr__(self) -> str:
-        """Say in a sentence what there is."""
-        return described(self)
-
     @classmethod
     def from_arrays(
         cls,
@@ -66,13 +61,13 @@ class RankedLists(GroupedLists):
         >>> len(RankedLists.from_arrays([1, 1, 2], None, [3.5, 4.0, 2.0], [4, 5, 1]))
         2
         """
-        rows = Rows(
-            ids_of(user, "user"),
-            None if item is None else ids_of(item, "item"),
-            floats(estimated, "estimated"),
-            floats(true, "true"),
-        )
-        return group(rows, duplicates, cls)
+        columns = {
+            "user": ids_of(user, "user"),
+            "item": None if item is None else ids_of(item, "item"),
+            "estimated": floats(estimated, "estimated"),
+            "true": floats(true, "true"),
+        }
+        return group(Rows(columns), duplicates, cls)
 
     @classmethod
     def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:

@@ -8,47 +8,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import shown
-from recsys_ndcg.lists.looks import FEW
+from recsys_ndcg.lists.facts import FEW, FEW_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.looks import Grading, Looks
+    from recsys_ndcg.lists.facts import Facts, ScaleValues
 
 _MOST, _NEARLY = 0.5, 0.95
-_FEW_ROWS = 10  # of which nothing can be told
 _ENDS = 2  # values of a scale, at least
 _TIMES = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _FIRST, _LAST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
 
 
-def suspicions(looks: Looks) -> Iterator[str]:
+def suspicions(facts: Facts) -> Iterator[str]:
     """Return a sentence for each thing that looks like a mistake, with what to do.
 
     Examples
     --------
     >>> from recsys_ndcg import RankedLists
-    >>> from recsys_ndcg.lists.looks import Looks
+    >>> from recsys_ndcg.lists.facts import Facts
     >>> lists = RankedLists.from_tuples({"ann": [(4.5, 5)], "bob": [(2.0, 1)]})
-    >>> [told.partition(":")[0] for told in suspicions(Looks.of(lists))]
+    >>> [told.partition(":")[0] for told in suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
-    if looks.made_here:  # which has none of these
+    if facts.made_here:  # which has none of these
         return
-    if looks.protocol == "rated":
-        yield from _single_items(looks)
-    yield from _times("estimated", looks.estimated.lowest, looks.estimated.highest)
-    yield from _times("true", looks.lowest, looks.highest)
-    if looks.protocol == "rated" and looks.estimated.count >= _FEW_ROWS and not looks.order_only:
-        yield from _exchanged(looks)
-        yield from _at_a_bound(looks)
-
-
-def constant(looks: Looks) -> bool:
-    """Tell lists whose items all have the same estimate, which is said as such."""
-    several = not looks.made_here and looks.estimated.count >= _FEW_ROWS
-    return several and looks.protocol == "rated" and looks.constant
+    if facts.protocol == "rated":
+        yield from _single_items(facts)
+    yield from _times("estimated", facts.estimated.lowest, facts.estimated.highest)
+    yield from _times("true", facts.listed.lowest, facts.listed.highest)
+    if facts.protocol == "rated" and facts.estimated.count >= FEW_ROWS and not facts.order_only:
+        yield from _exchanged(facts)
+        yield from _at_a_bound(facts)
 
 
 def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
@@ -69,10 +61,10 @@ def threshold_suspicions(threshold: float, facts: Facts) -> Iterator[str]:
         )
 
 
-def _single_items(looks: Looks) -> Iterator[str]:
-    if looks.users > 1 and looks.single / looks.users > _MOST:
+def _single_items(facts: Facts) -> Iterator[str]:
+    if facts.users > 1 and facts.single / facts.users > _MOST:
         yield (
-            f"{looks.single} of {looks.users} users have one item: any order of it is perfect, so "
+            f"{facts.single} of {facts.users} users have one item: any order of it is perfect, so "
             "these users say nothing about the model."
         )
 
@@ -88,33 +80,33 @@ def _times(name: str, low: float, high: float) -> Iterator[str]:
             )
 
 
-def _exchanged(looks: Looks) -> Iterator[str]:
+def _exchanged(facts: Facts) -> Iterator[str]:
     """Tell of estimates that stand where ratings do, and true values that do not."""
-    estimated, grading = looks.estimated, looks.grading
-    if grading is None or looks.constant:
+    estimated, scaled = facts.estimated, facts.scale_values
+    if scaled is None or facts.constant:
         return
-    n_labelled = grading.true.count
-    if grading.n_off <= _MOST * n_labelled or grading.true.on_a_scale:
+    n_labelled = scaled.true.count
+    if scaled.n_off <= _MOST * n_labelled or scaled.true.on_a_scale:
         return
     # grades too, as logarithms of counts
-    if len(grading.grades) <= min(FEW, _MOST * n_labelled):
+    if len(scaled.grades) <= min(FEW, _MOST * n_labelled):
         return
     yield (
         "The columns estimated and true look exchanged: the estimates are the steps of a scale "
         f"from {estimated.lowest:g} to {estimated.highest:g}, as ratings are, and true values such "
-        f"as {shown(grading.off)} are not. Rows are (user, item, estimated, true), but Surprise's "
+        f"as {shown(scaled.off)} are not. Rows are (user, item, estimated, true), but Surprise's "
         "(uid, iid, r_ui, est) have the true rating first: give them as Predictions, or a table "
         "with columns= (--columns)."
     )
 
 
-def _at_a_bound(looks: Looks) -> Iterator[str]:
+def _at_a_bound(facts: Facts) -> Iterator[str]:
     """Tell of estimates that are one value, or were cut to one end of the scale.
 
     Clipping turns the NaN of a model of Surprise's that diverged into the top rating, so that
     nothing else of it can be seen in predictions. Nearly all are enough, if that is the top indeed.
     """
-    estimated, top = looks.estimated, looks.highest
+    estimated, top = facts.estimated, facts.listed.highest
     ends = {estimated.lowest: estimated.at_lowest, estimated.highest: estimated.at_highest}
     # scores are 0 where a model knows nothing
     counted = [one for one in sorted(ends.items()) if one[0] or estimated.lowest != one[0]]
@@ -130,19 +122,19 @@ def _at_a_bound(looks: Looks) -> Iterator[str]:
             "learning rate or more regularisation. Else it estimates the same for everything"
             f"{scale if top > bound else ''}."
         )
-    elif share > _MOST and top > -np.inf and not _classes(looks.grading):
+    elif share > _MOST and top > -np.inf and not _classes(facts.scale_values):
         yield (
             f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
-            f"{looks.lowest} to {top}: was the model given the wrong rating_scale? Those "
+            f"{facts.listed.lowest} to {top}: was the model given the wrong rating_scale? Those "
             "items are tied."
         )
 
 
-def _classes(grading: Grading | None) -> bool:
+def _classes(scaled: ScaleValues | None) -> bool:
     """Tell estimates of a classifier, of which one may well be the most frequent.
 
     Only the two ends, where more than two are to be estimated, are huge estimates that were cut.
     """
-    if grading is None:
+    if scaled is None:
         return False
-    return len(grading.estimates) > _ENDS or len(grading.grades) <= _ENDS
+    return len(scaled.estimates) > _ENDS or len(scaled.grades) <= _ENDS

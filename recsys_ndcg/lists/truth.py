@@ -51,7 +51,7 @@ def _digests(
     owner = np.repeat(np.arange(len(lists)), lists.n_unlisted)
     parts = (
         (lists.user_of_row, lists.item_codes, lists.true),
-        (owner, lists.unlisted_codes, lists.unlisted_true),
+        (owner, lists.unlisted.get("item"), lists.unlisted_true),
     )
     total = np.zeros(len(lists), dtype=np.uint64)
     for user, codes, true in parts:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from recsys_ndcg.metrics.metric import METRICS, Metric, parse
+from recsys_ndcg.metrics.metric import Metric
+from recsys_ndcg.metrics.registry import METRICS, parse
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.metrics.linear import Linear
-from recsys_ndcg.metrics.metric import ORDER, register
+from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.recall import Recall
+from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.metrics.metric import register
+from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.metrics.rmse import RMSE
 
 if TYPE_CHECKING:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.metric_names import ALSO_CALLED, bare, offered, plainly
-from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, as_float, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, shown
+from recsys_ndcg.ranking.ranking import weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking.ranking import Ranking
 
@@ -39,8 +36,7 @@ ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
 #: And what an item is worth in DCG and its kin.
 GAINS = ORDER | {"gain"}
 
-_WORDS = {"None": None, "True": True, "False": False}
-_PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
+PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,7 @@ class Metric:
         object.__setattr__(self, "k", checked_k(self.k))
         for one in fields(self):
             value = getattr(self, one.name)
-            if isinstance(value, str) and not _PLAIN.fullmatch(value):
+            if isinstance(value, str) and not PLAIN.fullmatch(value):
                 msg = f"{self.name}: {one.name} may hold letters, digits and _.+- , not {value!r}."
                 raise InvalidInputError(msg)
             # so that a name reads back, and equal ones are equal
@@ -175,6 +171,77 @@ class Metric:
         return ratio
 
 
+class Linear(Metric):
+    r"""A metric whose numerator is linear in what the items are worth.
+
+    .. math:: \sum_{r \le k} w_r a(r)
+
+    with a(r) the (expected) worth of the item at rank r and w the weights of the ranks. So its
+    expectation under ties is exact, and so is its variance under random order.
+    """
+
+    #: What an item is worth: the table of the ranking ("gain", "relevance" or "labelled").
+    worth: ClassVar[str] = "relevance"
+
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return the weight of each of the first ranks, up to k and the width of the tables: 1.
+
+        Of shape (n_ranks,), or (n_users, n_ranks) where users differ; at least 0, and never
+        increasing with the rank.
+        """
+        return np.ones(ranking.width(self.k))
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the weighted sum."""
+        return weighted(getattr(ranking, self.worth), self.weights(ranking))
+
+    def deviation(self, ranking: Ranking) -> Floats:
+        """Return the standard deviation of the numerator over all orders of the list."""
+        return ranking.deviation(self.worth, self.weights(ranking))
+
+
+@dataclass(frozen=True)
+class Recorded(Metric):
+    """The name of somebody's own metric, with what is needed to show its scores.
+
+    Parameters
+    ----------
+    k : int, optional
+        Its cutoff.
+    text : str
+        Its name, with the cutoff.
+    is_bounded, ranks, more_is_better : bool
+        Its `bounded`, `orders` and `greater_is_better`.
+    """
+
+    text: str = ""
+    is_bounded: bool = True
+    ranks: bool = True
+    more_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        """Keep the text as it is."""
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.text
+
+    @property
+    def bounded(self) -> bool:  # type: ignore[override] # of each one, where a metric has it of all
+        """Whether the score lies between 0 and 1."""
+        return self.is_bounded
+
+    @property
+    def orders(self) -> bool:  # type: ignore[override]
+        """Whether the score depends on the order of a list."""
+        return self.ranks
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        """Whether more of it is better."""
+        return self.more_is_better
+
+
 def checked_k(k: Any) -> int | None:
     """Return a cutoff as an int, None for none.
 
@@ -190,156 +257,3 @@ def checked_k(k: Any) -> int | None:
         msg = f"k must be a whole number of at least 1, not {shown(k)}."
         raise InvalidInputError(msg)
     return int(k)
-
-
-METRICS: dict[str, type[Metric]] = {}
-_Class = TypeVar("_Class", bound=type[Metric])
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
-_ENTRY_POINTS = "recsys_ndcg.metrics"
-
-
-def register(metric: _Class) -> _Class:
-    """Make a metric known by its name.
-
-    Raises
-    ------
-    InvalidInputError
-        The name cannot be read back, or is that of another metric. The same class may be made
-        again, as where a cell of a notebook is run twice.
-    """
-    name = getattr(metric, "name", None)
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        msg = (
-            f"A metric needs a name in lower case, of letters, digits and _, such as 'early': "
-            f"{metric.__name__} has {shown(name)}."
-        )
-        raise InvalidInputError(msg)
-    check_free(metric)
-    METRICS[name] = metric
-    ALSO_CALLED.update(dict.fromkeys((name, *metric.also_called), name))
-    return metric
-
-
-def check_free(metric: type[Metric]) -> None:
-    """Refuse a metric under the name of another.
-
-    Raises
-    ------
-    InvalidInputError
-        The name, or one that leads to another metric, is taken.
-    """
-    for known in METRICS.values():
-        same = (known.__module__, known.__qualname__) == (metric.__module__, metric.__qualname__)
-        theirs = {known.name, *known.also_called}
-        for name in (metric.name, *metric.also_called):
-            if not same and (name in theirs or plainly(name) in theirs):
-                msg = (
-                    f"The name {name!r} is taken by {known.__module__}.{known.__qualname__}: "
-                    f"give {metric.__name__} another name."
-                )
-                raise InvalidInputError(msg)
-
-
-def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
-    """Return the metrics that a name stands for: one, or one per k for a name without ``@k``.
-
-    The names that people type lead to ours: they stand in `Metric.also_called`.
-
-    Raises
-    ------
-    UnknownMetricError
-        There is no such metric; the nearest name is given.
-    InvalidInputError
-        The cutoff or the options cannot be read.
-
-    Examples
-    --------
-    >>> [str(metric) for metric in parse("NDCG", [5, 10])]
-    ['ndcg@5', 'ndcg@10']
-    >>> str(parse("rbp(0.9)@10")[0]), str(parse("MAP@10")[0])
-    ('rbp(p=0.9)@10', 'ap@10')
-    """
-    found = _FORM.fullmatch(text.strip())
-    name = (found["name"] if found else text).lower()
-    kind = _known(name) if found else None
-    if found is None or kind is None:
-        msg = f"No metric is named {text!r}. {nearest(name, names_known())}"
-        raise UnknownMetricError(msg)
-    options = {} if found["options"] is None else _options(kind, found["options"], text)
-    if found["k"] is not None:
-        return [kind(k=_cutoff(found["k"], text), **options)]
-    return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
-
-
-def _options(kind: type[Metric], text: str, where: str) -> dict[str, Any]:
-    """Return the parameters in brackets: by name, or the only one of a metric by itself."""
-    own = [one.name for one in fields(kind) if one.name != "k"]
-    if not own:
-        msg = f"{where!r}: {kind.name} has no option in brackets; ask for '{kind.name}@10'."
-        raise InvalidInputError(msg)
-    found: dict[str, Any] = {}
-    for part in text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals and len(own) == 1:
-            name, value = own[0], name
-        name = next((one for one in own if one.lower() == name.lower()), name)
-        if name not in own or name in found:
-            example = ",".join(f"{one}=..." for one in own)
-            msg = f"{where!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
-            raise InvalidInputError(msg)
-        found[name] = _value(value, where)
-    return found
-
-
-def _cutoff(text: str, where: str) -> int:
-    try:
-        if text.isascii():
-            return int(text)
-    except ValueError:  # of more digits than Python reads, too
-        pass
-    msg = f"{shown(where)}: {shown(text)} is not a number; write a metric as 'ndcg@10'."
-    raise InvalidInputError(msg)
-
-
-def _value(text: str, where: str) -> Any:
-    """Return what Python wrote as None, True, False, a number or a text in quotes."""
-    if text in _WORDS:
-        return _WORDS[text]
-    quoted = re.fullmatch(rf"(['\"])({_PLAIN.pattern})\1", text)
-    if quoted:
-        return quoted[2]
-    for read in (int, float):
-        with suppress(ValueError):
-            return read(text)
-    msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
-    raise InvalidInputError(msg)
-
-
-def _known(name: str) -> type[Metric] | None:
-    """Return the metric of that name, or the one of ours that people call so.
-
-    A package's comes before: one that takes a name which leads to ours is refused, not hidden.
-    """
-    if name in METRICS:
-        return METRICS[name]
-    for point in offered(_ENTRY_POINTS):
-        if point.name.lower() == name:
-            try:
-                kind = point.load()
-            except Exception as error:  # a package of somebody else's may fail in any way
-                msg = f"The metric {name!r} of {point.value} cannot be loaded: {error!r}."
-                raise InvalidInputError(msg) from error
-            if not (isinstance(kind, type) and issubclass(kind, Metric) and kind.name == name):
-                msg = f"{point.value} is offered as the metric {name!r}, but is {shown(kind)}."
-                raise InvalidInputError(msg)
-            return register(kind)
-    return METRICS.get(bare(name))
-
-
-def names_known() -> frozenset[str]:
-    """Return the names of all metrics, those that installed packages offer among them.
-
-    To look for those takes a while: who has many names to look up asks once.
-    """
-    return frozenset({*METRICS, *(one.name.lower() for one in offered(_ENTRY_POINTS))})

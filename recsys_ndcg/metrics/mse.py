@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.metrics.metric import register
+from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.metrics.rmse import RMSE
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.convention.gains import discounts
-from recsys_ndcg.metrics.linear import Linear
-from recsys_ndcg.metrics.metric import GAINS, register
-from recsys_ndcg.ranking.weighted import weighted
+from recsys_ndcg.metrics.metric import GAINS, Linear
+from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.ranking.ranking import weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ import numpy as np
 from recsys_ndcg.convention.gains import checked_weights
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.metrics.linear import Linear
-from recsys_ndcg.metrics.metric import GAINS, ORDER, Metric, register
+from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
-from recsys_ndcg.ranking.weighted import weighted
+from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.ranking.ranking import weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.metrics.linear import Linear
-from recsys_ndcg.metrics.metric import ORDER, register
+from recsys_ndcg.metrics.metric import ORDER, Linear
+from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import row_sums
-from recsys_ndcg.metrics.metric import ORDER, Metric, register
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.ranking.ranked import rank
-from recsys_ndcg.ranking.ranking import Ranking
+from recsys_ndcg.ranking.ranking import Ranking, rank
 
 __all__ = ["Ranking", "rank"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +36,7 @@ class GradedLists:
         if best_first:
             grades = largest_first(_grades(lists), lists.offsets)
             grades[np.isneginf(grades)] = np.nan
-            lists = replace(lists, true=grades)
+            lists = lists.with_columns(true=grades)
         self.lists = lists
         self._known = Known()
 

@@ -2,14 +2,99 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.ranking.padded import padded
+from recsys_ndcg.arrays import ranges
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+
+Number = TypeVar("Number", bound=np.generic)
+_FEW = 4096  # cells: to sort so many takes less time than to sort them by themselves
+
+
+@dataclass(frozen=True)
+class Padded:
+    """Lists of about the same length, a row of a table each, filled up at their ends.
+
+    Parameters
+    ----------
+    lists, rows : slices or int64 arrays
+        Which lists they are, and where their entries stand among those of all lists.
+    shape : pair of int
+        How many lists, and how long the longest is.
+    inside : bool array of this shape, optional
+        Which cells hold an entry; None where all do.
+    """
+
+    lists: slice | Positions
+    rows: slice | Positions
+    shape: tuple[int, int]
+    inside: Flags | None
+
+    def table(self, values: Floats, past_the_end: float = np.inf) -> Floats:
+        """Return the values of these lists in a table, which may be a view of them."""
+        values = values[self.rows]
+        if self.inside is None:
+            return values.reshape(self.shape)
+        table = np.full(self.shape, past_the_end)
+        table[self.inside] = values
+        return table
+
+    def flat(self, table: NDArray[Number]) -> NDArray[Number]:
+        """Return what stands in the cells of the lists, one list after the other."""
+        return table.ravel() if self.inside is None else table[self.inside]
+
+
+def padded(offsets: Positions) -> list[Padded]:
+    """Return all lists that have an entry, those of about the same length together.
+
+    No table has more than twice as many cells as its lists have entries, but for small ones.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n_lists + 1,)
+        Where each list starts.
+
+    Examples
+    --------
+    >>> [one] = padded(np.array([0, 2, 3]))
+    >>> one.table(np.array([5.0, 6.0, 7.0]))
+    array([[ 5.,  6.],
+           [ 7., inf]])
+    """
+    sizes = np.diff(offsets)
+    n_lists, longest = len(sizes), int(sizes.max(initial=0))
+    n_rows = int(offsets[-1] - offsets[0])
+    if n_lists * longest <= max(2 * n_rows, _FEW):
+        return [_of(slice(None), slice(None), sizes, longest)] if n_rows else []
+    octave = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
+    order, counts = np.argsort(octave, kind="stable"), np.bincount(octave)
+    found, first, end = [], 0, 0
+    for power, count in enumerate(counts.tolist()):
+        end += count
+        if power + 1 < len(counts) and (end - first) << (power + 1) <= _FEW:
+            continue  # they join the next longer ones
+        lists = np.sort(order[first:end])
+        own, first = sizes[lists], end
+        if own.any():
+            rows = ranges(offsets[lists], own)
+            found.append(_of(lists, rows, own, int(own.max())))
+    return found
+
+
+def _of(
+    lists: slice | Positions, rows: slice | Positions, sizes: Positions, longest: int
+) -> Padded:
+    full = int(sizes.min()) == longest
+    inside = None if full else np.arange(longest) < sizes[:, None]
+    return Padded(lists, rows, (len(sizes), longest), inside)
+
 
 _SHORT = 8  # rows: so short are most runs of equal estimates
 _FEW, _LOOK = 64, 1000  # different values, and of how many rows they are counted first

@@ -6,23 +6,73 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.convention.gains import discounts, gain_of
 from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.placed_lists import ANY_ORDER
-from recsys_ndcg.ranking.graded_lists import gain_key
+from recsys_ndcg.lists.preparation import gain_objection, objection, prepared, refuse
+from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
-from recsys_ndcg.ranking.runs import Cells
-from recsys_ndcg.ranking.ties import first_hits, hits_so_far
-from recsys_ndcg.ranking.weighted import length_of_weights
+from recsys_ndcg.ranking.runs import Cells, first_hits, hits_so_far
+from recsys_ndcg.ranking.sorted_lists import SortedLists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.ranking.graded_lists import GradedLists
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
     from recsys_ndcg.ranking.runs import Runs
-    from recsys_ndcg.ranking.sorted_lists import SortedLists
+
+
+def weighted(table: Floats, weights: Floats) -> Floats:
+    """Return the sum of a table times weights, over as many ranks as have one: shape (n_users,).
+
+    Parameters
+    ----------
+    table : float64 array, shape (n_users, width)
+        What stands at each rank.
+    weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
+        What each rank counts.
+    """
+    return row_sums(table[:, : weights.shape[-1]] * weights)
+
+
+def length_of_weights(weights: Floats, n_items: Positions) -> Floats:
+    r"""Return the length of the centred weights of the ranks of each list, 0 past the cutoff.
+
+    .. math:: \sqrt{\sum_{r=1}^n (w_r - \bar w)^2}
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
+        Those of the first ranks; further ones weigh nothing.
+    n_items : int64 array, shape (n_users,)
+        How many ranks each list has.
+
+    Examples
+    --------
+    >>> length_of_weights(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
+    array([0.3536, 0.    ])
+    """
+    if weights.ndim == 1:  # then only the length of a list makes a difference
+        n_items, place = np.unique(n_items, return_inverse=True)
+        return _length_of_rows(weights, n_items)[place]
+    return _length_of_rows(weights, n_items)
+
+
+def _length_of_rows(weights: Floats, n_items: Positions) -> Floats:
+    ranks = weights.shape[-1]
+    inside = np.arange(ranks) < n_items[:, None]
+    table = np.where(inside, weights, 0.0)
+    most = table.max(axis=1, initial=0.0)
+    table = np.divide(table, most[:, None], where=most[:, None] > 0, out=np.zeros_like(table))
+    mean = row_sums(table) / np.maximum(n_items, 1)
+    apart = np.where(inside, table - mean[:, None], 0.0)
+    beyond = np.maximum(n_items - ranks, 0)
+    length: Floats = most * np.sqrt(row_sums(apart * apart) + beyond * (mean * mean))
+    return length
 
 
 class Ranking:
@@ -348,3 +398,43 @@ class Ranking:
         if not self._graded.lists.cut_short:
             return table
         return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)
+
+
+def rank(
+    lists: GroupedLists,
+    convention: Convention,
+    depth: int | None = None,
+    *,
+    threshold: float | None = None,
+) -> Ranking:
+    """Rank lists under a convention.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        Any.
+    convention : Convention
+        Every choice.
+    depth : int, optional
+        How many ranks the tables have; None for the longest list.
+    threshold : float, optional
+        From which grade an item is relevant.
+
+    Raises
+    ------
+    InvalidInputError
+        The lists cannot be ranked under the convention.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention, RankedLists
+    >>> lists = RankedLists.from_tuples({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
+    >>> rank(lists, Convention(), depth=2).gain
+    array([[7., 2.]])
+    """
+    facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
+    refuse(objection(convention, threshold, facts, lists))
+    refuse(gain_objection(convention, threshold, facts, lists))
+    ready = prepared(lists, convention)
+    in_order = SortedLists(ready, convention, depth=depth)
+    return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)

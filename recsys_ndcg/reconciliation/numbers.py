@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.report.signatures import signatures
 from recsys_ndcg.scoring import Plan, measure
 from recsys_ndcg.scoring.measuring import with_ties
+from recsys_ndcg.scoring.signatures import signatures
 from recsys_ndcg.scoring.totals import Means
 
 if TYPE_CHECKING:
@@ -115,4 +115,4 @@ class Numbers:
 
 def _single(scores: Scores) -> list[Scores]:
     """Return the scores under each measurement by itself."""
-    return [scores.columns(slice(n, n + 1)) for n in range(len(scores.measurements))]
+    return [scores.select(slice(n, n + 1)) for n in range(len(scores.measurements))]

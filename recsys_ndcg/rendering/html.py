@@ -1,4 +1,4 @@
-"""A report as a part of a web page, for notebooks."""
+"""A document as a part of a web page, for notebooks."""
 
 from __future__ import annotations
 
@@ -7,43 +7,41 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from recsys_ndcg.rendering.table import audit_cells, cells, rows_line, signature_texts
+from recsys_ndcg.rendering.document import Chart, Code, Details, Panels, Sentences, ShownTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
-    from recsys_ndcg.rendering.view import Shown
-
-
-def fragment(report: Shown, verdict: str) -> str:
-    """Return the verdict, the table and the remarks, and folded the audit and the signatures."""
-    return (
-        f"<p><strong>{escape(verdict)}</strong></p>\n<p>{rows_line(report)}</p>\n"
-        f"{page_table(cells(report))}\n"
-        f"{page_list(report.remarks)}\n"
-        f"{page_fold('Audit', page_table(audit_cells(report)))}\n"
-        f"{page_fold('Signatures', page_codes(signature_texts(report)))}"
-    )
+    from recsys_ndcg.rendering.document import Document, Part
 
 
-def page_fold(title: str, inside: str) -> str:
-    """Return what somebody may ask for."""
-    return f"<details><summary>{title}</summary>\n{inside}\n</details>"
+def to_html(document: Document) -> str:
+    """Return the verdict, the facts and the parts in their order, code and details folded."""
+    above = [f"<p><strong>{escape(document.verdict)}</strong></p>"] if document.verdict else []
+    facts = f"<p>{escape(document.facts)}</p>"
+    return "\n".join([*above, facts, *(text for part in document.parts for text in _of(part))])
 
 
-def page_list(lines: Iterable[str]) -> str:
-    """Return sentences as a list."""
-    entries = "".join(f"<li>{escape(line)}</li>\n" for line in lines)
-    return f"<ul>\n{entries}</ul>"
+def _of(part: Part) -> Iterator[str]:
+    if isinstance(part, ShownTable):
+        if part.note:
+            yield f"<p>{escape(part.note)}</p>"
+        yield _table(part.cells)
+    elif isinstance(part, Sentences | Chart | Panels) and part.lines:
+        entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
+        yield f"<ul>\n{entries}</ul>"
+    elif isinstance(part, Code):
+        codes = "<br>\n".join(map(escape, part.lines))
+        yield _folded(part.name, f"<p><code>{codes}</code></p>")
+    elif isinstance(part, Details):
+        yield _folded(part.title, "\n".join(text for one in part.parts for text in _of(one)))
 
 
-def page_codes(lines: Iterable[str]) -> str:
-    """Return lines as code."""
-    codes = "<br>\n".join(map(escape, lines))
-    return f"<p><code>{codes}</code></p>"
+def _folded(title: str, inside: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>\n{inside}\n</details>"
 
 
-def page_table(frame: pd.DataFrame) -> str:
+def _table(frame: pd.DataFrame) -> str:
     """Return a table of text, in which nothing is cut and nothing acts."""
     with pd.option_context("display.max_colwidth", None):
         return frame.to_html(index=False, border=0)

@@ -1,33 +1,75 @@
-"""Tables for a terminal, by rich."""
+"""A document on a terminal, by rich."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors.visible import printable
-from recsys_ndcg.rendering.reconciled import grouped
-from recsys_ndcg.rendering.table import cells, number
+from recsys_ndcg.rendering.document import Chart, Code, Panels, Sentences, ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
+    import pandas as pd
     from rich.console import Console, ConsoleOptions, JustifyMethod
 
-    from recsys_ndcg.rendering.compared.cells import Table as ComparedTable
-    from recsys_ndcg.rendering.view import Shown
+    from recsys_ndcg.rendering.document import Document, Part
 
-_BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 _BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
 _USUAL_WIDTH = 80
 _LEAST = 8
 _NARROW = 72  # columns; below, a row with long cells is a paragraph
+
+
+def print_document(
+    document: Document, to: Console, *, quiet: bool = False, full: bool = False
+) -> None:
+    """Print a document: the tables, the verdict below the first one, and what else is said.
+
+    Parameters
+    ----------
+    document : Document
+        Any.
+    to : rich.console.Console
+        Where it goes.
+    quiet : bool
+        Whether the tables are printed alone.
+    full : bool
+        Whether signatures are, in place of their short forms.
+    """
+    if document.verdict and not quiet:
+        to.print(printable(document.facts), soft_wrap=False)
+    for place, section in enumerate(document.sections):
+        for part in section.parts:
+            if isinstance(part, ShownTable):
+                if place:
+                    to.print()
+                to.print(shown(part))
+            elif not quiet:
+                _print_lines(part, to, full=full)
+        if document.verdict and not place and not quiet:
+            to.print(printable(document.verdict), soft_wrap=False)
+
+
+def _print_lines(part: Part, to: Console, *, full: bool) -> None:
+    if isinstance(part, Sentences | Chart | Panels):
+        for line in part.lines:
+            to.print(printable(f"- {line}"), soft_wrap=False)
+    elif isinstance(part, Code):
+        for line in part.brief(full=full):
+            to.print(printable(line), style="dim", soft_wrap=True)
+
+
+def shown(table: ShownTable) -> Grid | Listing:
+    """Return a table as rich prints it, below its note."""
+    if table.numeric is not None:
+        return Listing(table.cells, table.note, table.numeric)
+    return Grid(table.cells, table.note, left=table.left, bold=table.bold)
 
 
 class Grid:
@@ -164,42 +206,3 @@ class Listing:
 
 def _folding(text: str, style: str = "") -> Text:
     return Text(text, style, no_wrap=False, overflow="fold")
-
-
-def summary(report: Shown) -> Grid:
-    """Return the summary of a report."""
-    return Grid(cells(report))
-
-
-def compared(found: ComparedTable) -> Grid:
-    """Return a table of a comparison."""
-    return Grid(found.cells, found.note, left=2, bold=found.bold)
-
-
-def reconciled(rows: pd.DataFrame, reported: float | None) -> Listing:
-    """Return one metric under every preset; the names and the changes break where they must."""
-    goal = f", reported {reported}" if reported is not None else ""
-    title = f"{rows['metric'].iloc[0]}: yours {number(rows['yours'].iloc[0])}{goal}"
-    return Listing(grouped(rows, reported), title, {"value", "difference", "gap"})
-
-
-def explained(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return an explanation as text, relevant items marked with a star."""
-    shown = written(frame.drop(columns="relevant"))
-    stars = frame["relevant"].fillna(value=False).map({True: "*", False: ""})
-    shown["true"] += stars.to_numpy()
-    return shown.rename(columns={"estimated": "est."})
-
-
-def written(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of numbers as text."""
-    plain = frame.reset_index()
-    return pd.DataFrame(
-        {name: [_cell(value, brief=name in _BRIEF) for value in plain[name]] for name in plain}
-    )
-
-
-def _cell(value: object, *, brief: bool) -> str:
-    if isinstance(value, float):
-        return f"{value:.5g}" if brief and not np.isnan(value) else number(value)
-    return "-" if value is None else str(value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,7 @@ import pandas as pd
 from recsys_ndcg.convention.gains import discounts, gains
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.lists.objections import refuse
-from recsys_ndcg.lists.preparation import prepared
+from recsys_ndcg.lists.preparation import prepared, refuse
 from recsys_ndcg.metrics.metric import checked_k
 from recsys_ndcg.metrics.ndcg import NDCG
 from recsys_ndcg.ranking.graded_lists import GradedLists
@@ -24,7 +24,11 @@ from recsys_ndcg.scoring.measuring import facts_for
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.rendering.page.lists import Ranks
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.measurement import Measurement
+
+DEPTH = 10  # ranks of many users' lists
 
 
 def explained(
@@ -34,12 +38,12 @@ def explained(
     checked_k(k)
     (place,) = places_of(lists.users, [user]).tolist()
     own = lists.between(place, place + 1)
-    refuse_what_evaluation_refuses(own, measurement, k)
+    _refuse_what_evaluation_refuses(own, measurement, k)
     own = prepared(own, measurement.convention)
-    ranking = ranked_to(own, measurement, k)
+    ranking = _ranked_to(own, measurement, k)
     listed = min(int(ranking.n_items[0]), k or int(ranking.n_items[0]))
     items, estimated, true = own.at_ranks(*ranking.ranks_of_rows, listed)
-    ideal = ideal_gains(ranking, 0, listed, k)
+    ideal = _ideal_gains(ranking, 0, listed, k)
     depth = len(ideal)
     weights = discounts(depth, measurement.convention)
     gain = np.zeros(depth)
@@ -60,7 +64,7 @@ def explained(
             "discount": weights,
             "discounted_gain": gain * weights,
             "dcg": dcg,
-            "ideal_item": column_of(ideal_items(own, measurement, depth)),
+            "ideal_item": column_of(_ideal_items(own, measurement, depth)),
             "ideal_gain": ideal,
             "ideal_dcg": ideal_dcg,
             "ndcg": np.divide(
@@ -77,7 +81,7 @@ def _marked(true: pd.Series[Any], listed: int, threshold: float | None) -> pd.Se
     return pd.Series(relevant).astype("boolean").mask(unknown)
 
 
-def refuse_what_evaluation_refuses(
+def _refuse_what_evaluation_refuses(
     own: GroupedLists, measurement: Measurement, k: int | None
 ) -> None:
     """Refuse a list that has no NDCG, where the report is of metrics that read no gains."""
@@ -85,14 +89,14 @@ def refuse_what_evaluation_refuses(
     refuse(asked.objection(facts_for(own, [asked]), own))
 
 
-def ranked_to(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
+def _ranked_to(own: GroupedLists, measurement: Measurement, k: int | None) -> Ranking:
     """Return the first k ranks of lists that are prepared."""
     convention, threshold = measurement.convention, measurement.threshold
     in_order = SortedLists(own, convention, depth=k)
     return Ranking(GradedLists(own), in_order, convention, threshold=threshold)
 
 
-def ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:
+def _ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:
     """Return the gains of a user's ideal list, at least as many as there are items."""
     if ranking.convention.ideal == "max":
         return np.full(k or max(listed, 1), ranking.top_gain)
@@ -103,20 +107,92 @@ def ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Flo
     return ideal
 
 
-def ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
+def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
     """Return the items of a user's ideal list, as far as they are known: of equal gains any."""
     items = np.full(depth, None, dtype=object)
     convention = measurement.convention
     if convention.ideal == "max":
         return items
     true, known = own.true, np.arange(len(own.true)) if own.items is None else own.items
-    ids, codes = own.item_ids, own.unlisted_codes
+    ids, codes = own.item_ids, own.unlisted.get("item")
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
         known = np.concatenate([known, ids[codes]])
     best = np.argsort(-gains(true, convention, measurement.threshold), kind="stable")[:depth]
     items[: len(best)] = known[best].tolist()
     return items
+
+
+class Sides(NamedTuple):
+    """The lists of some users.
+
+    Parameters
+    ----------
+    own, ideal : lists of Ranks
+        The first ranks of each user.
+    weights : float64 array
+        The discount of each rank.
+    """
+
+    own: list[Ranks]
+    ideal: list[Ranks]
+    weights: Floats
+
+
+def side_by_side(audit: Audit, users: Positions, k: int = DEPTH) -> Sides | None:
+    """Return what `Report.explain` shows of some users, in their order; None without lists.
+
+    Parameters
+    ----------
+    audit : Audit
+        With the lists, if they are at hand.
+    users : int64 array
+        The places of the users.
+    k : int
+        How many ranks.
+    """
+    if audit.lists is None:
+        return None
+    gains = (one for one in audit.measurements if one.metric.uses_gains)
+    measurement = next(gains, audit.measurements[0])
+    order = np.argsort(users, kind="stable")
+    try:
+        own, ideal = _both_lists(audit.lists.take(users[order]), measurement, k)
+    except InvalidInputError:  # a list has no gains, or a catalogue keeps fewer ranks
+        return None
+    back = np.argsort(order, kind="stable").tolist()
+    weights = discounts(k, measurement.convention)
+    return Sides([own[place] for place in back], [ideal[place] for place in back], weights)
+
+
+def _both_lists(
+    lists: GroupedLists, measurement: Measurement, k: int
+) -> tuple[list[Ranks], list[Ranks]]:
+    """Return both lists of every user; all are sorted at once."""
+    _refuse_what_evaluation_refuses(lists, measurement, k)
+    estimated = not lists.order_only
+    lists = prepared(lists, measurement.convention)
+    ranking = _ranked_to(lists, measurement, k)
+    rows, ranks = ranking.ranks_of_rows
+    owner = lists.user_of_row[rows]
+    order = np.argsort(owner, kind="stable")
+    rows, ranks = rows[order], ranks[order]
+    ends = np.searchsorted(owner[order], np.arange(len(lists) + 1)).tolist()
+    both = []
+    for user, (first, last) in enumerate(itertools.pairwise(ends)):
+        one, start = lists.between(user, user + 1), int(lists.offsets[user])
+        listed = min(int(ranking.n_items[user]), k)
+        items, guess, true = one.at_ranks(rows[first:last] - start, ranks[first:last], listed)
+        ideal = _ideal_gains(ranking, user, listed, k)
+        own: Ranks = {
+            "item": items.tolist(),
+            **({"estimated": guess.tolist()} if estimated else {}),
+            "true": true.tolist(),
+            "gain": ranking.gain[user, :listed].tolist(),
+        }
+        best = _ideal_items(one, measurement, len(ideal)).tolist()
+        both.append((own, {"item": best, "gain": ideal.tolist()}))
+    return [own for own, _ in both], [ideal for _, ideal in both]
 
 
 def places_of(users: Ids, wanted: Iterable[Any]) -> Positions:

@@ -7,43 +7,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown
 from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.significance.testing import check_whole
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.audits.levels import Levels
+    from recsys_ndcg.scoring.scores import Scores
 
 BY = ("score", "adjusted", "z")
 
 
-def per_user_audit(levels: Levels, place: int) -> pd.DataFrame:
+def per_user_audit(scores: Scores, place: int) -> pd.DataFrame:
     """Return each user's score in one metric, and what it is to be read against.
 
     Parameters
     ----------
-    levels : Levels
-        With the scores.
+    scores : Scores
+        With the other orders of the lists.
     place : int
         Which metric.
     """
-    scores, orders = levels.scores, levels.orders
-    counts = scores.counts
+    counts, roles = scores.counts, scores.roles
     known = not np.isnan(counts.n_relevant).any()
     columns = {
         "items": counts.n_items,
         "relevant": counts.n_relevant.astype(int if known else float),
         "score": scores.per_user[:, place],
-        "chance": orders.chance[:, place],
-        "worst": orders.worst[:, place],
-        "best": orders.best[:, place],
-        "adjusted": levels.adjusted[:, place],
-        "z": levels.z[:, place],
+        "chance": roles["chance"][:, place],
+        "worst": roles["worst"][:, place],
+        "best": roles["best"][:, place],
+        "adjusted": scores.adjusted[:, place],
+        "z": scores.z[:, place],
     }
     return pd.DataFrame(columns, index=index_of(scores.users, "user"), copy=True)
 
 
-def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> pd.DataFrame:
+def ranked(scores: Scores, place: int, n: int, by: str, *, ascending: bool) -> pd.DataFrame:
     """Return the first n users, trivial ones left out.
 
     Raises
@@ -55,12 +53,12 @@ def ranked(levels: Levels, place: int, n: int, by: str, *, ascending: bool) -> p
     if not isinstance(by, str) or by not in BY:
         msg = f"by must be 'score', 'adjusted' or 'z', not {shown(by)}. {nearest(str(by), BY)}"
         raise InvalidInputError(msg)
-    table = per_user_audit(levels, place)
-    trivial = levels.trivial[:, place]
+    table = per_user_audit(scores, place)
+    trivial = scores.trivial[:, place]
     some = table[table[by].notna() & ~trivial]
-    needed = {"adjusted": levels.orders.best, "z": levels.orders.deviation}
+    needed = {"adjusted": scores.roles["best"], "z": scores.roles["deviation"]}
     if by in needed and np.isnan(needed[by][:, place]).all():
-        name = levels.scores.names[place]
+        name = scores.names[place]
         msg = f"{name} has no {by} for any user: rank them by='score'."
         raise InvalidInputError(msg)
     keys = list(dict.fromkeys([by, "z"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,20 +15,19 @@ from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import objects
-from recsys_ndcg.input.unpickling.collisions import Collisions
+from recsys_ndcg.input.unpickling import Collisions
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import checked_k, names_known
-from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.metrics.metric import Recorded, checked_k
+from recsys_ndcg.metrics.registry import names_known
 from recsys_ndcg.parallel import in_threads
-from recsys_ndcg.report.audits.audit import FROM_LISTS
-from recsys_ndcg.report.audits.levels import NAMES, Orders
-from recsys_ndcg.report.audits.stored import StoredAudit
 from recsys_ndcg.report.possible import objection
 from recsys_ndcg.report.saved_files import read_saved
-from recsys_ndcg.report.signatures import Signature
-from recsys_ndcg.report.storage import FORMAT, LISTS, is_id, least_size, no_ids
+from recsys_ndcg.report.storage import FORMAT, is_id, least_size, no_ids
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.scores import PARTS, ListCounts, Scores
+from recsys_ndcg.scoring.scores import LISTS, ORDERS, PARTS, ListCounts, Scores
+from recsys_ndcg.scoring.signatures import Signature
+from recsys_ndcg.scoring.totals import Means, Totals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,9 +40,18 @@ if TYPE_CHECKING:
 _FLAGS = ("tied", "missing", "left_out")
 _FLOATS = ("n_relevant", "unlabelled", "impossible")
 _SHARES = ("decided_by_ties", "judged")
+#: The columns of the audit that take a look at the lists, and the roles that they are means of.
+_FROM_LISTS = {
+    "tie_low": "lowest",
+    "tie_high": "highest",
+    "decided_by_ties": "moved",
+    "judged": "judged",
+    "unlabelled_zero": "zero",
+    "unlabelled_top": "top",
+}
 _LONGEST_NAME = 1000
 
-Loaded = tuple[StoredAudit, pd.DataFrame | None]
+Loaded = tuple[Audit, pd.DataFrame | None]
 
 
 def read(path: str | Path) -> Loaded:
@@ -70,26 +79,24 @@ def loaded(stored: Part, n_bytes: int) -> Loaded:
     users = ids(stored["users"], size)
     known = names_known()
     table = _tables(stored, size, names)
+    stored_truth = stored["lists"]["truth"]
+    truth = stored_truth.column(size, "u")
+    if truth.dtype != np.uint32:
+        stored_truth.refuse(f"is packed as {truth.dtype.name}, not uint32")
     scores = Scores(
         tuple(measurement(name, stored["metrics"][name], known) for name in names),
         users,
         counts=counts(stored["lists"], size),
         **{name: table[name] for name in PARTS},
+        roles={name: table[name] for name in ORDERS},
+        truth=truth,
     )
-    stored_truth = stored["lists"]["truth"]
-    truth = stored_truth.column(size, "u")
-    if truth.dtype != np.uint32:
-        stored_truth.refuse(f"is packed as {truth.dtype.name}, not uint32")
-    audit = StoredAudit(
-        scores,
-        Orders(*(table[name] for name in NAMES)),
-        _from_lists(stored["audit"], names),
-        signatures,
-        truth,
-    )
-    wrong = objection(audit.levels, signatures)
+    means = _from_lists(stored["audit"], names)
+    wrong = objection(scores, signatures)
     if wrong:
         raise InvalidInputError(wrong)
+    totals = Totals.of(scores)
+    audit = Audit(signatures, scores, replace(totals, roles={**totals.roles, **means}))
     return audit, _baselines(stored["baselines"], names)
 
 
@@ -97,7 +104,7 @@ def _tables(stored: Part, size: int, metrics: list[str]) -> dict[str, NDArray[An
     """Return what every user has in every metric, by what it is."""
     parts = {
         name: [stored[kind][name][metric] for metric in metrics]
-        for kind, names in (("scores", PARTS), ("orders", NAMES))
+        for kind, names in (("scores", PARTS), ("orders", ORDERS))
         for name in names
     }
 
@@ -202,15 +209,19 @@ def _metric(name: str, k: int | None, described: Part, known: frozenset[str]) ->
     return Recorded(k, text=name, is_bounded=bounded, ranks=ranks, more_is_better=better)
 
 
-def _from_lists(stored: Part, names: list[str]) -> pd.DataFrame:
-    columns = {
-        column: [
-            stored[name][column].number(*((0, 1 + 1e-9) if column in _SHARES else ()))
-            for name in names
-        ]
-        for column in FROM_LISTS
+def _from_lists(stored: Part, names: list[str]) -> dict[str, Means]:
+    return {
+        role: Means.known(
+            np.array(
+                [
+                    stored[name][column].number(*((0, 1 + 1e-9) if column in _SHARES else ()))
+                    for name in names
+                ],
+                dtype=np.float64,
+            )
+        )
+        for column, role in _FROM_LISTS.items()
     }
-    return pd.DataFrame(columns, index=names, dtype=np.float64)
 
 
 def _baselines(stored: Part, names: list[str]) -> pd.DataFrame | None:

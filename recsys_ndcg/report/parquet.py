@@ -13,12 +13,12 @@ from recsys_ndcg.report.loading import loaded
 from recsys_ndcg.report.parts import Part
 from recsys_ndcg.report.plain import head
 from recsys_ndcg.report.storage import columns_of, head_of, insert
+from recsys_ndcg.report.tables import audit_table, counts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recsys_ndcg.report.audits.audit import Audit
-    from recsys_ndcg.report.audits.stored import StoredAudit
+    from recsys_ndcg.scoring.audit import Audit
 
 _KEY = b"recsys_ndcg"
 _JOB = {"job": "Parquet", "extra": "scale"}
@@ -39,8 +39,9 @@ def to_parquet(audit: Audit) -> bytes:
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415 - an extra
     scores = audit.scores
-    told = {"audit": audit.table, "baselines": audit.table[["chance"]]}
-    stored = head_of(head(told, audit.counts, audit.signatures), audit)
+    table = audit_table(audit.full_totals)
+    told = {"audit": table, "baselines": table[["chance"]]}
+    stored = head_of(head(told, counts_of(audit), audit.signatures), audit)
     named = zip(scores.names, scores.per_user.T, strict=True)
     per_user = {name: column for name, column in named if name != "user"}  # to be read by people
     columns = {".".join(keys): column for keys, column in columns_of(audit)}
@@ -74,7 +75,7 @@ def column_of(users: NDArray[Any]) -> Any:
     return column
 
 
-def from_parquet(content: bytes) -> StoredAudit:
+def from_parquet(content: bytes) -> Audit:
     """Return what `to_parquet` wrote, all but the lists.
 
     Raises

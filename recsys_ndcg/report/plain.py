@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring.signatures import Signature
 
 
 def head(

@@ -11,15 +11,14 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.metrics import parse
-from recsys_ndcg.report.audits.measured import MeasuredAudit
-from recsys_ndcg.report.summary import intervals
+from recsys_ndcg.report.tables import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import altair as alt
 
-    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.measurement import Measurement
 
 KINDS = ("k", "users")
@@ -69,7 +68,7 @@ def by_user(audited: Audit, name: str) -> pd.DataFrame:
     """Return score and chance of every user in a metric."""
     _check_scored(audited, [name])
     place = audited.scores.names.index(name)
-    columns = {"score": audited.scores.per_user, "chance": audited.levels.orders.chance}
+    columns = {"score": audited.scores.per_user, "chance": audited.full_scores.roles["chance"]}
     return pd.DataFrame({what: values[:, place] for what, values in columns.items()})
 
 
@@ -80,7 +79,7 @@ def by_cutoff(audited: Audit, families: dict[str, list[Measurement]]) -> pd.Data
     """
     _check_scored(audited, [str(one) for some in families.values() for one in some])
     told = _told(audited)
-    if isinstance(audited, MeasuredAudit):
+    if audited.lists is not None:
         fewer = {name: _smaller(some[0]) for name, some in families.items() if len(some) == 1}
         if any(fewer.values()):
             told = pd.concat([told, _told(audited.measured_by(tuple(chain(*fewer.values()))))])
@@ -90,14 +89,14 @@ def by_cutoff(audited: Audit, families: dict[str, list[Measurement]]) -> pd.Data
 
 
 def _told(audited: Audit) -> pd.DataFrame:
-    totals = audited.totals
+    totals = audited.order_totals
     ends = intervals(totals)
     columns = {
         "k": [one.metric.k for one in totals.measurements],
         "mean": totals.mean,
         "low": ends["mean_low"].to_numpy(),
         "high": ends["mean_high"].to_numpy(),
-        "chance": audited.level_totals.chance.mean,
+        "chance": totals.mean_of("chance"),
     }
     return pd.DataFrame(columns, index=totals.names)
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import shown
-from recsys_ndcg.metrics.recorded import Recorded
+from recsys_ndcg.metrics.metric import Recorded
+from recsys_ndcg.scoring.scores import ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from recsys_ndcg.arrays import Flags
-    from recsys_ndcg.report.audits.levels import Levels
-    from recsys_ndcg.report.signatures import Signature
     from recsys_ndcg.scoring.scores import ListCounts, Scores
+    from recsys_ndcg.scoring.signatures import Signature
 
 _MOST_ROWS = 2.0**53  # their sum is exact
 _AT_MOST = {
@@ -40,25 +40,25 @@ _ROOM = 16.0  # times a sum: what is worked out from it stays a number, too
 Doubt = tuple["Flags", str]  # whose number is none, and what is wrong with it
 
 
-def objection(levels: Levels, signatures: dict[str, Signature]) -> str:
+def objection(scores: Scores, signatures: dict[str, Signature]) -> str:
     """Return where a number stands that cannot be, and whose it is; nothing if all can be.
 
     Parameters
     ----------
-    levels : Levels
-        With the scores; what is worked out here is kept for who looks at them.
+    scores : Scores
+        With the other orders of the lists; what is worked out here is kept for who looks at them.
     signatures : dict of Signature
         Of the same metrics.
     """
     with np.errstate(all="ignore"):
         for bad, what in chain(
-            doubts_of_counts(levels.scores.counts),
-            _of_scores(levels.scores),
-            _of_orders(levels),
+            doubts_of_counts(scores.counts),
+            _of_scores(scores),
+            _of_orders(scores),
         ):
             if bad.any():
-                return f"{what} for user {shown(levels.scores.users[int(bad.argmax())])}"
-    for (name, signature), users in zip(signatures.items(), levels.scores.n_scored, strict=True):
+                return f"{what} for user {shown(scores.users[int(bad.argmax())])}"
+    for (name, signature), users in zip(signatures.items(), scores.n_scored, strict=True):
         told = signature.fields.get("users")
         if told != users:
             return f"signatures.{name} tells of {told} users with a score, but there are {users}"
@@ -98,12 +98,11 @@ def _of_scores(scores: Scores) -> Iterator[Doubt]:
         yield np.isinf(scores.per_user[:, place]), f"{top} is too high for {bottom}"
 
 
-def _of_orders(levels: Levels) -> Iterator[Doubt]:
-    orders = levels.orders
-    for place, one in enumerate(levels.scores.measurements):
-        for name in ("chance", "worst", "best", "expected", "deviation"):
-            values = getattr(orders, name)[:, place]
+def _of_orders(scores: Scores) -> Iterator[Doubt]:
+    for place, one in enumerate(scores.measurements):
+        for name in ORDERS:
+            values = scores.roles[name][:, place]
             yield np.isinf(values), f"orders.{name}.{one} is infinite"
-        yield orders.deviation[:, place] < 0, f"orders.deviation.{one} is negative"
-        yield np.isinf(levels.z[:, place]), f"orders.deviation.{one} is too small"
-        yield np.isinf(levels.adjusted[:, place]), f"orders.best.{one} is too near to chance"
+        yield scores.roles["deviation"][:, place] < 0, f"orders.deviation.{one} is negative"
+        yield np.isinf(scores.z[:, place]), f"orders.deviation.{one} is too small"
+        yield np.isinf(scores.adjusted[:, place]), f"orders.best.{one} is too near to chance"

@@ -11,20 +11,22 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.rendering import fragment, latex, markdown, text
 from recsys_ndcg.report import loading, storage, tracking
-from recsys_ndcg.report.audits.audit import LEVELS, Audit
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
-from recsys_ndcg.report.metric_among import metric_among
-from recsys_ndcg.report.page.verdict import verdict
 from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
-from recsys_ndcg.report.remarks import remarks
-from recsys_ndcg.report.scores_table import scores_table
 from recsys_ndcg.report.segments import refuse_both, segments_of
 from recsys_ndcg.report.segments.segmented import Segments
-from recsys_ndcg.report.summary import intervals, resampled, summarised
+from recsys_ndcg.report.tables import (
+    audit_table,
+    counts_of,
+    intervals,
+    resampled,
+    scores_table,
+    summary_table,
+)
+from recsys_ndcg.scoring.plan import metric_among
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +35,9 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.signatures import Signature
+    from recsys_ndcg.scoring.audit import Audit
     from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring.signatures import Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,7 +164,7 @@ class Report(Mapping[str, float]):
         merged), left_out (users, of any metric), and for each metric ``undefined ndcg@10`` and
         ``trivial ndcg@10``, users.
         """
-        return dict(self.audited.counts)
+        return counts_of(self.audited)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -170,8 +173,7 @@ class Report(Mapping[str, float]):
 
     @lazy
     def _summary(self) -> pd.DataFrame:
-        beside = self.audited.table[[*LEVELS]]
-        return summarised(self.audited.totals, self.audited.median, beside)
+        return summary_table(self.audited.order_totals, self.audited.median)
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -179,7 +181,7 @@ class Report(Mapping[str, float]):
 
         A report on a whole catalogue has ``MostPopular``, the items with the most ratings.
         """
-        chance = self.audited.table[["chance"]].T
+        chance = self._audit[["chance"]].T
         return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
 
     @property
@@ -199,11 +201,17 @@ class Report(Mapping[str, float]):
         they were of the top grade: unlabelled_top (`Convention.max_grade`, or the highest in the
         data). NaN where there is no such number.
         """
-        return self.audited.table.copy()
+        return self._audit.copy()
+
+    @lazy
+    def _audit(self) -> pd.DataFrame:
+        return audit_table(self.audited.full_totals)
 
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
+        from recsys_ndcg.report.remarks import remarks  # noqa: PLC0415 - rarely needed
+
         return remarks(self)
 
     def intervals(
@@ -291,7 +299,7 @@ class Report(Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        return per_user_audit(self.audited.levels, self.metrics.index(self._known(metric)))
+        return per_user_audit(self.audited.full_scores, self.metrics.index(self._known(metric)))
 
     def leaderboard(
         self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
@@ -334,7 +342,7 @@ class Report(Mapping[str, float]):
         {'bob': 1.0, 'ann': 0.963}
         """
         place = self.metrics.index(self._known(metric))
-        return ranked(self.audited.levels, place, n, by, ascending=ascending)
+        return ranked(self.audited.full_scores, place, n, by, ascending=ascending)
 
     def take(self, users: Iterable[Any]) -> Report:
         """Return the report of some users: the same as evaluating their rows alone.
@@ -372,7 +380,7 @@ class Report(Mapping[str, float]):
         data: Any = None,
         train: Any = None,
         columns: Mapping[str, str] | None = None,
-    ) -> Segments[Report]:
+    ) -> Segments:
         """Return the report of each of several groups of users, and how they differ.
 
         Parameters
@@ -528,11 +536,11 @@ class Report(Mapping[str, float]):
 
     def to_markdown(self) -> str:
         """Return the summary and the signatures as Markdown."""
-        return markdown(self)
+        return self._rendered("markdown")
 
     def to_latex(self) -> str:
         """Return the summary as a LaTeX table, the signatures as comments."""
-        return latex(self)
+        return self._rendered("latex")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as a page, and write it if a path is given.
@@ -552,9 +560,14 @@ class Report(Mapping[str, float]):
         InvalidInputError
             The file cannot be written.
         """
-        from recsys_ndcg.report.page.page import write  # noqa: PLC0415 - many files, rarely needed
+        from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.report.page import report_page  # noqa: PLC0415 - with all plots
 
-        return write(self, path)
+        page = render(report_page(self), "page")
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def to_metrics(self) -> dict[str, float]:
         """Return the scores as one flat dict of numbers, as experiment trackers take it.
@@ -610,12 +623,18 @@ class Report(Mapping[str, float]):
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""
-        return text(self)
+        return self._rendered("text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return fragment(self, verdict(self))
+        return self._rendered("html", answer=True)
+
+    def _rendered(self, form: str, **options: bool) -> str:
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.report.document import report_document  # noqa: PLC0415
+
+        return render(report_document(self, **options), form)
 
     def _known(self, metric: str | Metric) -> str:
         return metric_among(metric, self.metrics, "This report")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import open_file
+from recsys_ndcg.files.contents import open_file
 from recsys_ndcg.report.parts import Part
 from recsys_ndcg.version import __version__
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.files.writing import write_whole
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import at_most, in_threads
-from recsys_ndcg.rendering.writing import write_whole
-from recsys_ndcg.report.audits.levels import NAMES
 from recsys_ndcg.report.packing import pack
 from recsys_ndcg.report.plain import plain
 from recsys_ndcg.report.possible import objection
-from recsys_ndcg.scoring.scores import PARTS, ListCounts
+from recsys_ndcg.scoring.scores import LISTS, ORDERS, PARTS
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -26,10 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.scoring.audit import Audit
 
 FORMAT = 4
-LISTS = tuple(one.name for one in fields(ListCounts))
 _ANYWAY = 1 << 24  # bytes of columns that a file of any size may unpack to
 _PER_BYTE = 64  # and how many more for each of its own
 
@@ -45,7 +42,7 @@ def least_size(n_users: int, n_metrics: int) -> int:
     >>> least_size(1000, 3), least_size(1_000_000, 20)
     (0, 21237856)
     """
-    columns = len(LISTS) + 2 + n_metrics * (len(PARTS) + len(NAMES))
+    columns = len(LISTS) + 2 + n_metrics * (len(PARTS) + len(ORDERS))
     return max(0, 8 * n_users * columns - _ANYWAY) // _PER_BYTE
 
 
@@ -82,7 +79,7 @@ def head_of(told: dict[str, Any], audit: Audit) -> dict[str, Any]:
     InvalidInputError
         A metric of somebody's own gave numbers that none can have.
     """
-    wrong = objection(audit.levels, audit.signatures)
+    wrong = objection(audit.full_scores, audit.signatures)
     if wrong:
         msg = f"The report cannot be saved: {wrong}. Correct the metric that gives such a number."
         raise InvalidInputError(msg)
@@ -98,17 +95,13 @@ def head_of(told: dict[str, Any], audit: Audit) -> dict[str, Any]:
 
 def columns_of(audit: Audit) -> list[tuple[tuple[str, ...], NDArray[Any]]]:
     """Return what there is of every user, each column under where it stands in a file."""
-    scores, orders = audit.scores, audit.levels.orders
-    return [
-        *((("lists", name), getattr(scores.counts, name)) for name in LISTS),
-        (("lists", "truth"), audit.truth),
-        *(
-            ((kind, name, metric), getattr(source, name)[:, place])
-            for kind, names, source in (("scores", PARTS, scores), ("orders", NAMES, orders))
-            for name in names
-            for place, metric in enumerate(scores.names)
-        ),
-    ]
+    kinds = dict.fromkeys(PARTS, "scores") | dict.fromkeys(ORDERS, "orders")
+    found: list[tuple[tuple[str, ...], NDArray[Any]]] = []
+    for name, column in audit.kept_scores.columns().items():
+        table, _, metric = name.partition(".")
+        keys = (kinds[table], table, metric) if metric else ("lists", name)
+        found.append((keys, column))
+    return found
 
 
 def insert(stored: dict[str, Any], columns: Iterable[tuple[Sequence[str], Any]]) -> None:

@@ -3,31 +3,117 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention.notation import written
+from recsys_ndcg.errors import InvalidInputError, check_choice, shown
 from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.description import counted
-from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists, counted
 from recsys_ndcg.lists.truth import hashed
-from recsys_ndcg.scale.batches import Table, column, dense, flat_rows
-from recsys_ndcg.scale.parts import Parts
-from recsys_ndcg.scale.seen import MOST, Seen
-from recsys_ndcg.scale.settings import check_alike, contradicting, differences, settled
+from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
+from recsys_ndcg.scale.partial_report import PartialReport
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import facts_for
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.significance.testing import check_choice
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.convention.convention import Convention
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Flags, Ids
     from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.lists.facts import Grades
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+
+    Hashes = NDArray[np.uint64]
+
+
+#: Users who are remembered one by one: 8 bytes each.
+MOST = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class SeenUsers:
+    """Some hashes, of which all are known as long as they are few, and then an even share.
+
+    Of more than `most` those are kept that end in a zero bit, of more than twice as many those
+    that end in two (adaptive sampling: Flajolet 1990, doi:10.1007/BF02241657). So one that came
+    twice is told of for certain at first, and among many that come twice, some always are.
+
+    Parameters
+    ----------
+    runs : tuple of uint64 arrays
+        The hashes that are kept, in ascending order within each, the longest first.
+    zeros : int
+        In how many zero bits they end.
+    most : int, optional
+        How many are kept; None for all.
+
+    Examples
+    --------
+    >>> seen = SeenUsers().with_all(np.array([5, 3], dtype=np.uint64))
+    >>> seen.among(np.array([3, 4], dtype=np.uint64))
+    array([ True, False])
+    """
+
+    runs: tuple[Hashes, ...] = ()
+    zeros: int = 0
+    most: int | None = MOST
+
+    def among(self, hashes: Hashes) -> Flags:
+        """Tell which of some hashes are known to have come before."""
+        found = np.zeros(len(hashes), dtype=bool)
+        for run in self.runs:
+            place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
+            found |= run[place] == hashes
+        return found
+
+    def shared_with(self, other: SeenUsers) -> int:
+        """Return how many hashes are known to be in both."""
+        return sum(int(self.among(run).sum()) for run in other.runs)
+
+    def with_all(self, hashes: Hashes) -> SeenUsers:
+        """Return the same with more hashes."""
+        return self._with(np.sort(hashes), self.zeros)
+
+    def __add__(self, other: SeenUsers) -> SeenUsers:
+        """Return the hashes of both."""
+        both = self._with(np.zeros(0, dtype=np.uint64), max(self.zeros, other.zeros))
+        for run in other.runs:
+            both = both._with(run, both.zeros)
+        return both
+
+    def _with(self, run: Hashes, zeros: int) -> SeenUsers:
+        runs = [*self.runs, run]
+        while True:
+            if zeros:
+                ends = np.uint64((1 << zeros) - 1)
+                runs = [one[(one & ends) == 0] for one in runs]
+            if self.most is None or sum(map(len, runs)) <= self.most:
+                break
+            zeros += 1
+        return SeenUsers(_merged([one for one in runs if len(one)]), zeros, self.most)
+
+
+def _merged(runs: list[Hashes]) -> tuple[Hashes, ...]:
+    """Return runs of which each is more than twice as long as the next: few, and seldom merged."""
+    runs.sort(key=len, reverse=True)
+    place = len(runs) - 1
+    while place > 0:
+        if len(runs[place - 1]) > 2 * len(runs[place]):
+            place -= 1
+            continue
+        both = np.concatenate([runs.pop(place), runs.pop(place - 1)])
+        runs.append(np.sort(both, kind="stable"))  # which merges what is sorted already
+        runs.sort(key=len, reverse=True)
+        place = len(runs) - 1
+    return tuple(runs)
 
 
 class Accumulator:
@@ -120,8 +206,9 @@ class Accumulator:
         Accumulator
             This one.
         """
-        self._parts: Parts | None = None
-        self._seen = Seen(most=None if self._per_user else MOST)
+        self._part: PartialReport | None = None
+        self._settled: Plan | None = None  # with the threshold that the grades led to
+        self._seen = SeenUsers(most=None if self._per_user else MOST)
         self._numbered: int | None = None  # rows of tables so far; None where users have ids
         return self
 
@@ -163,11 +250,14 @@ class Accumulator:
         if numbered is None and self._repeated == "raise":
             seen = self._with(lists.users)
         facts = facts_for(lists, self._plan.measurements)
-        so_far = None if self._parts is None else self._parts.plan
-        plan = settled(self._plan, so_far, facts.all_true)
-        parts = self._parts or Parts(plan, keep=self._per_user)
-        parts.add(lists, facts)
-        self._parts, self._seen, self._numbered = parts, seen, numbered
+        plan = settle_threshold(self._plan, self._settled, facts.all_true)
+        highest = facts.all_true.highest
+        if self._part is not None:
+            highest = float(np.fmax(highest, self._part.totals.highest))
+        audit = Audit.of_part(lists, plan, facts, highest=highest)
+        part = PartialReport.of(audit, keep=self._per_user)
+        self._part = part if self._part is None else self._part + part
+        self._settled, self._seen, self._numbered = plan, seen, numbered
         return self
 
     def merge(self, other: Accumulator) -> Self:
@@ -187,11 +277,11 @@ class Accumulator:
             msg = f"Merge with another accumulator, not {shown(other)}."
             raise InvalidInputError(msg)
         check_alike(self._differences(other))
-        theirs = other._parts
-        if theirs is None:
+        if other._part is None:
             return self
-        if self._parts is None:
-            self._parts, self._seen, self._numbered = copy(theirs), other._seen, other._numbered
+        if self._part is None:
+            self._part, self._settled = other._part, other._settled
+            self._seen, self._numbered = other._seen, other._numbered
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:
@@ -202,10 +292,10 @@ class Accumulator:
                 "ids, update(users=...), or do without per_user=True."
             )
             raise InvalidInputError(msg)
-        if self._parts.plan != theirs.plan:
+        if self._settled != other._settled:
             raise InvalidInputError(contradicting("of the one", "the other has others", self._plan))
-        self._parts.merge(theirs)
-        self._seen, self._numbered = self._seen | other._seen, numbered
+        self._part += other._part
+        self._seen, self._numbered = self._seen + other._seen, numbered
         return self
 
     def __or__(self, other: Accumulator) -> Accumulator:
@@ -214,11 +304,7 @@ class Accumulator:
             return NotImplemented
         return copy(self).merge(other)
 
-    def __copy__(self) -> Accumulator:
-        """Return one with the same users: what is added to either is no business of the other."""
-        copied = object.__new__(type(self))
-        vars(copied).update(vars(self), _parts=copy(self._parts))
-        return copied
+    __add__ = __or__
 
     def report(self) -> Report:
         """Return the report of all users so far: a value, which later batches do not change.
@@ -233,10 +319,11 @@ class Accumulator:
         DataWarning
             As `evaluate` does, of all batches together.
         """
-        if self._parts is None:
+        if self._part is None or self._settled is None:
             msg = "There are no users yet. Give some to update() before you ask for a report."
             raise InvalidInputError(msg)
-        return self._parts.report(where="Ask for it: Accumulator(..., per_user=True).")
+        where = "Ask for it: Accumulator(..., per_user=True)."
+        return self._part.report(self._settled, where=where)
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -244,21 +331,20 @@ class Accumulator:
 
     def __repr__(self) -> str:
         """Say in a sentence what is in it."""
-        plan = self._plan if self._parts is None else self._parts.plan
+        plan = self._settled or self._plan
         sizes = counted(len(self), "user"), counted(self._count("ratings"), "rating")
         threshold = "" if plan.threshold is None else f", threshold {plan.threshold}"
         return f"Accumulator of {' with '.join(sizes)}: {', '.join(plan.names)}{threshold}."
 
     def _count(self, what: str) -> int:
-        tally = None if self._parts is None else self._parts.tally
-        return 0 if tally is None else int(getattr(tally.facts, what))
+        return 0 if self._part is None else int(getattr(self._part.facts, what))
 
     def _read(
         self, users: Any, estimated: Any, true: Any, items: Any, mask: Any
     ) -> tuple[Rows, int | None]:
         """Return the rows of a batch, and how many users are numbered after it, if they are."""
         users, estimated, true, items, mask = (
-            column(one, name)
+            as_array(one, name)
             for one, name in (
                 (users, "users"),
                 (estimated, "estimated"),
@@ -273,7 +359,7 @@ class Accumulator:
                 raise InvalidInputError(msg)
             rows = flat_rows(users, estimated, true, items)
             return rows, self._numbering(None)
-        table = Table(estimated, true, mask)
+        table = BatchTable(estimated, true, mask)
         if users is not None:
             self._numbering(None)
             return table.rows(users, items), None
@@ -289,7 +375,7 @@ class Accumulator:
         InvalidInputError
             Earlier ones have ids and these are numbered, or the other way round.
         """
-        if self._parts is None:
+        if self._part is None:
             return more
         if (self._numbered is None) != (more is None):
             msg = (
@@ -299,7 +385,7 @@ class Accumulator:
             raise InvalidInputError(msg)
         return None if self._numbered is None or more is None else self._numbered + more
 
-    def _with(self, users: Ids) -> Seen:
+    def _with(self, users: Ids) -> SeenUsers:
         """Return who has been here, with more users, none of whom has."""
         hashes = hashed(users)
         known = self._seen.among(hashes)
@@ -327,3 +413,85 @@ def _check_new(count: int, where: str) -> None:
             "Accumulator(..., repeated='count')."
         )
         raise InvalidInputError(msg)
+
+
+def differences(mine: Plan, theirs: Plan) -> dict[str, tuple[str, str]]:
+    """Return in which settings two plans differ, that were asked for and are not settled yet.
+
+    Examples
+    --------
+    >>> differences(Plan.of("rr", threshold=3), Plan.of("rr", threshold=4))
+    {'threshold': ('3.0', '4.0')}
+    """
+    found = {
+        "metrics": (_metrics(mine), _metrics(theirs)),
+        "threshold": (str(mine.threshold), str(theirs.threshold)),
+    }
+    found = {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+    if "metrics" in found:
+        return found
+    for one, other in zip(mine.measurements, theirs.measurements, strict=True):
+        if one.metric != other.metric:
+            found["metrics"] = (f"{one}", f"another metric that is called {other}")
+        for name in Convention.names():
+            pair = getattr(one.convention, name), getattr(other.convention, name)
+            if pair[0] != pair[1]:
+                own, others = map(written, pair)
+                found[name] = (own, others if own != others else f"another {others}")
+    return found
+
+
+def check_alike(found: dict[str, tuple[str, str]]) -> None:
+    """Refuse settings that differ.
+
+    Raises
+    ------
+    InvalidInputError
+        They are named.
+    """
+    if found:
+        told = "; ".join(f"{name} is {mine} and {theirs}" for name, (mine, theirs) in found.items())
+        msg = f"Accumulators of different settings cannot be merged: {told}. Make them alike."
+        raise InvalidInputError(msg)
+
+
+def settle_threshold(asked: Plan, so_far: Plan | None, grades: Grades) -> Plan:
+    """Return a plan with the threshold that the grades of a batch leave it.
+
+    Parameters
+    ----------
+    asked : Plan
+        As it was asked for.
+    so_far : Plan, optional
+        As earlier batches were measured; None before the first.
+    grades : Grades
+        Of the batch.
+
+    Raises
+    ------
+    InvalidInputError
+        It needs a threshold, and there is none; or 1 was taken, and now there are other grades.
+    """
+    if so_far is None:
+        return asked.with_threshold(grades)
+    if asked.threshold is None and so_far.threshold is not None and not grades.zero_one:
+        other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
+        there = f" such as {shown(other)}" if other not in (0, 1) else ""
+        raise InvalidInputError(contradicting("so far", f"this batch has others{there}", asked))
+    return so_far
+
+
+def contradicting(known: str, other: str, asked: Plan) -> str:
+    """Return why 1 cannot be the threshold any more, and what to do."""
+    named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
+    return (
+        f"No true value {known} was other than 0 or 1, so that 1 was relevant, but {other}. Say "
+        "from which on an item is relevant: Accumulator(..., threshold=4.0), for instance"
+        f"{named if asked.by_default else ''}."
+    )
+
+
+def _metrics(plan: Plan) -> str:
+    """Return the names of the metrics; by default, they hang on the grades."""
+    default = plan.by_default and plan.threshold is None
+    return "what is measured by default" if default else ", ".join(plan.names)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.lists.description import counted
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.lists.grouped_lists import counted
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scale.database import (
     FILE,
     Database,

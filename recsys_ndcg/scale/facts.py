@@ -10,8 +10,8 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.labels import RANKS, check_first_rank
+from recsys_ndcg.input.labels_and_results import LOWEST, warn_of_fillers
 from recsys_ndcg.input.rows import as_written, check_rows_there
-from recsys_ndcg.input.to_join import LOWEST, warn_of_fillers
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 

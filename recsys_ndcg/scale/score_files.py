@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, check_path, needing
-from recsys_ndcg.rendering.per_user import form_of
-from recsys_ndcg.rendering.writing import replacing
-from recsys_ndcg.report.scores_table import scores_table
+from recsys_ndcg.files.writing import replacing
+from recsys_ndcg.rendering.exports import form_of
+from recsys_ndcg.report.tables import scores_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,24 +10,22 @@ import re
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.audits.summed import SummedAudit
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.reporting import warn_of
 from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS
 from recsys_ndcg.scale.facts import check_ids_of, facts_of
-from recsys_ndcg.scale.parts import Parts
+from recsys_ndcg.scale.partial_report import PartialReport
 from recsys_ndcg.scale.spark_tables import quoted, spark_tables
 from recsys_ndcg.scale.tables import ListMaker, true_values
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.version import __version__
 
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.report.audits.measured import MeasuredAudit
-    from recsys_ndcg.report.audits.tally import Tally
     from recsys_ndcg.scale.spark_tables import SparkTable
     from recsys_ndcg.scoring.plan import Cutoffs, Metrics
 
@@ -194,20 +190,18 @@ def _measured(rows: Any, tables: Mapping[str, SparkTable], job: Job) -> SparkRep
     try:
         with _on_workers():
             rests = table.where(f"{REST} is not null").select(REST).collect()
-        tally = _merged(rests, tables, job.plan)
-        job.plan.settled(tally.facts)
-        audit = SparkAudit(tally, table.where(f"{REST} is null").drop(REST))
-        warn_of(audit, tally.looks, tally.facts, job.plan)
+        whole = _merged(rests, tables, job.plan)
+        per_user = table.where(f"{REST} is null").drop(REST)
+        return SparkReport.of(whole, job.plan, per_user, table)
     except BaseException:
         table.unpersist()
         raise
-    return SparkReport(audit, table=table)
 
 
 def _merged(rests: Iterable[Any], tables: Mapping[str, SparkTable], plan: Plan) -> Any:
     """Merge what the workers left; where one met a fault, say which rows have it."""
     try:
-        return reduce(or_, (unpacked(bytes(one[0]), plan) for one in rests))
+        return reduce(add, (unpacked(bytes(one[0]), plan) for one in rests))
     except InvalidInputError:
         check_ids_of(tables)  # a worker knows the places of its own rows alone
         raise
@@ -303,8 +297,8 @@ def _left_of(table: Any, job: Job, schema: Any) -> tuple[Any, bytes]:
         lists = ListMaker(job.plan.duplicates, in_order=False).lists(_tables(table))
         if job.grades_only:
             return None, pickle.dumps(true_values(lists))
-        audit = Parts(job.plan, highest=job.highest, keep=False).add(lists)
-        return _of_users(audit, schema), packed(audit.tally)
+        audit = Audit.of_part(lists, job.plan, highest=job.highest)
+        return _of_users(audit, schema), packed(PartialReport.of(audit, keep=False))
 
 
 def _check_version(version: str) -> None:
@@ -328,7 +322,7 @@ def _tables(rows: Any) -> dict[str, Any]:
     }
 
 
-def _of_users(audit: MeasuredAudit, schema: Any) -> Any:
+def _of_users(audit: Audit, schema: Any) -> Any:
     """Return the scores of every user."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
@@ -342,12 +336,12 @@ def _of_users(audit: MeasuredAudit, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
 
 
-def packed(tally: Tally) -> bytes:
+def packed(part: PartialReport) -> bytes:
     """Return what is left of a partition as bytes.
 
     The measurements are left out: they may hold functions of the user's.
     """
-    return pickle.dumps(replace(tally, totals=replace(tally.totals, measurements=())))
+    return pickle.dumps(replace(part, totals=replace(part.totals, measurements=())))
 
 
 def unpacked(rest: bytes, plan: Plan) -> Any:
@@ -366,34 +360,18 @@ def unpacked(rest: bytes, plan: Plan) -> Any:
     return replace(found, totals=replace(found.totals, measurements=plan.measurements))
 
 
-class SparkAudit(SummedAudit):
-    """What stands beside scores that are on the cluster.
+def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:
+    """Return the exact median of each metric over so many users, whose scores Spark has."""
 
-    Parameters
-    ----------
-    tally : Tally
-        Of all users.
-    per_user : DataFrame
-        Of Spark: the scores.
-    """
+    def found(wanted: Iterable[str]) -> Any:
+        return per_user.selectExpr(*wanted).collect()[0]
 
-    def __init__(self, tally: Tally, per_user: Any) -> None:
-        super().__init__(tally, None, _WHERE)
-        self._per_user = per_user
-
-    @lazy
-    def median(self) -> Floats:
-        """The median of the scores by metric, exact."""
-        columns = [quoted(name) for name in self.totals.names]
-        if self.n_users > _MANY:
-            near = self._found(f"percentile_approx({one}, array({_NEAR}))" for one in columns)
-            columns = [_within(*both) for both in zip(columns, near, strict=True)]
-        found = self._found(f"percentile({one}, 0.5D)" for one in columns)
-        return np.array([np.nan if one is None else one for one in found], dtype=np.float64)
-
-    def _found(self, wanted: Iterable[str]) -> Any:
-        """Return the row of some SQL about all users."""
-        return self._per_user.selectExpr(*wanted).collect()[0]
+    columns = [quoted(name) for name in names]
+    if n_users > _MANY:
+        near = found(f"percentile_approx({one}, array({_NEAR}))" for one in columns)
+        columns = [_within(*both) for both in zip(columns, near, strict=True)]
+    medians = found(f"percentile({one}, 0.5D)" for one in columns)
+    return np.array([np.nan if one is None else one for one in medians], dtype=np.float64)
 
 
 def _within(column: str, bounds: list[float] | None) -> str:
@@ -420,11 +398,20 @@ class SparkReport(Report):
     """
 
     table: Any = None
+    scores_on_cluster: Any = None
+
+    @classmethod
+    def of(cls, part: PartialReport, plan: Plan, per_user: Any, table: Any = None) -> Self:
+        """Return the report of all users, whose scores are on the cluster."""
+        totals = part.totals
+        median = partial(median_of, per_user, totals.names, totals.users)
+        report = part.report(plan, median, _WHERE)
+        return cls(report.audited, table=table, scores_on_cluster=per_user)
 
     @property
     def per_user(self) -> Any:
         """Scores by user, a Spark DataFrame."""
-        return self.audited._per_user  # type: ignore[attr-defined] # noqa: SLF001
+        return self.scores_on_cluster
 
     def unpersist(self) -> None:
         """Give the memory back that the scores take on the cluster.

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import or_
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.errors import about, warn
-from recsys_ndcg.input import those_of
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.input.dispatch import those_of
 from recsys_ndcg.input.frames import Table
 from recsys_ndcg.input.labels import labels_from, results_from, score_column, warn_ungraded
-from recsys_ndcg.input.to_join import LOWEST
+from recsys_ndcg.input.labels_and_results import LOWEST
 from recsys_ndcg.lists.assembly import join
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.report.reporting import reported
+from recsys_ndcg.report.reporting import build_report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
-from recsys_ndcg.scale.parts import Parts
-from recsys_ndcg.scale.repeats import repeats_named
+from recsys_ndcg.scale.partial_report import PartialReport
+from recsys_ndcg.scoring.audit import Audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pandas as pd
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists.facts import Grades
@@ -99,7 +102,7 @@ class ListMaker:
             such a table say nothing.
         """
         rules = _IN_ORDER if self.in_order else _IN_NO_ORDER
-        with repeats_named(tables, self.duplicates, rules):
+        with _repeats_named(tables, self.duplicates, rules):
             if PREDICTIONS in tables:
                 return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
             return self._joined(tables)
@@ -126,6 +129,50 @@ def _without_fillers(results: Any) -> Any:
         return results
     kept = np.asarray(results.column("estimated"), dtype=np.float64) != LOWEST
     return results if kept.all() else results.filter(kept)
+
+
+@contextmanager
+def _repeats_named(
+    tables: Mapping[str, Any], duplicates: str, rules: Sequence[str]
+) -> Iterator[None]:
+    """Have an error name who has an item twice, if somebody has and there is no rule for it.
+
+    Parameters
+    ----------
+    tables : mapping
+        Of pyarrow's, by what messages call them.
+    duplicates : str
+        As in `Convention`.
+    rules : sequence of str
+        Which of those may be chosen.
+
+    Raises
+    ------
+    InvalidInputError
+        What is inside raises one.
+    """
+    try:
+        yield
+    except InvalidInputError:
+        told = _first_repeat(tables, rules) if duplicates == "raise" else ""
+        if not told:
+            raise
+        raise InvalidInputError(told) from None
+
+
+def _first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
+    for where, table in tables.items():
+        pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
+        again = pairs[pairs.duplicated()]
+        if not again.empty:
+            user, item = again.iloc[0].tolist()
+            named = " or ".join(map(repr, rules))
+            return (
+                f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove "
+                f"such repeats, or choose duplicates={named}: convention="
+                f"Convention(duplicates={rules[0]!r}) (--convention duplicates={rules[0]})."
+            )
+    return ""
 
 
 class UserBatch(NamedTuple):
@@ -195,26 +242,33 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     stream = map(lists_of, batches())
     lists, is_whole = next(stream)
     if is_whole:
-        report = reported(lists, plan)
+        report = build_report(lists, plan)
         keep(report.scores)
         maker.warn()
         return report
     grades = facts.grades
     if facts.settle_merging(plan):
         del lists
-        grades = reduce(or_, (true_values(some) for some, _ in map(lists_of, batches())))
+        grades = reduce(add, (true_values(some) for some, _ in map(lists_of, batches())))
         stream = map(lists_of, batches())
         lists, _ = next(stream)
-    parts = Parts(plan.with_threshold(grades), highest=grades.highest)
+    plan = plan.with_threshold(grades)
+    whole: PartialReport | None = None
 
     def measure(some: tuple[GroupedLists, bool]) -> None:
-        if not keep(parts.add(some[0]).scores):
-            parts.forget()
+        nonlocal whole
+        audit = Audit.of_part(some[0], plan, highest=grades.highest)
+        part = PartialReport.of(audit, keep=whole is None or whole.kept is not None)
+        whole = part if whole is None else whole + part
+        if not keep(audit.scores):
+            whole = whole.without_users()
 
     measure((lists, False))
     del lists
     deque(map(measure, stream), maxlen=0)
-    report = parts.report(None if parts.keeps or median is None else median(), where)
+    if whole is None:  # pragma: no cover - there is a first batch
+        raise AssertionError
+    report = whole.report(plan, median, where)
     maker.warn()
     return report
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.input.contents import Content, open_file, packed_as
+from recsys_ndcg.files.contents import Content, open_file, packed_as
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.tables import first_fields, is_plain_number, separator_of

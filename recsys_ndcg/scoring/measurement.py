@@ -9,8 +9,8 @@ import numpy as np
 
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.objections import gain_objection, objection, weight_objection
 from recsys_ndcg.lists.placed_lists import ANY_ORDER
+from recsys_ndcg.lists.preparation import gain_objection, objection, weight_objection
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -9,8 +9,7 @@ import numpy as np
 
 from recsys_ndcg.lazy import Known
 from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.objections import refuse
-from recsys_ndcg.lists.preparation import prepared
+from recsys_ndcg.lists.preparation import prepared, refuse
 from recsys_ndcg.parallel import blocks_of, in_threads
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import Ranking

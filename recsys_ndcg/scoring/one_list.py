@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.row_checks import refuse_unranked
 from recsys_ndcg.input.rows import listed
-from recsys_ndcg.input.shapes import refuse_unranked
 from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan, settled_scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.convention.convention import Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD
 from recsys_ndcg.convention.presets import misleading
-from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.lists.objections import refuse
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
+from recsys_ndcg.lists.preparation import refuse
 from recsys_ndcg.lists.suspicions import threshold_suspicions
 from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import check_free
+from recsys_ndcg.metrics.registry import check_free
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:
@@ -242,6 +243,30 @@ def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -
         msg = "Name at least one metric and one k, such as 'ndcg@10'."
         raise InvalidInputError(msg)
     return list(found)
+
+
+def metric_among(metric: str | Metric, names: Sequence[str], whose: str) -> str:
+    """Return the name under which a metric was measured, as it stands or as it is typed.
+
+    Raises
+    ------
+    InvalidInputError
+        It was not.
+
+    Examples
+    --------
+    >>> metric_among("NDCG@10", ["rr", "ndcg@10"], "This report")
+    'ndcg@10'
+    """
+    name = str(metric)
+    if name not in names:
+        with suppress(RecsysNdcgError):
+            name = str(parse(name)[0])
+    if name in names:
+        return name
+    asked = name if isinstance(metric, Metric) else repr(metric)
+    msg = f"{whose} has no metric {asked}; it has {', '.join(names)}."
+    raise InvalidInputError(msg)
 
 
 def checked_convention(convention: Convention | str | None) -> Convention | str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, Record, read_only
+from recsys_ndcg.arrays import Columns, Record, quotient, read_only
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.scoring.measurement import Measurement
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 1e300  # so that sums over many users fit a float64
 _SMALLEST = 1e-305  # so that a share of it, as the mean of a tie is, has all its digits
+_SAME = 1e-12  # of the higher of two scores: less is the last digits of their sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,18 +64,24 @@ class ListCounts(Columns):
         return np.asarray(self.ratings - self.unlabelled + self.unlisted, dtype=np.float64)
 
 
+#: The names of the counts, as they are saved.
+LISTS = tuple(one.name for one in fields(ListCounts))
 #: What there is of every user under every measurement.
 PARTS = ("numerator", "denominator", "left_out")
+#: The roles that other orders of the same lists give: the scores of random order and of the extreme
+#: ones; mean and standard deviation of the numerator in random order, NaN of metrics that are not
+#: linear.
+ORDERS = ("chance", "worst", "best", "expected", "deviation")
 
 
 @dataclass(frozen=True, eq=False)
 class Scores(Record):
-    """Numerators and denominators of every user under every measurement.
+    """Numerators and denominators of every user under every measurement, and scores in other roles.
 
     Parameters
     ----------
     measurements : tuple of Measurement
-        One per column.
+        A column each.
     users : array, shape (n_users,)
         The ids.
     numerator, denominator : float64 arrays, shape (n_users, n_measurements)
@@ -81,6 +90,15 @@ class Scores(Record):
         Users whom the convention leaves out of a metric: short lists, missing users.
     counts : ListCounts
         What there is to count in the users' lists.
+    roles : mapping of str to float64 array, same shape
+        What else is known of the same lists, NaN where there is no such number: ``"chance"``,
+        ``"worst"``, ``"best"``, ``"expected"`` and ``"deviation"``, of other orders (`ORDERS`);
+        ``"lowest"`` and ``"highest"``, with all ties in their worst and best order; ``"judged"``,
+        the share of the first k that is labelled; ``"zero"`` and ``"top"``, if unlabelled items
+        were irrelevant, or of the top grade; ``"own"``, where a score is not its numerator over
+        its denominator but a mean of several.
+    truth : uint32 array, shape (n_users,), optional
+        A digest of what is known of each user.
     """
 
     measurements: tuple[Measurement, ...]
@@ -89,6 +107,14 @@ class Scores(Record):
     denominator: Floats
     left_out: Flags
     counts: ListCounts
+    roles: Mapping[str, Floats] = field(default_factory=dict)
+    truth: NDArray[np.uint32] | None = None
+
+    def __post_init__(self) -> None:
+        """Let nobody write to the arrays."""
+        super().__post_init__()
+        roles = {role: read_only(table) for role, table in self.roles.items()}
+        object.__setattr__(self, "roles", roles)
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
@@ -105,13 +131,18 @@ class Scores(Record):
             raise InvalidInputError(msg)
         if not others:
             return first
+        truths = [one.truth for one in parts if one.truth is not None]
         return cls(
             first.measurements,
             users=np.concatenate([one.users for one in parts]),
-            numerator=np.concatenate([one.numerator for one in parts]),
-            denominator=np.concatenate([one.denominator for one in parts]),
-            left_out=np.concatenate([one.left_out for one in parts]),
+            **{name: np.concatenate([getattr(one, name) for one in parts]) for name in PARTS},
             counts=ListCounts.concat([one.counts for one in parts]),
+            roles={
+                role: np.concatenate([one.roles[role] for one in parts])
+                for role in first.roles
+                if all(role in one.roles for one in others)
+            },
+            truth=np.concatenate(truths) if len(truths) == len(parts) else None,
         )
 
     def take(self, users: Any) -> Scores:
@@ -125,20 +156,69 @@ class Scores(Record):
         return Scores(
             self.measurements,
             users=self.users[users],
-            numerator=self.numerator[users],
-            denominator=self.denominator[users],
-            left_out=self.left_out[users],
+            **{name: getattr(self, name)[users] for name in PARTS},
             counts=self.counts.take(users),
+            roles={role: table[users] for role, table in self.roles.items()},
+            truth=None if self.truth is None else self.truth[users],
         )
 
-    def columns(self, places: slice) -> Scores:
+    def select(self, places: slice | Sequence[int]) -> Scores:
         """Return the scores under some of the measurements."""
+        chosen = np.arange(len(self.measurements))[places].tolist()
         return replace(
             self,
-            measurements=self.measurements[places],
-            numerator=self.numerator[:, places],
-            denominator=self.denominator[:, places],
-            left_out=self.left_out[:, places],
+            measurements=tuple(self.measurements[place] for place in chosen),
+            **{name: getattr(self, name)[:, places] for name in PARTS},
+            roles={role: table[:, places] for role, table in self.roles.items()},
+        )
+
+    def with_roles(self, roles: Mapping[str, Floats]) -> Scores:
+        """Return the same scores with these roles, and no others."""
+        found = replace(self, roles=roles)
+        if "own" not in roles and "own" not in self.roles:
+            vars(found)["per_user"] = self.per_user  # which is the same, and not worked out again
+        return found
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return all but the ids of the users as columns, an entry per user, to be saved.
+
+        Returns
+        -------
+        dict of str to array
+            ``"n_items"`` and the other counts; ``"truth"`` if it is known; and by metric, in the
+            order of the measurements, ``"numerator.ndcg@10"`` and so on, ``"chance.ndcg@10"`` and
+            so on, whichever roles there are.
+        """
+        found = {name: getattr(self.counts, name) for name in LISTS}
+        if self.truth is not None:
+            found["truth"] = self.truth
+        tables = {name: getattr(self, name) for name in PARTS} | dict(self.roles)
+        for name, table in tables.items():
+            columns = zip(self.names, table.T, strict=True)
+            found |= {f"{name}.{metric}": column for metric, column in columns}
+        return found
+
+    @classmethod
+    def from_columns(
+        cls,
+        measurements: tuple[Measurement, ...],
+        users: Ids,
+        columns: Mapping[str, NDArray[Any]],
+    ) -> Scores:
+        """Return the scores that `columns` took apart, whichever roles they hold."""
+        names = [str(one) for one in measurements]
+        tables = dict.fromkeys(name.partition(".")[0] for name in columns if "." in name)
+        filled = {
+            table: np.column_stack([columns[f"{table}.{name}"] for name in names])
+            for table in tables
+        }
+        return cls(
+            measurements,
+            users,
+            **{name: filled.pop(name) for name in PARTS},
+            counts=ListCounts(**{name: columns[name] for name in LISTS}),
+            roles=filled,
+            truth=columns.get("truth"),
         )
 
     def same_as(self, other: Scores) -> bool:
@@ -166,10 +246,10 @@ class Scores(Record):
     @lazy
     def per_user(self) -> Floats:
         """The score of each user, NaN where there is none: shape (n_users, n_measurements)."""
-        defined, undefined = self.defined, self.undefined
-        ratio = np.divide(
-            self.numerator, self.denominator, where=defined, out=np.full(defined.shape, np.nan)
-        )
+        if "own" in self.roles:
+            return self.roles["own"]
+        undefined = self.undefined
+        ratio = quotient(self.numerator, self.denominator, self.defined)
         values = np.empty(ratio.shape)
         for place, one in enumerate(self.measurements):
             values[:, place] = one.metric.score(ratio[:, place])
@@ -186,6 +266,37 @@ class Scores(Record):
     def median(self) -> Floats:
         """The median over the users who have a score: of all statistics, it alone needs them."""
         return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
+
+    @lazy
+    def fixed(self) -> Flags:
+        """Whose list scores the same in every order: shape (n_users, n_measurements)."""
+        return same(self.roles["worst"], self.roles["best"])
+
+    @property
+    def trivial(self) -> Flags:
+        """The same, of the users who have a score."""
+        return np.asarray(self.fixed & ~np.isnan(self.per_user))
+
+    @lazy
+    def adjusted(self) -> Floats:
+        """Each score less chance, over what the best order has more; NaN of trivial users."""
+        return adjusted(self.per_user, self.roles["chance"], self.roles["best"])
+
+    @property
+    def moving(self) -> Flags:
+        """Whose numerator varies in random order, and has a mean."""
+        varies = ~np.isnan(self.roles["deviation"]) & ~self.fixed & ~np.isnan(self.roles["best"])
+        return np.asarray(varies & self.defined)
+
+    @property
+    def excess(self) -> Floats:
+        """How much more each list collects than in random order."""
+        return self.numerator - self.roles["expected"]
+
+    @lazy
+    def z(self) -> Floats:
+        """Each numerator less its mean in random order, over its standard deviation."""
+        return quotient(self.excess, self.roles["deviation"], self.moving)
 
     def objection(self) -> str:
         """Return whose parts are too large or too small, or who has no score and must have one."""
@@ -219,3 +330,21 @@ class Scores(Record):
 
 def _median(values: Floats) -> float:
     return float(np.median(values)) if len(values) else np.nan
+
+
+def same(low: Floats, high: Floats) -> Flags:
+    """Tell which scores differ by the last digits of a sum alone; NaN is not the same."""
+    with np.errstate(invalid="ignore"):  # infinite scores are refused as soon as all are known
+        return np.asarray(np.abs(high - low) <= _SAME * np.abs(high))
+
+
+def adjusted(score: Floats, chance: Floats, best: Floats) -> Floats:
+    """Return (score - chance) / (best - chance), NaN where that is 0 (Hubert & Arabie 1985).
+
+    Examples
+    --------
+    >>> adjusted(np.array([0.75, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
+    array([0.5, nan])
+    """
+    open_ = ~same(chance, best) & ~np.isnan(best - chance)
+    return quotient(score - chance, best - chance, open_)

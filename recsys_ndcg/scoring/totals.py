@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+import math
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.arrays import column_lengths, column_sums, quotient
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.scoring.scores import same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.scores import Scores
+
+
+#: Roles whose means are kept, by what must be measured for them: other orders of the same lists,
+#: extreme orders of the ties, other labels.
+LEVELS = ("chance", "worst", "best")
+TIES = ("lowest", "highest")
+LABELS = ("judged", "zero", "top")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +80,12 @@ class Moments:
     @property
     def mean_x(self) -> Floats:
         """The mean of x, NaN of no numbers."""
-        return _ratio(self.sum_x, self.count)
+        return quotient(self.sum_x, self.count)
 
     @property
     def ratio(self) -> Floats:
         """The sum of y over that of x, NaN where that is 0."""
-        return _ratio(self.sum_y, self.sum_x)
+        return quotient(self.sum_y, self.sum_x)
 
     @property
     def residual(self) -> Floats:
@@ -109,6 +118,11 @@ class Means:
             there &= among
         return cls(there.sum(axis=0), column_sums(np.where(there, values, 0.0)))
 
+    @classmethod
+    def known(cls, mean: Floats) -> Means:
+        """Return means of an unknown number of users, as a file has them."""
+        return cls(np.ones(len(mean), dtype=np.int64), mean)
+
     def __add__(self, other: Means) -> Means:
         """Return those of the numbers of both."""
         return Means(self.count + other.count, self.total + other.total)
@@ -116,7 +130,7 @@ class Means:
     @property
     def mean(self) -> Floats:
         """The means, NaN of no numbers."""
-        return _ratio(self.total, self.count)
+        return quotient(self.total, self.count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +157,20 @@ class Totals:
         As in `recsys_ndcg.Report.counts`.
     left_out : int
         How many users are left out of any column.
+    trivial : int64 array, shape (n_measurements,)
+        How many users with a score have the same in every order; 0 as long as no orders are
+        measured, as what follows.
+    n_trivial : int
+        How many users do so under each measurement that has orders.
+    excess, deviation : float64 arrays, shape (n_measurements,)
+        What all numerators together have more than in random order, and the standard deviation of
+        that: their squares add up.
+    roles : mapping of str to Means
+        The mean scores in other roles (`Scores.roles`), as far as they were measured, over the
+        users who have a score, those of labels over all; and ``"moved"``, the share of those whose
+        score is another with ties in another order.
+    highest : float
+        The highest grade that was known of when ``"top"`` was measured; NaN if none was.
     """
 
     measurements: tuple[Measurement, ...]
@@ -161,13 +189,20 @@ class Totals:
     impossible: int
     duplicates: int
     left_out: int
+    trivial: Positions
+    n_trivial: int
+    excess: Floats
+    deviation: Floats
+    roles: Mapping[str, Means] = field(default_factory=dict)
+    highest: float = math.nan
 
     @classmethod
     def of(cls, scores: Scores) -> Totals:
-        """Sum up the scores of some users, or of all."""
+        """Sum up the scores of some users, or of all, in every role that they have."""
         values, counts = scores.per_user, scores.counts
         ks = [one.metric.k or 0 for one in scores.measurements]
-        return cls(
+        none = np.zeros(len(ks))
+        totals = cls(
             measurements=scores.measurements,
             scores=Moments.of(values, values, ~np.isnan(values)),
             parts=Moments.of(scores.denominator, scores.numerator, scores.defined),
@@ -184,7 +219,28 @@ class Totals:
             missing=int(counts.missing.sum()),
             impossible=int(counts.impossible.sum()),
             duplicates=int(counts.repeats.sum()),
+            trivial=none.astype(np.int64),
+            n_trivial=0,
+            excess=none,
+            deviation=none,
         )
+        return totals.with_roles_of(scores)
+
+    def with_roles_of(self, scores: Scores, highest: float = math.nan) -> Totals:
+        """Return the same with more roles, in which scores of the same users are given."""
+        roles = scores.roles
+        if not roles:
+            return self
+        scored = ~np.isnan(scores.per_user)
+        means = {
+            role: Means.of(table, None if role in LABELS else scored)
+            for role, table in roles.items()
+            if role in {*LEVELS, *TIES, *LABELS}
+        }
+        if "highest" in roles:
+            means["moved"] = _moved(scores, scored)
+        found = replace(self, roles={**self.roles, **means}, highest=np.fmax(self.highest, highest))
+        return _with_orders(found, scores) if "deviation" in roles else found
 
     @classmethod
     def merged(cls, parts: Iterable[Totals]) -> Totals:
@@ -202,8 +258,51 @@ class Totals:
         if self.measurements != other.measurements:
             msg = "Totals of different measurements cannot be added; measure all parts alike."
             raise InvalidInputError(msg)
-        added = [one.name for one in fields(self) if one.name != "measurements"]
-        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in added})
+        highest = float(np.fmax(self.highest, other.highest))
+        mine, theirs = self._up_to(highest), other._up_to(highest)
+        apart = {"measurements", "roles", "deviation", "highest"}
+        added = {
+            name: getattr(mine, name) + getattr(theirs, name)
+            for name in (one.name for one in fields(self))
+            if name not in apart
+        }
+        both = [role for role in mine.roles if role in theirs.roles]
+        return replace(
+            mine,
+            **added,
+            roles={role: mine.roles[role] + theirs.roles[role] for role in both},
+            deviation=np.hypot(mine.deviation, theirs.deviation),
+        )
+
+    def _up_to(self, highest: float) -> Totals:
+        """Return the same where there are grades up to another one, at least as high.
+
+        What unlabelled items would score if they were of the top grade was measured for a lower
+        one: that number is not known any more, unless a convention or the threshold says it.
+        """
+        known = replace(self, highest=highest)
+        top = self.roles.get("top")
+        as_before = highest == self.highest or math.isnan(highest)
+        if as_before or top is None or not self.unlabelled:
+            return known
+        settled = [
+            one.convention.max_grade is not None
+            or (one.threshold is not None and self.highest <= highest <= one.threshold)
+            for one in self.measurements
+        ]
+        top = replace(top, total=np.where(settled, top.total, np.nan))
+        return replace(known, roles={**self.roles, "top": top})
+
+    def mean_of(self, role: str) -> Floats:
+        """Return the mean scores in a role, NaN where it was not measured."""
+        if role in self.roles:
+            return self.roles[role].mean
+        return np.full(len(self.measurements), np.nan)
+
+    @property
+    def z(self) -> Floats:
+        """What all users together have more than chance, in standard deviations."""
+        return quotient(self.excess, self.deviation, self.deviation > 0)
 
     @property
     def names(self) -> list[str]:
@@ -226,15 +325,31 @@ class Totals:
         return scored(self.measurements, self.parts.ratio)
 
 
+def _moved(scores: Scores, scored: Flags) -> Means:
+    """Return for which share of the users who have a score the order of ties makes a difference."""
+    low, high = scores.roles["lowest"], scores.roles["highest"]
+    moved = scored & ~np.isnan(high) & ~same(low, high)
+    known = [one.has_tie_range for one in scores.measurements]
+    return Means(np.where(known, scored.sum(axis=0), 0), moved.sum(axis=0).astype(np.float64))
+
+
+def _with_orders(totals: Totals, scores: Scores) -> Totals:
+    """Return totals with what the other orders of all lists come to."""
+    fixed, moving = scores.fixed, scores.moving
+    moved = ~fixed & ~np.isnan(scores.roles["best"])
+    return replace(
+        totals,
+        trivial=scores.trivial.sum(axis=0),
+        n_trivial=int((fixed.any(axis=1) & ~moved.any(axis=1)).sum()),
+        excess=column_sums(np.where(moving, scores.excess, 0.0)),
+        deviation=column_lengths(np.where(moving, scores.roles["deviation"], 0.0)),
+    )
+
+
 def scored(measurements: Sequence[Measurement], ratio: Floats) -> Floats:
     """Return what each metric makes of a numerator over a denominator."""
     values = [one.metric.score(ratio[place : place + 1]) for place, one in enumerate(measurements)]
     return np.concatenate(values)
-
-
-def _ratio(top: Floats | Positions, bottom: Floats | Positions) -> Floats:
-    ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(bottom), np.nan))
-    return ratio
 
 
 def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:

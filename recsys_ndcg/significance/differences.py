@@ -52,12 +52,12 @@ class Moments(Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class Compared(Record):
+class PairedScores(Record):
     """Scores of models, model by model, in a unit in which the largest is at most 1.
 
     Parameters
     ----------
-    scores : float64 array, shape (n_models, n_users)
+    table : float64 array, shape (n_models, n_users)
         NaN where there is none; of the users with a score in both models of any pair.
     pairs : int64 array, shape (n_pairs, 2)
         Which models are compared: the first less the second.
@@ -65,12 +65,12 @@ class Compared(Record):
         The unit is two to this.
     """
 
-    scores: Floats
+    table: Floats
     pairs: Positions
     exponent: int
 
     @classmethod
-    def of(cls, values: Any, pairs: Any) -> Compared:
+    def of(cls, values: Any, pairs: Any) -> PairedScores:
         """Return a table of scores, a row per user, with near ties made equal.
 
         Raises
@@ -94,7 +94,7 @@ class Compared(Record):
     @property
     def complete(self) -> bool:
         """Whether every model has a score of every user."""
-        return not np.isnan(self.scores).any()
+        return not np.isnan(self.table).any()
 
     def differences(self, pair: int) -> Floats:
         """Return the differences of one pair, of the users with a score in both."""
@@ -104,7 +104,7 @@ class Compared(Record):
     def aligned(self, pair: int, users: slice = slice(None)) -> Floats:
         """Return the differences of one pair, NaN where there is none."""
         first, second = self.pairs[pair]
-        apart: Floats = self.scores[first, users] - self.scores[second, users]
+        apart: Floats = self.table[first, users] - self.table[second, users]
         return apart
 
     def moments(self) -> Moments:
@@ -133,7 +133,7 @@ class Compared(Record):
 
     def _constant(self, pair: int, mean: float) -> bool:
         """Tell whether the differences of a pair differ by the last digits of scores alone."""
-        larger = np.abs(self.scores[self.pairs[pair]]).max(axis=0)
+        larger = np.abs(self.table[self.pairs[pair]]).max(axis=0)
         off = np.abs(self.aligned(pair) - mean)
         return bool((np.isnan(off) | (off <= _SAME * larger)).all())
 

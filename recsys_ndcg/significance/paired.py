@@ -1,32 +1,36 @@
-"""Pairs of models tested on the users who have a score in both."""
+"""Pairs of models compared on the users who have a score in both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Columns
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.by_order import by_signed_ranks, by_signs
-from recsys_ndcg.significance.by_resampling import by_resampling
-from recsys_ndcg.significance.by_t import by_t, critical_alone
-from recsys_ndcg.significance.differences import Compared, Moments
-from recsys_ndcg.significance.equivalence import within
-from recsys_ndcg.significance.judged import Judged, agreeing
-from recsys_ndcg.significance.testing import AGREEING, DRAWN, SIMULTANEOUS, Testing
+from recsys_ndcg.significance.differences import Moments, PairedScores
+from recsys_ndcg.significance.paired_tests import (
+    PValues,
+    critical_alone,
+    largest_t,
+    p_values,
+    share_beyond,
+)
+from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.arrays import Flags, Floats, Positions
 
 _POWER = 0.8
+_NEXT = float(np.nextafter(0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Tested(Columns):
+class PairResults(Columns):
     """What is known of the difference of each pair of models: arrays of shape (n_pairs,).
 
     Parameters
@@ -55,8 +59,6 @@ class Tested(Columns):
         that, and the larger of the two (Schuirmann 1987); NaN without a margin.
     """
 
-    __test__: ClassVar[bool] = False  # of pytest's
-
     users: Positions
     difference: Floats
     deviation: Floats
@@ -75,14 +77,14 @@ class Tested(Columns):
     p_equivalent: Floats
 
 
-def tested(
+def compare_pairs(
     values: Any,
     pairs: Any,
     how: Testing,
     *,
-    margin: float | None = None,  # noqa: PT028 - no test of pytest's
-    show: Callable[[float], None] | None = None,  # noqa: PT028
-) -> Tested:
+    margin: float | None = None,
+    show: Callable[[float], None] | None = None,
+) -> PairResults:
     """Test pairs of models on the users who have a score in both.
 
     Parameters
@@ -101,7 +103,7 @@ def tested(
 
     Returns
     -------
-    Tested
+    PairResults
         Of each pair. Under max-T and Bonferroni the intervals hold for all pairs at once, and
         leave out 0 where the corrected p is at most alpha; under the others each holds alone, and
         goes with the p that is not corrected. Tests of ranks and signs have the interval of t.
@@ -114,24 +116,23 @@ def tested(
     Examples
     --------
     >>> scores = np.array([[0.5, 0.25], [1.0, 0.75], [0.75, 0.25], [0.5, 0.0]])
-    >>> found = tested(scores, [(0, 1)], Testing())
+    >>> found = compare_pairs(scores, [(0, 1)], Testing())
     >>> found.difference.tolist(), found.p.round(4).tolist()
     ([0.375], [0.0138])
     """
-    compared = Compared.of(values, pairs)
-    moments = compared.moments()
-    judged = _of_live(_judged(compared, moments, how, show), moments)
-    unit = compared.exponent
+    scores = PairedScores.of(values, pairs)
+    moments = scores.moments()
+    judged = p_values(scores, moments, how, show)
+    unit = scores.exponent
     difference = np.ldexp(moments.mean, unit)
-    low, high = (np.ldexp(end, unit) for end in judged.interval(moments))
-    if how.test in AGREEING:
-        p = judged.corrected if how.correction in SIMULTANEOUS else judged.p
-        low, high = agreeing(low, high, difference, p <= how.alpha)
-    none = np.full(len(moments.users), np.nan)
-    not_worse, not_better = (
-        (none, none) if margin is None else within(compared, moments, how, margin)
-    )
-    return Tested(
+    low, high = (np.ldexp(end, unit) for end in _interval(judged, moments))
+    if how.kind.has_intervals:
+        p = judged.corrected if how.corrected_by.is_simultaneous else judged.p
+        low, high = leave_out_0(low, high, difference, p <= how.alpha)
+    not_worse = not_better = np.full(len(moments.users), np.nan)
+    if margin is not None:
+        not_worse, not_better = _within(scores, moments, how, margin)
+    return PairResults(
         users=moments.users,
         difference=difference,
         deviation=np.ldexp(moments.deviation, unit),
@@ -151,33 +152,61 @@ def tested(
     )
 
 
-tested.__test__ = False  # type: ignore[attr-defined]
+def _interval(judged: PValues, moments: Moments) -> tuple[Floats, Floats]:
+    """Return the lower and the upper ends: NaN where there is no test."""
+    with np.errstate(invalid="ignore"):
+        half = np.where(np.isinf(judged.critical), np.inf, judged.critical * moments.error)
+    half = np.where(np.isnan(judged.p), np.nan, half)
+    return moments.mean - half, moments.mean + half
 
 
-_BY_NAME: dict[str, Callable[[Compared, Moments, Testing], Judged]] = {
-    "t": by_t,
-    "wilcoxon": by_signed_ranks,
-    "sign": by_signs,
-}
+def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[Floats, Floats]:
+    """Return ends that leave out 0 where a difference is found, and nowhere else.
+
+    They do so by themselves, but for their last digits.
+
+    Examples
+    --------
+    >>> ends = np.array([-1e-17, 0.5]), np.array([2.0, 1.5]), np.array([1.0, 1.0])
+    >>> [end.tolist() for end in leave_out_0(*ends, np.array([True, True]))]
+    [[5e-324, 0.5], [2.0, 1.5]]
+    """
+    up, down = found & (mean > 0), found & (mean < 0)
+    low = np.where(up, np.maximum(low, _NEXT), np.where(found, low, np.minimum(low, 0.0)))
+    high = np.where(down, np.minimum(high, -_NEXT), np.where(found, high, np.maximum(high, 0.0)))
+    return low, high
 
 
-def _judged(
-    compared: Compared, moments: Moments, how: Testing, show: Callable[[float], None] | None
-) -> Judged:
-    if how.test in DRAWN:
-        return by_resampling(compared, moments, how, show)
-    return _BY_NAME[how.test](compared, moments, how)
+def _within(
+    scores: PairedScores, moments: Moments, how: Testing, margin: float
+) -> tuple[Floats, Floats]:
+    """Return corrected p-values of each pair's difference being -margin or less, margin or more.
 
+    By the paired t. All pairs in one direction are a family: a difference cannot be beyond the
+    margin in both. Under max-T a p is the chance that the largest absolute t of all pairs is at
+    least as large.
+    """
+    if not is_number(margin) or not margin > 0:
+        msg = f"margin must be a number above 0, such as 0.01, not {shown(margin)}."
+        raise InvalidInputError(msg)
+    limit = float(np.ldexp(margin, -scores.exponent))
+    correction = how.corrected_by
+    drawn = None if correction.function else largest_t(scores, moments, how)
+    freedom = np.maximum(moments.users - 1, 1)
 
-def _of_live(judged: Judged, moments: Moments) -> Judged:
-    """Return 1 where there is no difference, NaN where there are fewer than two users."""
-    few = moments.users < 2
-    p, corrected = (
-        np.where(few, np.nan, np.where(moments.live, one, 1.0))
-        for one in (judged.p, judged.corrected)
-    )
-    critical = np.where(few, np.nan, np.where(moments.live, judged.critical, 0.0))
-    return Judged(p, corrected, critical, np.where(moments.live, judged.direction, 0.0))
+    def corrected(apart: Floats) -> Floats:
+        t = student.statistic(apart, moments.error)
+        t = np.where((moments.error == 0) & (apart <= 0), -np.inf, t)
+        p = student.upper_tail(t, freedom)
+        if correction.function:
+            return correction.correct(p)
+        if drawn is None:  # one pair
+            return p
+        # both are bounds of the chance that the largest t in one direction is as large
+        largest = share_beyond(drawn, student.normal_scale(t, freedom))
+        return np.maximum(p, np.minimum(CORRECTIONS["bonferroni"].correct(p), largest))
+
+    return corrected(limit + moments.mean), corrected(limit - moments.mean)
 
 
 def _effect(moments: Moments) -> Floats:
@@ -186,18 +215,15 @@ def _effect(moments: Moments) -> Floats:
     return effect
 
 
-def _detectable(judged: Judged, moments: Moments, how: Testing) -> Floats:
-    """Return the differences whose noncentrality has the power, each distinct one solved once.
-
-    Corrections step by step find at least what Bonferroni's finds.
-    """
-    if how.test not in AGREEING:
+def _detectable(judged: PValues, moments: Moments, how: Testing) -> Floats:
+    """Return the differences whose noncentrality has the power, each distinct one solved once."""
+    if not how.kind.has_intervals:
         return np.full(len(judged.p), np.nan)
-    critical, level = judged.critical, how.alpha
-    if how.correction in {"holm", "bh"}:
-        critical = critical_alone(moments, replace(how, correction="bonferroni"))
-    if how.correction in {"holm", "bh", "bonferroni"}:
+    critical, level, correction = judged.critical, how.alpha, how.corrected_by
+    if correction.divides_detectable:
         level /= max(int((moments.users > 1).sum()), 1)
+        if not correction.divides_intervals:
+            critical = critical_alone(moments, how, divided=True)
     asked = np.stack([moments.users - 1, critical], axis=1)
     known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
     shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]

@@ -1,26 +1,165 @@
-"""How pairs of models are tested, as one value."""
+"""How pairs of models are tested: which tests and corrections there are, and one choice of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from recsys_ndcg.errors import InvalidInputError, is_number, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recsys_ndcg.arrays import Floats
 
 MOST_DRAWS = 10_000_000
-_CLOSEST = 1e-12  # to 0 and 1: below, 1 - alpha has fewer than four digits of alpha
-TESTS = ("t", "randomisation", "bootstrap", "wilcoxon", "sign")
-CORRECTIONS = ("max-T", "holm", "bonferroni", "bh", "none")
-#: Those whose intervals hold for all pairs at once, and agree with the corrected p.
-SIMULTANEOUS = ("max-T", "bonferroni")
 
-#: Those that have intervals of their own; the others look at ranks or signs, and have that of t.
-AGREEING = ("t", "randomisation", "bootstrap")
 
-#: Those that draw signs or users, which takes its time.
-DRAWN = ("randomisation", "bootstrap")
+@dataclass(frozen=True)
+class KindOfTest:
+    """One test of paired differences.
+
+    Parameters
+    ----------
+    in_words : str
+        As a verdict names it.
+    has_intervals : bool
+        Whether it has intervals of its own, and max-T; the others look at ranks or signs, and have
+        the interval of t.
+    is_drawn : bool
+        Whether it draws signs or users, which takes its time.
+    """
+
+    in_words: str
+    has_intervals: bool = True
+    is_drawn: bool = False
+
+
+#: By their names; `paired_tests` has a function for each.
+TESTS = {
+    "t": KindOfTest("paired t test"),
+    "randomisation": KindOfTest("paired randomisation test", is_drawn=True),
+    "bootstrap": KindOfTest("paired bootstrap test", is_drawn=True),
+    "wilcoxon": KindOfTest("Wilcoxon signed-rank test", has_intervals=False),
+    "sign": KindOfTest("sign test", has_intervals=False),
+}
+
+
+def bonferroni(p: Floats) -> Floats:
+    """Return p-values times their number.
+
+    References
+    ----------
+    Dunn (1961), doi:10.1080/01621459.1961.10482090
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bonferroni(np.array([0.25, 0.75]))
+    array([0.5, 1. ])
+    """
+    return (p * len(p)).clip(max=1.0)
+
+
+def holm(p: Floats) -> Floats:
+    """Return p-values times the number of those that are not smaller, none below a smaller one's.
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6(2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm(np.array([0.5, 0.125, 0.25]))
+    array([0.5  , 0.375, 0.5  ])
+    """
+    order = p.argsort(kind="stable")
+    corrected = p.copy()
+    corrected[order] = [*accumulate(p[order] * range(len(p), 0, -1), max)]
+    return corrected.clip(max=1.0)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """Return the false discovery rates at which each hypothesis would be rejected.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), doi:10.1111/j.2517-6161.1995.tb02031.x
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> benjamini_hochberg(np.array([0.5, 0.125, 0.25]))
+    array([0.5  , 0.375, 0.375])
+    """
+    from scipy.stats import false_discovery_control  # noqa: PLC0415 - scipy is slow to import
+
+    rates: Floats = false_discovery_control(p)
+    return rates
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One correction of p-values for testing many pairs.
+
+    Parameters
+    ----------
+    in_words : str
+        As a verdict names it.
+    function : callable, optional
+        Corrects the p-values of a family; None of max-T, which needs more than these.
+    divides_smallest, divides_intervals, divides_detectable : bool
+        Whether the level is divided by the number of pairs: for the smallest p of all; for
+        intervals, which then hold for all pairs at once; for the detectable difference. A
+        correction step by step finds at least what Bonferroni's finds.
+    """
+
+    in_words: str
+    function: Callable[[Floats], Floats] | None
+    divides_smallest: bool = False
+    divides_intervals: bool = False
+    divides_detectable: bool = False
+
+    @property
+    def is_simultaneous(self) -> bool:
+        """Whether intervals hold for all pairs at once, and agree with the corrected p."""
+        return self.divides_intervals or self.function is None
+
+    def correct(self, p: Floats) -> Floats:
+        """Return corrected p-values. A NaN is no test: it stays NaN, and is not counted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> CORRECTIONS["bonferroni"].correct(np.array([0.25, np.nan, 0.75]))
+        array([0.5, nan, 1. ])
+        """
+        import numpy as np  # noqa: PLC0415 - the command line names corrections without it
+
+        assert self.function is not None  # noqa: S101 - max-T is computed where the draws are
+        tested, corrected = ~np.isnan(p), p.copy()
+        if tested.any():
+            corrected[tested] = self.function(p[tested])
+        return corrected
+
+
+#: By their names.
+CORRECTIONS = {
+    "max-T": Correction("max-T", None),
+    "holm": Correction("Holm", holm, divides_smallest=True, divides_detectable=True),
+    "bonferroni": Correction(
+        "Bonferroni",
+        bonferroni,
+        divides_smallest=True,
+        divides_intervals=True,
+        divides_detectable=True,
+    ),
+    "bh": Correction("Benjamini–Hochberg", benjamini_hochberg, divides_detectable=True),
+    "none": Correction("uncorrected", lambda p: p.copy()),
+}
 
 
 @dataclass(frozen=True)
@@ -68,20 +207,31 @@ class Testing:
     def of(cls, test: str, correction: str | None, **choices: Any) -> Testing:
         """Return the same, with max-T by default where the test has it, and else Holm."""
         if correction is None:
-            correction = "max-T" if test in AGREEING else "holm"
+            check_choice("test", test, TESTS)
+            correction = "max-T" if TESTS[test].has_intervals else "holm"
         return cls(test, correction, **choices)
 
     def __post_init__(self) -> None:
         """Refuse what is no way of testing."""
         check_choice("test", self.test, TESTS)
         check_choice("correction", self.correction, CORRECTIONS)
-        if self.test not in AGREEING and self.correction == "max-T":
-            others = ", ".join(repr(one) for one in CORRECTIONS if one != "max-T")
-            msg = f"test={self.test!r} has no correction 'max-T'; it has {others}."
+        if not self.kind.has_intervals and self.corrected_by.function is None:
+            others = ", ".join(repr(name) for name, one in CORRECTIONS.items() if one.function)
+            msg = f"test={self.test!r} has no correction {self.correction!r}; it has {others}."
             raise InvalidInputError(msg)
         check_level("alpha", self.alpha, such_as=0.05)
         check_whole("draws", self.draws, 1, MOST_DRAWS)
         check_whole("seed", self.seed, 0)
+
+    @property
+    def kind(self) -> KindOfTest:
+        """What is known of the test."""
+        return TESTS[self.test]
+
+    @property
+    def corrected_by(self) -> Correction:
+        """What is known of the correction."""
+        return CORRECTIONS[self.correction]
 
     def check_pairs(self, n_pairs: int) -> None:
         """Refuse so few draws that no difference of so many pairs could be found, however large.
@@ -91,9 +241,8 @@ class Testing:
         InvalidInputError
             They are; with how many would do.
         """
-        drawn = self.test in DRAWN
-        drawn |= self.correction == "max-T" and n_pairs > 1
-        family = n_pairs if self.correction in {"holm", "bonferroni"} else 1
+        drawn = self.kind.is_drawn or (self.corrected_by.function is None and n_pairs > 1)
+        family = n_pairs if self.corrected_by.divides_smallest else 1
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1
             msg = (
@@ -102,38 +251,3 @@ class Testing:
                 "correction='max-T'."
             )
             raise InvalidInputError(msg)
-
-
-def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Refuse what is none of the words."""
-    if not isinstance(value, str) or value not in allowed:
-        known = ", ".join(repr(one) for one in allowed)
-        hint = nearest(str(value), allowed)
-        close = f" {hint}" if hint.startswith("Did") else ""
-        msg = f"{name} must be one of {known}, not {shown(value)}.{close}"
-        raise InvalidInputError(msg)
-
-
-def check_level(name: str, value: object, *, such_as: float) -> None:
-    """Refuse what is no number between 0 and 1, or lies within 1e-12 of either."""
-    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        msg = f"{name} must be between 0 and 1, such as {such_as}, not {shown(value)}."
-        raise InvalidInputError(msg)
-    if not _CLOSEST <= value <= 1 - _CLOSEST:  # type: ignore[operator]
-        msg = (
-            f"{name} must be at least {_CLOSEST} away from 0 and 1, such as {such_as}, not "
-            f"{shown(value)}: nothing closer can be computed exactly."
-        )
-        raise InvalidInputError(msg)
-
-
-def check_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
-    """Refuse what is no whole number of at least this many, and at most that many."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Integral)
-        or not least <= int(value) <= most
-    ):
-        among = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-        msg = f"{name} must be a whole number {among}, not {shown(value)}."
-        raise InvalidInputError(msg)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from recsys_ndcg.arrays import Flags
-    from recsys_ndcg.input.labels import Labels
+    from recsys_ndcg.input.rows import Rows
     from recsys_ndcg.surprise.catalogue.candidates import Candidates
 
     Split = tuple[Any, list[Any]]
@@ -83,9 +83,9 @@ def warn_of_leaks(leaks: Sequence[Leak]) -> None:
     warn(msg)
 
 
-def warn_of_seen_labels(candidates: Candidates, labels: Labels) -> None:
+def warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     """Warn of test items that their user has rated in training."""
-    users, items = labels.user.tolist(), labels.item.tolist()
+    users, items = (labels.columns[name].tolist() for name in ("user", "item"))
     inner = candidates.inner_users(users), candidates.inner_items(items)
     seen = candidates.ratings.hold(*inner, candidates.n_items)
     leak = Leak.of(seen, users, items)

@@ -19,7 +19,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.cli import application
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.rendering import terminal
+from recsys_ndcg.reconciliation.document import reconciliation_document
+from recsys_ndcg.rendering.terminal import print_document
+from recsys_ndcg.report.document import explanation_document, report_document
 from tests.commands import COMMANDS, refusal, run
 
 if TYPE_CHECKING:
@@ -146,10 +148,11 @@ def test_nothing_is_cut_where_a_terminal_is_narrow(path: Path, width: int) -> No
     """Columns stand in blocks below each other, and long rows as paragraphs."""
     report = rn.evaluate(path, metrics=["ndcg", "precision", "recall", "rmse"], threshold=4)
     screen = Console(file=io.StringIO(), width=width, soft_wrap=True, markup=False)
-    screen.print(terminal.summary(report))
+    print_document(report_document(report), screen, quiet=True)
     rows = rn.reconcile(path, "precision@10", threshold=4)
-    screen.print(terminal.reconciled(rows, None))
-    screen.print(terminal.Grid(terminal.explained(report.explain("ann")), left=2))
+    print_document(reconciliation_document(rows, None, []), screen, quiet=True)
+    explained = explanation_document(report.explain("ann"), report.signature("ndcg@10"))
+    print_document(explained, screen, quiet=True)
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
@@ -166,9 +169,10 @@ def test_a_name_that_is_wider_than_a_terminal_is_folded(path: Path) -> None:
     """To its last letter."""
     item = "i" * 70
     path.write_text(HEADING + f"ann,{item},2,5\nann,b,1,2\n")
-    table = terminal.explained(rn.evaluate(path).explain("ann"))
+    report = rn.evaluate(path)
+    document = explanation_document(report.explain("ann"), report.signature("ndcg@10"))
     screen = Console(file=io.StringIO(), width=40, soft_wrap=True, markup=False)
-    screen.print(terminal.Grid(table, left=2))
+    print_document(document, screen, quiet=True)
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("i") > 70
     assert "…" not in text

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.averaging import averaged, beside
-from recsys_ndcg.comparison.contender import Contender
-from recsys_ndcg.comparison.parameters import parameters_of
+from recsys_ndcg.comparison.contender import Contender, parameters_of
+from recsys_ndcg.comparison.over_runs import averaged, beside
 from tests.comparison.models import models
 from tests.refusal import refused
 

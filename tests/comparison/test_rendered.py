@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.table import number, signed
+from recsys_ndcg.rendering.wording import number, signed
 from tests.comparison.models import models
 from tests.refusal import refused
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.contents import content_of
+from recsys_ndcg.files.contents import content_of
 from recsys_ndcg.input.ratings import read_ratings
 from tests.input.tables import check
 

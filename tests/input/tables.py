@@ -10,12 +10,12 @@ import pandas as pd
 from recsys_ndcg.errors import RecsysNdcgError
 from recsys_ndcg.input.files import ORDER, careful_table, read_file
 from recsys_ndcg.input.ids import Coded
-from recsys_ndcg.input.text import typed
+from recsys_ndcg.input.text.plain import plain_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
     from recsys_ndcg.input.text.form import TextFormat
 
 
@@ -40,7 +40,7 @@ def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> 
     except RecsysNdcgError as error:
         slow = str(error)
     try:
-        fast = typed.typed_table(content, how, columns, ORDER)
+        fast = plain_table(content, how, columns, ORDER)
     except RecsysNdcgError as error:
         fast = None
         same = str(error) == slow

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import fields, marshalled
+from recsys_ndcg.input import marshalled, tuples
 from recsys_ndcg.input.ids import coded, encode
 from recsys_ndcg.input.rows import floats
 from recsys_ndcg.input.tuples import read_tuples
@@ -98,7 +98,7 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
     """Also where whole numbers, or short texts, give way to others."""
 
     def read() -> Any:
-        reader = fields.IdReader("user", len(values))
+        reader = tuples.IdReader("user", len(values))
         for start in range(0, len(values), 3):
             reader.take(values[start : start + 3], start)
         return encode(reader.ids, "user")
@@ -121,7 +121,7 @@ def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
         except Exception as error:  # noqa: BLE001 - of what no column is made of
             return type(error)
 
-    read = looked_at(lambda: fields.read_numbers(values, "true"))
+    read = looked_at(lambda: tuples.read_numbers(values, "true"))
     assert read == looked_at(lambda: floats(values, "true"))
 
 
@@ -205,7 +205,7 @@ def test_details_are_looked_at_wherever_they_stand(details: Any) -> None:
     """One impossible prediction behind many others."""
     rows = [Prediction(f"u{at}", "i", 4.0, 3.0, {"was_impossible": False}) for at in range(9)]
     rows[7] = rows[7]._replace(details=details)
-    flags = read_tuples(rows).impossible
+    flags = read_tuples(rows).columns.get("impossible")
     assert (flags is None) == (not details)
     if flags is not None:
         assert flags.tolist() == [at == 7 for at in range(9)]

@@ -18,9 +18,9 @@ import pytest
 from pyarrow import ipc
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import bounds
-from recsys_ndcg.input.arrow.feather import FeatherColumns
-from recsys_ndcg.input.contents import content_of
+from recsys_ndcg.files import contents
+from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.input.arrow.files import FeatherColumns
 from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 
@@ -102,7 +102,7 @@ def test_what_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many bytes as no table of this size has."""
-    monkeypatch.setattr(bounds, "BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
     packed = PACKED[suffix](CSV + b"1,1,1,1\n" * (1 << 22))
     with refused(r"it unpacked to [\d,]+ bytes after [\d,]+ of its own.* unpack it yourself"):
         rn.evaluate(written(tmp_path, packed, f"p.csv{suffix}"))
@@ -113,8 +113,8 @@ def test_what_unpacks_to_very_much_is_refused_wherever_it_begins(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What came before, and unpacked to little, allows nothing to it; and little of it is kept."""
-    monkeypatch.setattr(bounds, "BYTES_ANYWAY", 1 << 21)
-    monkeypatch.setattr(bounds, "BYTES_PER_BYTE", 16)
+    monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(contents, "BYTES_PER_BYTE", 16)
     tame = np.random.default_rng(3).bytes(1 << 22)
     path = written(tmp_path, PACKED[suffix](tame + b"x" * (1 << 26)), f"p.csv{suffix}")
     with refused("it unpacked to") as caught:
@@ -224,7 +224,7 @@ def test_a_feather_file_of_very_much_is_refused_before_it_is_unpacked(
         file.write_table(rows)
     with refused("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
         rn.evaluate(tmp_path / "p.arrow")
-    monkeypatch.setattr(bounds, "BYTES_ANYWAY", 1 << 21)
+    monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
     table = pa.table({"user": ["x" * (1 << 24)]})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_file(tmp_path / "p.feather", table.schema, options=options) as file:

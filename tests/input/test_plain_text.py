@@ -12,12 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import ratings
-from recsys_ndcg.input.contents import Content
 from recsys_ndcg.input.files import ORDER
-from recsys_ndcg.input.text import typed
+from recsys_ndcg.input.text import plain
 from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.input.text.plain import UnusualError
 from tests.input.tables import check, texts
 from tests.refusal import refused
 
@@ -95,27 +94,19 @@ def files(draw: Callable[[Any], Any]) -> tuple[bytes, TextFormat, dict[str, str]
 
 TRUSTED = pytest.mark.skipif(
     int(pa.__version__.partition(".")[0]) < 21,
-    reason="an older pyarrow ends the process over a line of a million fields: pandas reads",
+    reason="an older pyarrow ends the process over a line of a million fields",
 )
-
-
-@pytest.fixture(params=["pyarrow", "pandas"])
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Read with each library."""
-    if request.param == "pandas":
-        monkeypatch.setattr(typed, "reads_text", lambda: False)
-    return str(request.param)
 
 
 @settings(
     max_examples=300,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(file=files())
-def test_a_fast_reading_is_the_careful_one(reader: str, file: Any) -> None:
+def test_a_fast_reading_is_the_careful_one(file: Any) -> None:
     """Of any text; what is out of the ordinary, the fast readers leave alone."""
     data, how, columns = file
-    check(Content(reader, ".csv", data), how, columns)
+    check(Content("p.csv", ".csv", data), how, columns)
 
 
 PLAIN = "user,item,estimated,true\n1,a,2.5,4\n1,b,-0.5,\n2,a,1e-3,NaN\n"
@@ -135,9 +126,6 @@ ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
     "no heading": (PLAIN.partition("\n")[2], {"heading": False}),
     "more columns": ("when," + PLAIN.replace("\n", "\nnow,", 3), {}),
     "unlabelled": (PLAIN.replace("NaN", "None"), {}),
-}
-#: What pyarrow alone reads fast.
-LESS_ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
     "in quotes": ('"user","item","estimated","true"\n"u","a\n1",2.5,4\n"u","b,c",1,""\n', {}),
     "decimal comma": ("user;item;estimated;true\n1;a;2,5;4\n1;b;-0,5;\n", {"decimal": ","}),
     "blank lines": (PLAIN.replace("\n", "\n\n"), {}),
@@ -170,44 +158,37 @@ def written(text: str, how: TextFormat) -> Content:
     return Content("p.csv", ".csv", text.encode(how.encoding or "utf-8"))
 
 
-@pytest.mark.parametrize("kind", ORDINARY)
-def test_what_is_in_order_is_read_fast(reader: str, kind: str) -> None:
-    """By either library, and as the careful reader does."""
-    text, options = ORDINARY[kind]
-    how = TextFormat(**options)
-    assert check(written(text, how), how, None), reader
-
-
 @TRUSTED
-@pytest.mark.parametrize("kind", LESS_ORDINARY)
-def test_pyarrow_reads_more_of_it_fast(kind: str) -> None:
-    """Fields in quotes, such as R writes, and numbers of other countries."""
-    text, options = LESS_ORDINARY[kind]
+@pytest.mark.parametrize("kind", ORDINARY)
+def test_what_is_in_order_is_read_fast(kind: str) -> None:
+    """As the careful reader does: fields in quotes, and numbers of other countries, too."""
+    text, options = ORDINARY[kind]
     how = TextFormat(**options)
     assert check(written(text, how), how, None)
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_what_is_not_is_left_to_the_careful_reader(reader: str, kind: str) -> None:
+def test_what_is_not_is_left_to_the_careful_reader(kind: str) -> None:
     """Also where a library would make something of it."""
     text, how = PLAIN.replace(*ODD[kind]), TextFormat()
     assert text != PLAIN
-    assert typed.typed_table(written(text, how), how, None, ORDER) is None, reader
+    assert plain.plain_table(written(text, how), how, None, ORDER) is None
 
 
 NO_PLAIN_NUMBERS = ("007", "-07", "+7", "-0", " 7", "0x1F", "18446744073709551616", "x")
 
 
+@TRUSTED
 @pytest.mark.parametrize(
     "last",
     ["7", "-7", "1" * 19, "-9223372036854775808", "18446744073709551615", *NO_PLAIN_NUMBERS],
 )
-def test_ids_are_numbers_if_the_last_one_is_written_plainly(reader: str, last: str) -> None:
+def test_ids_are_numbers_if_the_last_one_is_written_plainly(last: str) -> None:
     """Of many, in several blocks: one that is not makes text of all."""
     ids = [*map(str, range(100_000, 300_000)), last]
     text = "user,item,estimated\n" + "".join(f"{one},{one},1.5\n" for one in ids)
-    table = typed.typed_table(written(text, TextFormat()), TextFormat(), None, ORDER)
-    assert table is not None, reader
+    table = plain.plain_table(written(text, TextFormat()), TextFormat(), None, ORDER)
+    assert table is not None
     user: Any = table["user"]
     if isinstance(user, np.ndarray):
         assert user.dtype == (np.uint64 if len(last) == 20 and last[0] != "-" else np.int64)
@@ -217,11 +198,12 @@ def test_ids_are_numbers_if_the_last_one_is_written_plainly(reader: str, last: s
         assert texts(user) == ids
 
 
+@TRUSTED
 def test_hexadecimal_ids_that_are_as_long_as_their_numbers_stay_text() -> None:
     """One digit less here, one more there: by the length alone they would be plain."""
     for one in ("0xFFFFFFFF", "0XDE0B6B3A763FFFF"):
         text, how = f"user,item,estimated\n{one},1,1\n7,1,1\n", TextFormat()
-        table: Any = typed.typed_table(written(text, how), how, None, ORDER)
+        table: Any = plain.plain_table(written(text, how), how, None, ORDER)
         assert texts(table["user"]) == [one, "7"]
 
 
@@ -247,10 +229,10 @@ def test_the_line_of_a_fault_is_told_however_late_it_comes(tmp_path: Path) -> No
         rn.evaluate(path)
 
 
-def test_both_libraries_give_the_same_report(
+def test_the_report_is_the_same_without_pyarrow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the careful reader, too."""
+    """Of a file, and of the table in it."""
     draw = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -262,17 +244,12 @@ def test_both_libraries_give_the_same_report(
     )
     frame.to_csv(tmp_path / "p.csv", index=False)
     reports = [rn.evaluate(tmp_path / "p.csv", threshold=4)]
-    monkeypatch.setattr(typed, "reads_text", lambda: False)
-    reports.append(rn.evaluate(tmp_path / "p.csv", threshold=4))
-    monkeypatch.setattr(typed, "pandas_columns", _unusual)
+    monkeypatch.setattr(plain, "reads_text", lambda: False)
     reports += [rn.evaluate(tmp_path / "p.csv", threshold=4), rn.evaluate(frame, threshold=4)]
     assert all(one.to_dict() == reports[0].to_dict() for one in reports)
 
 
-def _unusual(*_: Any) -> None:
-    raise UnusualError
-
-
+@TRUSTED
 @pytest.mark.parametrize("separator", ["::", ",", "\t"])
 @pytest.mark.parametrize("heading", ["", "user,item,rating,when\n"])
 @pytest.mark.parametrize("ids", [("7", "31"), ("ann", "0042")])

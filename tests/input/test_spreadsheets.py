@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.spreadsheets import guarded, unguarded
-from recsys_ndcg.rendering.per_user import per_user_csv
+from recsys_ndcg.input.text.form import guarded, unguarded
+from recsys_ndcg.rendering.exports import per_user_csv
 from tests.input.tables import table_in
 
 if TYPE_CHECKING:

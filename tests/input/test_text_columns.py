@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import read, read_results
 from recsys_ndcg.input.arrow import text
 from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.dispatch import read, read_results
 from recsys_ndcg.input.ids import Coded
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
 USES = [
     f"recsys_ndcg.{one}.coded_text"
-    for one in ("input.frames", "input.rows", "input.arrow.columns", "lists.assembly")
+    for one in ("input.frames", "input.rows", "input.arrow.files", "lists.assembly")
 ]
 
 
@@ -169,8 +169,10 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         except (rn.InvalidInputError, *OF_LIBRARIES) as error:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
-            names = [*lists.by_user, *lists.by_row, *lists.by_label, "offsets", "item_ids"]
+            names = [*lists.by_user, "offsets", "unlisted_offsets", "item_ids"]
             arrays = {name: getattr(lists, name) for name in names}
+            arrays |= lists.columns
+            arrays |= {f"unlisted {name}": one for name, one in lists.unlisted.items()}
             found = {
                 name: None if one is None else (one.dtype, [*map(repr, one.tolist())])
                 for name, one in arrays.items()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.metrics.linear import Linear
+from recsys_ndcg.metrics.metric import Linear
 from tests.refusal import refused
 
 METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judged", "rbp"]

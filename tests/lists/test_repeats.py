@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.lists.pairs import by_key
+from recsys_ndcg.lists.grouping import by_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NUMBERS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 4.0, 1e16])

@@ -23,7 +23,7 @@ from recsys_ndcg.rendering.plots import (
     trade_off,
     users_against_chance,
 )
-from recsys_ndcg.rendering.plots.wording import label, labels
+from recsys_ndcg.rendering.wording import label, labels
 from tests.rendering.drawings import drawn, layers
 
 if TYPE_CHECKING:

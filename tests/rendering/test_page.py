@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.page.users import MOST
+from recsys_ndcg.report.page import MOST
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 

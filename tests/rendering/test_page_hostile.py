@@ -10,7 +10,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.page.assembling import data_of
-from recsys_ndcg.rendering.page.names import LONGEST, shortened, told
+from recsys_ndcg.rendering.wording import LONGEST, cut, with_cut_names
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 
@@ -58,10 +58,10 @@ def test_pages_of_any_names_are_alike() -> None:
     for name in HOSTILE:
         page = harmless(compared(name).to_html())
         assert shape(page) == shape(harmless(usual.to_html()))
-        assert " ".join(told(name).split()) in page.text
-        assert "49" not in told(name)
+        assert " ".join(cut(name).split()) in page.text
+        assert "49" not in cut(name)
         lists = next(one for one in page.data if "users" in one)
-        assert told(name) in lists["names"]
+        assert cut(name) in lists["names"]
         assert len(page.named("title")) == 1
 
 
@@ -73,9 +73,9 @@ def shape(page: Parsed) -> list[str]:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_stays_short(name: str) -> None:
     """And shows what cannot be seen."""
-    assert len(told(name)) <= LONGEST
-    assert told(name).isprintable()
-    sentence = shortened(f"{visible(name)} is better than {visible(name)}.", [name])
+    assert len(cut(name)) <= LONGEST
+    assert cut(name).isprintable()
+    sentence = with_cut_names(f"{visible(name)} is better than {visible(name)}.", [name])
     assert len(sentence) < 2 * LONGEST + 20
 
 
@@ -111,6 +111,6 @@ def test_names_from_right_to_left_turn_nothing_around() -> None:
     name = "\u05de\u05d5\u05d3\u05dc 1"
     sentence = f"{name} is better than SVD, and {name} alone."
     marked = f"\u2068{name}\u2069"
-    assert shortened(sentence, [name, "SVD"]) == sentence.replace(name, marked)
-    assert shortened(sentence, [name, "SVD"], isolate=False) == sentence
-    assert shortened("SVD and KNN", ["SVD", "KNN"]) == "SVD and KNN"
+    assert with_cut_names(sentence, [name, "SVD"]) == sentence.replace(name, marked)
+    assert with_cut_names(sentence, [name, "SVD"], isolate=False) == sentence
+    assert with_cut_names("SVD and KNN", ["SVD", "KNN"]) == "SVD and KNN"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.page import assembling, runtime
+from recsys_ndcg.rendering.page import assembling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,20 +29,20 @@ def _made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "kept"))
     monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
-    runtime.runtime.cache_clear()
+    assembling.runtime.cache_clear()
     yield found
-    runtime.runtime.cache_clear()
+    assembling.runtime.cache_clear()
 
 
 def again() -> str:
     """Return it as another process would."""
-    runtime.runtime.cache_clear()
-    return runtime.runtime()
+    assembling.runtime.cache_clear()
+    return assembling.runtime()
 
 
 def test_it_is_made_once_and_kept(made: list[str], tmp_path: Path) -> None:
     """In the folder for caches, under its version; it neither ends a script nor has odd lines."""
-    first = runtime.runtime()
+    first = assembling.runtime()
     assert again() == first
     assert len(made) == 1
     assert "</script" not in first
@@ -56,7 +56,7 @@ def test_it_is_made_once_and_kept(made: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", [0, 30, -1, -70])
 def test_what_was_damaged_is_made_again(made: list[str], tmp_path: Path, place: int) -> None:
     """A bit of it, or its end."""
-    runtime.runtime()
+    assembling.runtime()
     (kept,) = (tmp_path / "kept" / "recsys-ndcg").iterdir()
     whole = kept.read_bytes()
     damaged = bytearray(whole)
@@ -75,12 +75,12 @@ def test_where_nothing_can_be_kept_nothing_is(
 ) -> None:
     """The folder is a file, or there is no home."""
     (tmp_path / "kept").write_text("no folder")
-    assert runtime.runtime()
+    assert assembling.runtime()
     again()
     assert len(made) == 2
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("pathlib.Path.home", lambda: (_ for _ in ()).throw(RuntimeError("none")))
-    assert runtime.caches() is None
+    assert assembling.caches() is None
     again()
     assert len(made) == 3
 
@@ -99,8 +99,8 @@ def test_an_extra_that_is_missing_is_named(library: str, monkeypatch: pytest.Mon
 
 def test_the_real_one_is_about_a_megabyte() -> None:
     """And ends with what a page takes of it."""
-    runtime.runtime.cache_clear()
-    script = runtime.runtime()
+    assembling.runtime.cache_clear()
+    script = assembling.runtime()
     assert "window.recsysDraw" in script[-100:]
     assert len(script.encode()) < 1_100_000
     assert "\r" not in script

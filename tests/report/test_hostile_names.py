@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.page.names import told
+from recsys_ndcg.rendering.wording import cut
 from recsys_ndcg.report.report import Report
 from tests.refusal import refused
 from tests.rendering.parsed import harmless
@@ -52,7 +52,7 @@ def named(model: str, metric: str = "ndcg@2") -> Report:
         summary = property(lambda _: report.summary.set_axis([metric]))
 
         def signature(self, _: Any) -> Any:
-            return type("Signed", (), {"text": metric})
+            return type("Signed", (), {"text": metric, "short": metric})
 
     return Renamed(report.audited, made)
 
@@ -88,7 +88,7 @@ def check(name: str) -> None:
     assert markdown.count(seen) >= 2 + bool(seen)  # the heading, the cell, the signature
     assert any(one.startswith(f"{seen} is as good or better in ".strip()) for one in markdown)
     page = harmless(report.to_html())
-    assert [" ".join(one.split()) for one in page.texts].count(told(seen)) >= 3 * bool(seen)
+    assert [" ".join(one.split()) for one in page.texts].count(cut(seen)) >= 3 * bool(seen)
     table = report.to_latex().split("\\toprule")[1]
     head, row = (
         [read_latex(cell) for cell in re.split(r"(?<!\\)&", line.removesuffix(r" \\"))]

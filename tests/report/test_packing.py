@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.per_user import per_user_file
+from recsys_ndcg.rendering.exports import per_user_file
 from recsys_ndcg.report.packing import pack, unpack
 from tests.refusal import refused
 

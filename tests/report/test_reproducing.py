@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.page.reproducing import comparing
-from recsys_ndcg.report.page.reproducing import evaluating
+from recsys_ndcg.comparison.page import comparison_code
+from recsys_ndcg.report.page import evaluation_code
 from tests.comparison.models import models
 
 ROWS = models(users=12)["good"]
@@ -32,7 +32,7 @@ def test_the_lines_give_the_same_signatures(how: dict[str, Any]) -> None:
     """Of every metric; where their conventions differ, in several calls."""
     report = rn.evaluate(ROWS, **how)
     found: dict[str, Any] = {}
-    lines = evaluating(report.signatures.values())
+    lines = evaluation_code(report.signatures.values())
     for line in lines.splitlines():
         names: dict[str, Any] = {"data": ROWS, "rn": rn}
         exec(line, names)  # noqa: S102 - our own
@@ -51,7 +51,7 @@ def test_a_function_of_somebodys_own_is_named() -> None:
     for gain, said in ((cubed, "cubed"), (lambda true: true, "...")):
         report = rn.evaluate(ROWS, convention=rn.Convention(gain=gain))
         line = f"(data, metrics=['ndcg@10'], convention=rn.Convention(gain={said}))"
-        assert line in evaluating(report.signatures.values())
+        assert line in evaluation_code(report.signatures.values())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_lines_give_the_same_comparison(how: dict[str, Any]) -> None:
         names: dict[str, Any] = {
             f"predictions_{place}": rows for place, rows in enumerate(data.values(), 1)
         }
-        exec(comparing(wanted.field), names)  # noqa: S102 - our own
+        exec(comparison_code(wanted.field), names)  # noqa: S102 - our own
     assert names["comparison"].to_dict() == wanted.to_dict()
 
 
@@ -81,6 +81,6 @@ def test_of_many_models_the_first_are_named() -> None:
     """The line stays one."""
     noise: Any = {f"m{place}": 1.0 + place for place in range(9)}
     data = models(users=12, seed=0, **noise)
-    lines = comparing(rn.compare(data).field)
+    lines = comparison_code(rn.compare(data).field)
     assert "'m5': predictions_6, ...}" in lines
     assert "m6" not in lines

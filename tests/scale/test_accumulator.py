@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
-from recsys_ndcg.scale.seen import MOST, Seen
+from recsys_ndcg.scale.accumulator import MOST, SeenUsers
 from tests import drawn
 from tests.refusal import refused
 from tests.scale.alike import check_alike
@@ -540,12 +540,12 @@ hashes = st.lists(st.integers(0, 2**64 - 1), unique=True, max_size=60)
 @given(parts=st.lists(hashes, min_size=1, max_size=8), most=st.sampled_from([4, 16, None]))
 def test_some_of_many_are_remembered(parts: list[list[int]], most: int | None) -> None:
     """Never one that did not come; all of few; of many those that end alike."""
-    whole, halves = set[int](), [Seen(most=most), Seen(most=most)]
+    whole, halves = set[int](), [SeenUsers(most=most), SeenUsers(most=most)]
     for place, part in enumerate(parts):
         new = np.array(sorted(set(part) - whole), dtype=np.uint64)
         whole |= set(part)
         halves[place % 2] = halves[place % 2].with_all(new)
-    both = halves[0] | halves[1]
+    both = halves[0] + halves[1]
     kept = {int(one) for run in both.runs for one in run}
     assert kept == {one for one in whole if one % 2**both.zeros == 0}
     assert most is None or len(kept) <= most

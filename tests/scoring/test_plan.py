@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_facts_of_parts_merge_to_those_of_the_whole(data: Drawn, cut: int) -> No
     ]
     whole = facts_for(lists, plan.measurements)
     for order in (parts, parts[::-1]):
-        merged = Facts.merged_from(order)
+        merged = reduce(add, order)
         # NaN, the bound of no grades, is not equal to itself
         assert repr(merged) == repr(replace(whole, first_ties=merged.first_ties))
         assert merged.first_ties == whole.first_ties
@@ -111,9 +112,9 @@ def test_parts_that_were_read_otherwise_do_not_merge() -> None:
     one = Facts.of(rn.RankedLists.from_tuples(ROWS))
     other = Facts.of(rn.RankedLists.from_tuples([(1, 2, 3.0, 4.0), (1, 3, 3.0, 5.0)]))
     with refused("users of type text and number"):
-        Facts.merged_from([one, other])
+        one + other
     with refused("differ in protocol"):
-        Facts.merged_from([one, replace(one, protocol="catalogue")])
+        one + replace(one, protocol="catalogue")
 
 
 def test_a_partition_is_measured_by_a_plan_that_was_settled_without_it() -> None:
@@ -129,7 +130,7 @@ def test_a_partition_is_measured_by_a_plan_that_was_settled_without_it() -> None
     )
     parts = [rn.RankedLists.from_frame(part) for _, part in frame.groupby(frame["user"] % 3)]
     plan = Plan.of(["ndcg", "recall", "ap"], k=3)
-    facts = Facts.merged_from(facts_for(part, plan.measurements) for part in parts)
+    facts = reduce(add, (facts_for(part, plan.measurements) for part in parts))
     settled = pickle.loads(pickle.dumps(plan.settled(facts)))  # noqa: S301 - our own
     assert settled.threshold == 1.0
     scores = [measure(part, settled.measurements) for part in parts]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.summary import intervals
+from recsys_ndcg.report.tables import intervals
 from recsys_ndcg.scoring import Plan, Scores, Totals, facts_for, measure
 from tests.refusal import refused
 
@@ -173,9 +173,9 @@ def test_scores_are_cut_and_joined() -> None:
     assert again.counts.ratings.tolist() == [2, 2, 2, 2]
     _same(Totals.of(scores.take([1, 2])).mean, np.nanmean(scores.per_user[1:3], axis=0))
     with refused("different measurements cannot be joined"):
-        Scores.concat([scores, scores.columns(slice(0, 2))])
+        Scores.concat([scores, scores.select(slice(0, 2))])
     with refused("different measurements cannot be added"):
-        Totals.of(scores) + Totals.of(scores.columns(slice(0, 2)))
+        Totals.of(scores) + Totals.of(scores.select(slice(0, 2)))
 
 
 def test_a_segment_scores_what_its_rows_alone_do() -> None:

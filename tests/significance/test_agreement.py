@@ -10,18 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys_ndcg.significance import paired
-from recsys_ndcg.significance.paired import tested
-from recsys_ndcg.significance.testing import AGREEING, CORRECTIONS, SIMULTANEOUS, Testing
+from recsys_ndcg.significance.paired import compare_pairs
+from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
 
+AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 hows = st.builds(
     Testing,
     test=st.sampled_from(AGREEING),
-    correction=st.sampled_from(CORRECTIONS),
+    correction=st.sampled_from(tuple(CORRECTIONS)),
     alpha=st.sampled_from([0.05, 0.1, 0.25, 0.5, 0.9]),
     draws=st.sampled_from([1, 9, 19, 60, 99]),
     seed=st.integers(0, 3),
@@ -32,8 +33,8 @@ hows = st.builds(
 @settings(max_examples=300, deadline=None)
 def test_an_interval_leaves_out_0_where_a_difference_is_found(table: Floats, how: Testing) -> None:
     """Of all pairs at once where the correction has such intervals, else of each alone."""
-    found = tested(table, all_pairs(table.shape[1]), how)
-    p = found.corrected if how.correction in SIMULTANEOUS else found.p
+    found = compare_pairs(table, all_pairs(table.shape[1]), how)
+    p = found.corrected if how.corrected_by.is_simultaneous else found.p
     there = ~np.isnan(p)
     without_0 = (found.low > 0) | (found.high < 0)
     assert (without_0 == (p <= how.alpha))[there].all()
@@ -44,7 +45,7 @@ def test_an_interval_leaves_out_0_where_a_difference_is_found(table: Floats, how
 @settings(max_examples=150, deadline=None)
 def test_both_ends_are_as_far_from_the_difference(table: Floats, how: Testing) -> None:
     """So that neither was moved to agree, but for its last digits."""
-    found = tested(table, all_pairs(table.shape[1]), how)
+    found = compare_pairs(table, all_pairs(table.shape[1]), how)
     finite = np.isfinite(found.high)
     below, above = found.difference - found.low, found.high - found.difference
     np.testing.assert_allclose(below[finite], above[finite], rtol=1e-6, atol=1e-12)
@@ -55,10 +56,10 @@ def test_both_ends_are_as_far_from_the_difference(table: Floats, how: Testing) -
 @settings(max_examples=150, deadline=None)
 def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
     """Nothing has to be moved, but for last digits."""
-    found = tested(table, all_pairs(table.shape[1]), how)
+    found = compare_pairs(table, all_pairs(table.shape[1]), how)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paired, "agreeing", lambda low, high, *_: (low, high))
-        alone = tested(table, all_pairs(table.shape[1]), how)
+        patch.setattr(paired, "leave_out_0", lambda low, high, *_: (low, high))
+        alone = compare_pairs(table, all_pairs(table.shape[1]), how)
     np.testing.assert_allclose(found.low, alone.low, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(found.high, alone.high, rtol=1e-6, atol=1e-6)
 
@@ -67,10 +68,10 @@ def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
 @settings(max_examples=100, deadline=None)
 def test_a_level_that_is_the_p_itself(table: Floats) -> None:
     """Is just enough, and the next number below is not."""
-    p = float(tested(table, [(0, 1)], Testing()).p[0])
+    p = float(compare_pairs(table, [(0, 1)], Testing()).p[0])
     if 1e-11 < p < 1 - 1e-11:  # no closer level is taken
         for alpha in (p, float(np.nextafter(p, 0))):
-            found = tested(table, [(0, 1)], Testing(alpha=alpha))
+            found = compare_pairs(table, [(0, 1)], Testing(alpha=alpha))
             assert bool((found.low > 0) | (found.high < 0)) == (alpha == p)
 
 
@@ -79,8 +80,8 @@ def test_a_level_that_is_the_p_itself(table: Floats) -> None:
 def test_at_the_level_of_its_p_an_interval_ends_at_0(test: str, seed: int) -> None:
     """Where many values are drawn, but for the step from one of these to the next."""
     table = made(11, 2, seed, apart=0.02)
-    p = float(tested(table, [(0, 1)], Testing(test)).p[0])
-    found = tested(table, [(0, 1)], Testing(test, alpha=p))
+    p = float(compare_pairs(table, [(0, 1)], Testing(test)).p[0])
+    found = compare_pairs(table, [(0, 1)], Testing(test, alpha=p))
     assert 0.1 < p < 0.9
     half = (found.high - found.low) / 2
     beyond = np.abs(found.difference) - half
@@ -90,9 +91,9 @@ def test_at_the_level_of_its_p_an_interval_ends_at_0(test: str, seed: int) -> No
 def test_few_draws_of_t_make_no_pair_surer() -> None:
     """Two pairs that are the same have the t of one, and no narrower an interval."""
     table = made(12, 2, 0)
-    alone = tested(table, [(0, 1)], Testing())
+    alone = compare_pairs(table, [(0, 1)], Testing())
     for seed in range(20):
-        found = tested(table, [(0, 1), (1, 0)], Testing(draws=39, seed=seed))
+        found = compare_pairs(table, [(0, 1), (1, 0)], Testing(draws=39, seed=seed))
         assert (found.corrected >= alone.p).all()
         assert (found.high - found.difference >= (alone.high - alone.difference) * 0.9999).all()
 
@@ -101,7 +102,7 @@ def test_few_draws_of_t_make_no_pair_surer() -> None:
 @settings(max_examples=100, deadline=None)
 def test_a_correction_makes_no_pair_surer(table: Floats, how: Testing) -> None:
     """And p-values are above 0, and at most 1."""
-    found = tested(table, all_pairs(table.shape[1]), how)
+    found = compare_pairs(table, all_pairs(table.shape[1]), how)
     there = ~np.isnan(found.p)
     assert (found.corrected >= found.p)[there].all()
     assert ((found.p > 0) & (found.corrected <= 1))[there].all()

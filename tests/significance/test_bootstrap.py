@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.significance import resampling
-from recsys_ndcg.significance.bootstrap import METHODS, ratio_bootstrap
+from recsys_ndcg.significance import exact_sums
+from recsys_ndcg.significance.intervals import BOOTSTRAPS, ratio_bootstrap
 from tests.refusal import refused
 from tests.report.test_reports import drawn_lists
 
@@ -35,7 +35,7 @@ def _ends(top: Floats, bottom: Floats, **options: Any) -> Floats:
     return np.array(ratio_bootstrap(top, bottom, **asked))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BOOTSTRAPS)
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_it_is_scipys(method: str, level: float) -> None:
     """Within what two sets of draws differ by."""
@@ -78,7 +78,7 @@ def test_its_quantiles_are_those_of_all_resamples() -> None:
         assert found[:, 0] == pytest.approx([low, high])
 
 
-@given(st.integers(0, 9), st.sampled_from(METHODS), st.integers(-200, 200))
+@given(st.integers(0, 9), st.sampled_from(BOOTSTRAPS), st.integers(-200, 200))
 @settings(max_examples=50, deadline=None)
 def test_units(seed: int, method: str, power: int) -> None:
     """Of numerators are those of the ends, and those of denominators go."""
@@ -92,7 +92,7 @@ def test_units(seed: int, method: str, power: int) -> None:
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_columns_do_not_know_each_other(method: str) -> None:
     """Each has the interval that it has alone."""
     top, bottom = _made(15, 0)
@@ -103,7 +103,7 @@ def test_columns_do_not_know_each_other(method: str) -> None:
         np.testing.assert_array_equal(both[:, one], alone)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_little_to_resample(method: str) -> None:
     """Fewer than two users have no interval, and equal ones a point, but for last digits."""
     bottom = np.array([[1, 0, 2, 3], [0, 0, 1, 4], [0, 0, 0, 6]], dtype=float)
@@ -116,26 +116,26 @@ def test_little_to_resample(method: str) -> None:
     assert _ends(top[:0], bottom[:0], method=method).shape == (2, 4)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_one_draw_is_not_much(method: str) -> None:
     """But no error, nor a warning."""
     low, high = _ends(*_made(9, 0), method=method, draws=1)
     assert (low == high).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_threads_and_blocks(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Change nothing, to the last bit."""
     top, bottom = _made(200, 0)
     plain = _ends(top, bottom, method=method)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(resampling, "_CELLS", 1000)
-    monkeypatch.setattr(resampling, "_USERS", 16)
-    monkeypatch.setattr(resampling, "_COLUMNS", 3)
+    monkeypatch.setattr(exact_sums, "_CELLS", 1000)
+    monkeypatch.setattr(exact_sums, "_USERS", 16)
+    monkeypatch.setattr(exact_sums, "_COLUMNS", 3)
     np.testing.assert_array_equal(plain, _ends(top, bottom, method=method))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_a_report_resamples_its_users(method: str) -> None:
     """Of means and of pooled scores, roots where the metric takes them."""
     report = rn.evaluate(drawn_lists(30, 3), metrics=["ndcg@5", "recall@5", "rmse"], threshold=4)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from recsys_ndcg.significance.paired import Tested, tested
-from recsys_ndcg.significance.testing import AGREEING, TESTS, Testing
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
+from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.refusal import refused
 from tests.significance import textbook
 from tests.significance.drawn import made, tables
@@ -19,6 +19,7 @@ from tests.significance.drawn import made, tables
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
 
+AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 BY_NAME: dict[str, Any] = {
     "holm": textbook.holm,
     "bonferroni": textbook.bonferroni,
@@ -27,11 +28,11 @@ BY_NAME: dict[str, Any] = {
 }
 
 
-def _all(table: Floats, how: Testing, margin: float | None) -> Tested:
-    return tested(table, textbook.all_pairs(table.shape[1]), how, margin=margin)
+def _all(table: Floats, how: Testing, margin: float | None) -> PairResults:
+    return compare_pairs(table, textbook.all_pairs(table.shape[1]), how, margin=margin)
 
 
-@given(tables(2), st.sampled_from(sorted(BY_NAME)), st.sampled_from(TESTS))
+@given(tables(2), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
 @settings(max_examples=100, deadline=None)
 def test_each_direction_is_a_t_test_of_one_side(table: Floats, correction: str, test: str) -> None:
     """Against the margin, whatever the test of no difference; corrected over all pairs."""
@@ -62,7 +63,7 @@ def test_each_direction_is_a_t_test_of_one_side(table: Floats, correction: str, 
 def test_among_all_pairs_it_is_as_rare_as_the_largest_t(test: str) -> None:
     """In either direction, or Bonferroni's bound of one: of two pairs, as SciPy integrates it."""
     table, pairs, margin = made(30, 3, 4, apart=0.01), [(0, 1), (0, 2)], 0.03
-    found = tested(table, pairs, Testing(test, draws=20_000), margin=margin)
+    found = compare_pairs(table, pairs, Testing(test, draws=20_000), margin=margin)
     apart = np.array([table[:, a] - table[:, b] for a, b in pairs])
     error = apart.std(axis=1, ddof=1) / np.sqrt(30)
     joint = stats.multivariate_t(shape=np.corrcoef(apart), df=29, seed=0)

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recsys_ndcg.significance import columns, gram, resampling
-from recsys_ndcg.significance.columns import PairColumns
-from recsys_ndcg.significance.differences import Compared
-from recsys_ndcg.significance.paired import Tested, tested
-from recsys_ndcg.significance.testing import AGREEING, TESTS, Testing
+from recsys_ndcg.significance import exact_sums
+from recsys_ndcg.significance.differences import PairedScores
+from recsys_ndcg.significance.exact_sums import PairColumns
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
+from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
 
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
 
 IN_UNITS = ("difference", "deviation", "low", "high", "detectable")
-any_test = st.sampled_from(TESTS)
+AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
+any_test = st.sampled_from(tuple(TESTS))
 
 
-def _all(table: Floats, how: Testing, **more: Any) -> Tested:
-    return tested(table, all_pairs(table.shape[1]), how, **more)
+def _all(table: Floats, how: Testing, **more: Any) -> PairResults:
+    return compare_pairs(table, all_pairs(table.shape[1]), how, **more)
 
 
 def _of(test: str, draws: int = 99) -> Testing:
     return Testing(test, "max-T" if test in AGREEING else "holm", draws=draws)
 
 
-def _same(one: Tested, other: Tested, *apart: str) -> None:
-    for field in fields(Tested):
+def _same(one: PairResults, other: PairResults, *apart: str) -> None:
+    for field in fields(PairResults):
         if field.name not in apart:
             left, right = getattr(one, field.name), getattr(other, field.name)
             np.testing.assert_array_equal(left, right, err_msg=field.name)
@@ -63,7 +64,7 @@ def test_tiny_and_huge_scores(test: str, unit: float) -> None:
         _all(table, _of(test), margin=0.1),
         _all(table * unit, _of(test), margin=0.1 * unit),
     )
-    for field in fields(Tested):
+    for field in fields(PairResults):
         scale = unit if field.name in IN_UNITS else 1.0
         left, right = getattr(one, field.name) * scale, getattr(other, field.name)
         np.testing.assert_allclose(left, right, rtol=1e-9, err_msg=field.name)
@@ -76,7 +77,7 @@ def test_the_order_of_the_users(table: Floats, test: str, chance: Any) -> None:
     order = list(range(len(table)))
     chance.shuffle(order)
     one, other = _all(table, Testing(test, "holm")), _all(table[order], Testing(test, "holm"))
-    for field in fields(Tested):
+    for field in fields(PairResults):
         left, right = getattr(one, field.name), getattr(other, field.name)
         np.testing.assert_allclose(left, right, rtol=1e-6, atol=1e-12, err_msg=field.name)
 
@@ -94,7 +95,10 @@ def test_users_without_a_score_in_both_models(table: Floats, test: str) -> None:
 def test_which_model_of_a_pair_is_named_first(table: Floats, test: str) -> None:
     """Turns the difference round."""
     pairs = np.array(all_pairs(table.shape[1]))
-    one, other = tested(table, pairs, _of(test)), tested(table, pairs[:, ::-1], _of(test))
+    one, other = (
+        compare_pairs(table, pairs, _of(test)),
+        compare_pairs(table, pairs[:, ::-1], _of(test)),
+    )
     turned = ("difference", "effect", "low", "high", "wins", "losses", "direction")
     _same(one, other, *turned)
     np.testing.assert_array_equal(one.difference, -other.difference)
@@ -112,7 +116,7 @@ def test_columns_of_models_stand_for_those_of_pairs(
     table[:, 6] *= 1e9  # which has no digits in common with the others
     table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]  # nor has the difference of these two
     shared = _all(table, _of(test, 2000))
-    monkeypatch.setattr(columns, "_middle", lambda *_: None)
+    monkeypatch.setattr(exact_sums, "_middle", lambda *_: None)
     alone = _all(table, _of(test, 2000))
     np.testing.assert_array_equal(shared.p, alone.p)
     near = 0.06 if test == "t" else 1e-12
@@ -123,10 +127,10 @@ def test_columns_of_models_stand_for_those_of_pairs(
 def test_a_model_that_has_diverged(test: str) -> None:
     """Is no reason to know less of the others."""
     table = made(30, 3, 0)
-    alone = tested(table, [(0, 1)], Testing(test, "none", draws=99))
+    alone = compare_pairs(table, [(0, 1)], Testing(test, "none", draws=99))
     table[:, 2] *= 1e250
-    among = tested(table, all_pairs(3), Testing(test, "none", draws=99))
-    for field in fields(Tested):
+    among = compare_pairs(table, all_pairs(3), Testing(test, "none", draws=99))
+    for field in fields(PairResults):
         left, right = getattr(alone, field.name)[0], getattr(among, field.name)[0]
         assert right == pytest.approx(left, rel=1e-9, nan_ok=True), field.name
     assert (among.p[1:] < 1e-3).all() or test in {"randomisation", "bootstrap"}
@@ -138,7 +142,7 @@ def test_how_many_columns_are_shared(test: str) -> None:
     table = made(50, 7, 0)
     table[:, 6] *= 1e9
     table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]
-    compared = Compared.of(table, all_pairs(7))
+    compared = PairedScores.of(table, all_pairs(7))
     pairs = np.arange(len(compared.pairs))
     found = PairColumns(compared, compared.moments(), pairs, centred=test != "randomisation")
     assert len(found) == 6 + 1 + 6
@@ -153,9 +157,8 @@ def test_the_size_of_blocks(test: str, monkeypatch: pytest.MonkeyPatch, *, gaps:
     if gaps:
         table[::7, 1] = np.nan
     one = _all(table, _of(test, 300))
-    for room in (columns, gram, resampling):
-        monkeypatch.setattr(room, "_CELLS", 250)
-    monkeypatch.setattr(resampling, "_USERS", 16)
+    monkeypatch.setattr(exact_sums, "_CELLS", 250)
+    monkeypatch.setattr(exact_sums, "_USERS", 16)
     _same(one, _all(table, _of(test, 300)))
 
 
@@ -168,14 +171,14 @@ def test_the_factor_of_a_covariance(monkeypatch: pytest.MonkeyPatch, *, gaps: bo
     apart = np.array([table[:, a] - table[:, b] for a, b in all_pairs(5)])
     centred = np.nan_to_num(apart - np.nanmean(apart, axis=1, keepdims=True))
     length = np.sqrt((centred**2).sum(axis=1))
-    compared = Compared.of(table, all_pairs(5))
+    compared = PairedScores.of(table, all_pairs(5))
     of_pairs = PairColumns(compared, compared.moments(), np.arange(10), centred=True)
-    rows = gram.factor(of_pairs)
+    rows = exact_sums.correlation_rows(of_pairs)
     np.testing.assert_allclose(rows @ rows.T, centred @ centred.T / np.outer(length, length),
                                atol=1e-9)  # fmt: skip
-    whole, _ = gram.inner_products(of_pairs)
-    monkeypatch.setattr(gram, "_CELLS", 70)
-    np.testing.assert_array_equal(whole, gram.inner_products(of_pairs)[0])
+    whole, _ = exact_sums.inner_products(of_pairs)
+    monkeypatch.setattr(exact_sums, "_CELLS", 70)
+    np.testing.assert_array_equal(whole, exact_sums.inner_products(of_pairs)[0])
 
 
 def test_fewer_draws_are_the_first_of_more() -> None:
@@ -190,9 +193,9 @@ SCRIPT = """
 import json, os, sys
 os.cpu_count = lambda: int(sys.argv[1])
 from dataclasses import fields
-from recsys_ndcg.significance.columns import PairColumns
-from recsys_ndcg.significance.differences import Compared
-from recsys_ndcg.significance.paired import tested
+from recsys_ndcg.significance.differences import PairedScores
+from recsys_ndcg.significance.exact_sums import PairColumns
+from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import Testing
 from tests.significance.drawn import made
 from tests.significance.textbook import all_pairs
@@ -201,7 +204,7 @@ for gaps in (False, True):
     if gaps:
         table[::7, 1] = float("nan")
     for test in ("t", "randomisation", "bootstrap"):
-        found = tested(table, all_pairs(12), Testing(test, draws=300), margin=0.01)
+        found = compare_pairs(table, all_pairs(12), Testing(test, draws=300), margin=0.01)
         said = [getattr(found, one.name).astype(float).tolist() for one in fields(found)]
         print(json.dumps([[value.hex() for value in values] for values in said]))
 """

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from recsys_ndcg.significance.paired import Tested, tested
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 from tests.refusal import refused
 from tests.significance import textbook
@@ -30,8 +30,8 @@ DRAWS = 20_000
 NEAR = 4 * math.sqrt(0.25 / DRAWS)  # four standard deviations of a share of so many draws
 
 
-def _all(table: Floats, how: Testing, **more: Any) -> Tested:
-    return tested(table, textbook.all_pairs(table.shape[1]), how, **more)
+def _all(table: Floats, how: Testing, **more: Any) -> PairResults:
+    return compare_pairs(table, textbook.all_pairs(table.shape[1]), how, **more)
 
 
 def _columns(table: Floats) -> list[list[float]]:
@@ -143,7 +143,7 @@ def test_the_largest_t_is_that_of_the_multivariate_t(users: int) -> None:
     """Of two pairs, as SciPy integrates it."""
     table = made(users, 3, users, apart=0.03)
     pairs = [(0, 1), (0, 2)]
-    found = tested(table, pairs, Testing("t", draws=DRAWS))
+    found = compare_pairs(table, pairs, Testing("t", draws=DRAWS))
     apart = np.array([table[:, a] - table[:, b] for a, b in pairs])
     t = np.abs(apart.mean(axis=1) / apart.std(axis=1, ddof=1) * np.sqrt(users))
     joint = stats.multivariate_t(shape=np.corrcoef(apart), df=users - 1, seed=0)
@@ -156,7 +156,7 @@ def test_the_largest_t_of_pairs_of_other_users_is_that_of_independent_ones() -> 
     """No user has a score in both pairs, so that nothing is known of one from the other."""
     table = np.full((400, 4), np.nan)
     table[:200, :2], table[200:, 2:] = made(200, 2, 0, apart=0.011), made(200, 2, 1, apart=0.005)
-    found = tested(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
+    found = compare_pairs(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
     expected = 1 - (1 - found.p) ** 2
     assert (found.p < 0.9).all()
     assert found.corrected.tolist() == pytest.approx(expected.tolist(), abs=NEAR + 0.002)
@@ -166,7 +166,7 @@ def test_the_largest_t_of_pairs_of_few_and_of_many_users() -> None:
     """Each is as rare as it is alone, and hardly knows of the other."""
     table = np.full((30, 4), np.nan)
     table[:6, :2], table[6:, 2:] = made(6, 2, 3, apart=0.08), made(24, 2, 1, apart=0.02)
-    found = tested(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
+    found = compare_pairs(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
     assert ((found.p > 0.02) & (found.p < 0.5)).all()
     assert found.corrected.tolist() == pytest.approx((1 - (1 - found.p) ** 2).tolist(), rel=0.1)
 
@@ -189,7 +189,7 @@ def test_one_pair_alone_is_not_corrected(test: str) -> None:
         assert found.corrected[0] == found.p[0]
 
 
-@given(tables(), st.sampled_from(sorted(BY_NAME)), st.sampled_from(TESTS))
+@given(tables(), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
 @settings(max_examples=100, deadline=None)
 def test_corrections_are_the_textbooks(table: Floats, correction: str, test: str) -> None:
     """Pairs of fewer than two users are not in the family."""
@@ -258,7 +258,7 @@ def test_the_same_difference_everywhere(users: int) -> None:
 def test_too_few_users_are_no_test(test: str) -> None:
     """One user has a difference, none has nothing."""
     table = np.array([[0.5, 0.25, np.nan], [0.25, np.nan, 0.5]])
-    found = tested(table, [(0, 1), (1, 2)], Testing(test, "bonferroni"))
+    found = compare_pairs(table, [(0, 1), (1, 2)], Testing(test, "bonferroni"))
     assert found.users.tolist() == [1, 0]
     assert found.difference.tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
     for name in ("deviation", "low", "high", "effect", "p", "corrected", "detectable"):
@@ -276,8 +276,8 @@ def test_a_level_that_nothing_reaches() -> None:
 def test_no_pairs_are_no_tests() -> None:
     """Nor an error."""
     for test in TESTS:
-        assert len(tested(made(3, 2, 0), [], Testing(test, "holm")).p) == 0
-        assert len(tested(np.zeros((0, 2)), [(0, 1)], Testing(test, "holm")).p) == 1
+        assert len(compare_pairs(made(3, 2, 0), [], Testing(test, "holm")).p) == 0
+        assert len(compare_pairs(np.zeros((0, 2)), [(0, 1)], Testing(test, "holm")).p) == 1
 
 
 @pytest.mark.parametrize(
@@ -315,14 +315,14 @@ def test_what_is_no_way_of_testing_is_refused(options: dict[str, Any], match: st
 def test_what_cannot_be_compared_is_refused(values: Any, pairs: Any, match: str) -> None:
     """Rather than tested."""
     with refused(match):
-        tested(values, pairs, Testing())
+        compare_pairs(values, pairs, Testing())
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
 def test_ranks_and_signs_speak_for_their_own_winner(test: str) -> None:
     """Which may not be the one with the higher mean."""
     apart = np.concatenate([np.linspace(0.011, 0.019, 90), np.linspace(-0.91, -0.99, 10)])
-    found = tested(
+    found = compare_pairs(
         np.column_stack([0.5 + apart, np.full(100, 0.5)]), [(0, 1)], Testing(test, "holm")
     )
     assert found.difference[0] < 0
@@ -361,6 +361,6 @@ def test_too_few_draws_to_find_anything_are_refused(how: Testing, needed: int) -
 def test_signs_of_few_users_find_nothing() -> None:
     """Of five users all signs are alike by chance often enough."""
     table = np.column_stack([np.linspace(1.0, 1.1, 5), np.zeros(5)])
-    found = tested(table, [(0, 1)], Testing("randomisation"))
+    found = compare_pairs(table, [(0, 1)], Testing("randomisation"))
     assert found.p[0] > 0.05
     assert not np.isfinite(found.detectable[0])

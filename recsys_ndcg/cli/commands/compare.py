@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +11,14 @@ import typer
 from recsys_ndcg.cli import options
 from recsys_ndcg.cli.entries import Entries, read_entry
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
-from recsys_ndcg.cli.output import check_apart
-from recsys_ndcg.cli.page import Html, check_page, write_page
+from recsys_ndcg.cli.output import (
+    Html,
+    check_apart,
+    check_page,
+    show_document,
+    signatures_by_metric,
+    write_page,
+)
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
@@ -23,7 +28,7 @@ from recsys_ndcg.cli.parameters import (
     Written,
     checked_form,
 )
-from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.process import told
 from recsys_ndcg.cli.testing import Statistics
 from recsys_ndcg.errors import InvalidInputError
 
@@ -110,13 +115,13 @@ class Tables:
         InvalidInputError
             It would hold two.
         """
-        from recsys_ndcg.rendering import compared
+        from recsys_ndcg.comparison.document import LEADERBOARD, PAIRS, SEGMENTS
 
-        more = [compared.PAIRS] * self.pairs + [compared.SEGMENTS] * segments
+        more = [PAIRS] * self.pairs + [SEGMENTS] * segments
         if form == "csv" and len(more) > 1:
             msg = "--format csv holds one table: the one of --pairs, or that of --by. Leave one."
             raise InvalidInputError(msg)
-        return more if form == "csv" and more else [compared.LEADERBOARD, *more]
+        return more if form == "csv" and more else [LEADERBOARD, *more]
 
 
 def compare(  # noqa: PLR0913 - one parameter per option
@@ -135,7 +140,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
 
     Which is better, for whom, and how sure that is.
     """
-    from recsys_ndcg.comparison.comparing import compare as comparison_of
+    from recsys_ndcg.comparison.reading_models import compare as comparison_of
 
     with told(quiet=style.quiet):
         form, ks, names = checked_form(style.form), measured.ks, measured.names
@@ -179,60 +184,22 @@ def show_comparison(
     found: Comparison, form: str, style: Style, kinds: Sequence[str] | None = None
 ) -> None:
     """Print a comparison in a form: the leaderboard, if no tables are named."""
-    from recsys_ndcg.rendering import compared
-    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.comparison.document import LEADERBOARD, comparison_document
 
-    metric, kinds = found.metrics[0], kinds or [compared.LEADERBOARD]
-    if form == "text":
-        _show_text(found, kinds, style)
-    elif form == "json":
-        emit(json.dumps(found.to_dict(), indent=2) + "\n")
-    elif form == "csv":
-        values = _values(found, kinds[0], style)
-        emit(table_as(form, values, values))
-    elif style.quiet:
-        for one in (compared.table(found, metric, kind) for kind in kinds):
-            alone = (
-                compared.tabulated(one)
-                if form == "markdown"
-                else compared.tabular(found, metric, one)
-            )
-            emit(f"{alone.rstrip()}\n")
-    else:
-        text = compared.markdown if form == "markdown" else compared.latex
-        for line in text(found, metric, kinds).splitlines():
-            say(line)
-
-
-def _show_text(found: Comparison, kinds: Sequence[str], style: Style) -> None:
-    from recsys_ndcg.rendering import compared, signature_lines, terminal
-
-    first, *others = [compared.table(found, found.metrics[0], kind) for kind in kinds]
-    if not style.quiet:
-        say(compared.head(found), wrap=True)
-    show(terminal.compared(first))
-    if not style.quiet:
-        say(found.verdict, wrap=True)
-        for line in found.remarks:
-            say(f"- {line}", wrap=True)
-    for one in others:
-        say()
-        show(terminal.compared(one))
-    for line in () if style.quiet else signature_lines(found, full=style.full_signature):
-        say(line, "dim")
+    kinds = kinds or [LEADERBOARD]
+    document = comparison_document(found, found.metrics[0], kinds)
+    values = found.to_dict() if form == "json" else _values(found, kinds[0], style)
+    show_document(document, values, form, style)
 
 
 def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
     """Return the numbers of a table, of all metrics."""
-    from recsys_ndcg.rendering import compared
-    from recsys_ndcg.rendering.table import signature_texts
+    from recsys_ndcg.comparison.document import PAIRS, SEGMENTS
 
-    if kind == compared.PAIRS:
+    if kind == PAIRS:
         return found.pairwise
-    if kind == compared.SEGMENTS:
+    if kind == SEGMENTS:
         return found.segments.reset_index()
     values = found.to_frame().reset_index()
-    texts = signature_texts(found, full=style.full_signature)
-    return values.assign(
-        signature=values["metric"].map(dict(zip(found.metrics, texts, strict=True)))
-    )
+    signed = signatures_by_metric(found, full=style.full_signature)
+    return values.assign(signature=values["metric"].map(signed))

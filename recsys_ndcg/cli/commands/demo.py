@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recsys_ndcg.cli.commands.evaluate import show_report
-from recsys_ndcg.cli.page import Html, check_page, write_page
+from recsys_ndcg.cli.output import Html, check_page, write_page
 from recsys_ndcg.cli.parameters import Style
-from recsys_ndcg.cli.process import say, show, told
+from recsys_ndcg.cli.process import out, say, told
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def demo(
     By their rankings, user by user.
     """
     from recsys_ndcg.cli import demo as experiments
-    from recsys_ndcg.comparison.comparing import compare
+    from recsys_ndcg.comparison.reading_models import compare
     from recsys_ndcg.metrics import parse
-    from recsys_ndcg.rendering.progress import followed
+    from recsys_ndcg.progress import followed
 
     with told():
         _check_seed(seed)
@@ -84,11 +84,13 @@ def _ratings(path: Path | None, seed: int) -> pd.DataFrame:
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
-    from recsys_ndcg.rendering import compared, terminal
+    from recsys_ndcg.comparison.document import comparison_document
+    from recsys_ndcg.rendering.terminal import print_document
+    from recsys_ndcg.report.document import leaderboard_document
 
     best = comparison.leaderboard.index[0]
     say()
-    show(terminal.compared(compared.table(comparison, names[0])))
+    print_document(comparison_document(comparison, names[0]), out, quiet=True)
     say(comparison.verdict, wrap=True)
     report = reports[best]
     say()
@@ -97,6 +99,6 @@ def _show_models(comparison: Comparison, reports: dict[str, Report], names: list
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
         say()
-        shown = terminal.written(users.reset_index().set_index("rank"))
-        show(terminal.Grid(shown, f"{title} by z", left=2))
+        document = leaderboard_document(users, f"{title} by z", report.signature(names[0]))
+        print_document(document, out, quiet=True)
     say(f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True)

@@ -8,7 +8,7 @@ import typer
 
 from recsys_ndcg.cli import options
 from recsys_ndcg.cli.gates import Limits, close, gated_plan
-from recsys_ndcg.cli.output import Files
+from recsys_ndcg.cli.output import Files, show_document, signatures_by_metric
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
@@ -18,7 +18,7 @@ from recsys_ndcg.cli.parameters import (
     Written,
     checked_form,
 )
-from recsys_ndcg.cli.process import emit, err, out, say, show, told
+from recsys_ndcg.cli.process import err, out, told
 from recsys_ndcg.cli.replacing import Replacing
 from recsys_ndcg.cli.scale import Scale
 from recsys_ndcg.cli.source import files_of
@@ -65,21 +65,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 def show_report(report: Report, form: str, style: Style, to: Console = out) -> None:
     """Print a report in a form."""
-    from recsys_ndcg.rendering import cells, latex, markdown, signature_lines, terminal
-    from recsys_ndcg.rendering.formats import table_as
-    from recsys_ndcg.rendering.table import signature_texts
+    from recsys_ndcg.report.document import report_document
 
-    if form == "text":
-        show(terminal.summary(report), to)
-        for line in () if style.quiet else report.remarks:
-            say(f"- {line}", wrap=True, to=to)
-        for line in () if style.quiet else signature_lines(report, full=style.full_signature):
-            say(line, "dim", to=to)
-    elif form in {"markdown", "latex"} and not style.quiet:
-        text = markdown(report) if form == "markdown" else latex(report)
-        for line in text.splitlines():
-            say(line)
-    else:
-        values = report.summary.rename_axis("metric").reset_index()
-        values["signature"] = signature_texts(report, full=style.full_signature)
-        emit(table_as(form, cells(report), values))
+    signed = signatures_by_metric(report, full=style.full_signature)
+    values = report.summary.rename_axis("metric").reset_index()
+    values["signature"] = values["metric"].map(signed)
+    show_document(report_document(report), values, form, style, to=to)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
-from recsys_ndcg.cli.output import check_apart
-from recsys_ndcg.cli.page import Html, check_page, write_page
+from recsys_ndcg.cli.output import Html, check_apart, check_page, show_document, write_page
 from recsys_ndcg.cli.parameters import Style, checked_form
-from recsys_ndcg.cli.process import emit, err, say, show, told
+from recsys_ndcg.cli.process import err, say, told
 from recsys_ndcg.errors.visible import visible
 
 if TYPE_CHECKING:
@@ -115,23 +114,19 @@ def _done(table: pd.DataFrame) -> list[str]:
     return [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
 
 
-def show_runs(paths: list[Path], form: str, metric: str | None, *, quiet: bool) -> None:
+def show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
     from recsys_ndcg.experiments.loading import load_runs
-    from recsys_ndcg.rendering import terminal
-    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.rendering.document import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.report.document import text_cells
 
     runs = load_runs(*paths)
     table = runs.sorted_by(metric).reset_index()
     brief = table.assign(done=_done(table), begun=table["begun"].str[:10]).drop(
         columns=["of", "failed", "data", "how"]
     )
-    cells = terminal.written(brief.set_index("run")).map(visible)
-    if form == "text":
-        show(terminal.Grid(cells.rename(columns=_SHORT), left=2))
-    else:
-        emit(table_as(form, cells, table, left=2))
-    if quiet or form != "text":
-        return
-    for remark in runs.remarks:
-        say(f"- {remark}", wrap=True)
+    cells = text_cells(brief.set_index("run")).map(visible)
+    shown = cells.rename(columns=_SHORT) if form == "text" else cells
+    parts = [ShownTable("Models", shown, left=2), Sentences(runs.remarks)]
+    document = Document(facts="", sections=[Section("runs", "Runs", "", parts)])
+    show_document(document, table, form, style, tables_only=True)

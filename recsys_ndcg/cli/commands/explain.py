@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.cli.parameters import Choices, Source, Style, Written, checked_form, plan_of
-from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.process import told
 from recsys_ndcg.cli.source import lists_of
 from recsys_ndcg.errors.visible import escape_surrogates
 
@@ -27,8 +28,7 @@ def explain(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
     from recsys_ndcg.evaluation import measured
-    from recsys_ndcg.rendering import signature_lines, terminal
-    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.report.document import explanation_document
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)
@@ -37,13 +37,9 @@ def explain(  # noqa: PLR0913 - one parameter per option
         table = report.explain(_id_as_in(report, user), k)
         for name in ("item", "ideal_item"):
             table[name] = escape_surrogates(table[name])
-        cells = terminal.explained(table)
-        if form != "text":
-            emit(table_as(form, cells, table.reset_index(), left=2))
-            return
-        show(terminal.Grid(cells, left=2))
-        for line in () if style.quiet else signature_lines(report, full=style.full_signature):
-            say(line, "dim")
+        (signature,) = report.signatures.values()
+        document = explanation_document(table, signature)
+        show_document(document, table.reset_index(), form, style, tables_only=True)
 
 
 def _id_as_in(report: Report, user: str) -> Any:

@@ -10,6 +10,7 @@ import typer
 from recsys_ndcg.cli.commands.experiment import show_runs
 from recsys_ndcg.cli.entries import check_there
 from recsys_ndcg.cli.gates import metric_of
+from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
@@ -20,18 +21,15 @@ from recsys_ndcg.cli.parameters import (
     checked_form,
     plan_of,
 )
-from recsys_ndcg.cli.process import emit, say, show, told
+from recsys_ndcg.cli.process import told
 from recsys_ndcg.cli.source import files_of, lists_of
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.errors.visible import escape_surrogates, visible
+from recsys_ndcg.errors.visible import escape_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import pandas as pd
-
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.report.signatures import Signature
 
 
 def _orders() -> Iterable[str]:
@@ -73,18 +71,22 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     FILE may be a saved report, too. Users for whom every order is the same are left out. Of
     folders of experiments, runs/today runs/monday, it is the models that are shown.
     """
+    from recsys_ndcg.report.document import leaderboard_document
+
     with told(quiet=style.quiet):
         form = checked_form(style.form)
         if source.file is not None and (more or source.file.is_dir()):
             _refuse_late((choices, written, sort, n, ascending))
-            show_runs([source.file, *(more or ())], form, metric, quiet=style.quiet)
+            show_runs([source.file, *(more or ())], form, metric, style)
             return
         _check(sort, n)
         report, name = _measured(source, written, choices, metric)
         board = report.leaderboard(name, n, by=sort, ascending=ascending)
-        _show(board, form, f"{name} by {sort}")
-        if not style.quiet and form == "text":
-            _say_more(board.attrs["trivial"], report.signature(name), full=style.full_signature)
+        board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
+        document = leaderboard_document(board, f"{name} by {sort}", report.signature(name))
+        values = board.reset_index()
+        values.insert(0, "rank", values.pop("rank"))
+        show_document(document, values, form, style, tables_only=True)
 
 
 def _refuse_late(given: tuple[object, ...]) -> None:
@@ -92,27 +94,6 @@ def _refuse_late(given: tuple[object, ...]) -> None:
     if given != (Choices(), Written(), "score", 20, False):
         msg = "Runs are measured already: give their folders, --metric and --format alone."
         raise InvalidInputError(msg)
-
-
-def _say_more(trivial: int, signature: Signature, *, full: bool) -> None:
-    """Say what is not in the table, and how it was computed."""
-    if trivial:
-        say(f"- {trivial} users for whom every order is the same are left out.")
-    say(signature.text if full else signature.short, "dim")
-
-
-def _show(board: pd.DataFrame, form: str, title: str) -> None:
-    """Print the users in a form."""
-    from recsys_ndcg.rendering import terminal
-    from recsys_ndcg.rendering.formats import table_as
-
-    ids = escape_surrogates(board.index)
-    ranked = board.set_axis(ids).rename_axis("user").reset_index().set_index("rank")
-    cells = terminal.written(ranked).map(visible)
-    if form == "text":
-        show(terminal.Grid(cells, title, left=2))
-    else:
-        emit(table_as(form, cells, ranked.reset_index(), left=2))
 
 
 def _check(sort: str, n: int) -> None:

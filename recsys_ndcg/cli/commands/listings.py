@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.parameters import Format, checked_form
-from recsys_ndcg.cli.process import emit, show, told
+from recsys_ndcg.cli.output import show_document
+from recsys_ndcg.cli.parameters import Format, Style, checked_form
+from recsys_ndcg.cli.process import told
 
 if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
@@ -25,7 +26,7 @@ def presets(*, form: Format = "text") -> None:
         }
         for name, one in PRESETS.items()
     ]
-    _show(rows, form)
+    _show(rows, "Presets", form)
 
 
 def metrics(*, form: Format = "text") -> None:
@@ -40,22 +41,19 @@ def metrics(*, form: Format = "text") -> None:
         }
         for _, kind in sorted(METRICS.items())
     ]
-    _show(rows, form)
+    _show(rows, "Metrics", form)
 
 
-def _show(rows: list[dict[str, Any]], form: str) -> None:
+def _show(rows: list[dict[str, Any]], title: str, form: str) -> None:
     import pandas as pd
 
-    from recsys_ndcg.rendering import terminal
-    from recsys_ndcg.rendering.formats import table_as
+    from recsys_ndcg.rendering.document import Document, Section, ShownTable
 
     with told():
         table = pd.DataFrame(rows)
-        form = checked_form(form)
-        if form == "text":
-            show(terminal.Listing(table))
-        else:
-            emit(table_as(form, table, table, left=len(table.columns)))
+        shown = ShownTable(title, table, left=len(table.columns), numeric=())
+        document = Document(facts=title, sections=[Section("list", title, "", [shown])])
+        show_document(document, table, checked_form(form), Style(), tables_only=True)
 
 
 def _named(kind: type[Metric]) -> str:

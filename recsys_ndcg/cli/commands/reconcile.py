@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from recsys_ndcg.cli import options
+from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
@@ -16,13 +17,8 @@ from recsys_ndcg.cli.parameters import (
     checked_form,
     plan_of,
 )
-from recsys_ndcg.cli.process import emit, err, say, show, told
+from recsys_ndcg.cli.process import err, told
 from recsys_ndcg.cli.source import lists_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from recsys_ndcg.convention.convention import Convention
 
 
 def reconcile(  # noqa: PLR0913 - one parameter per option
@@ -48,6 +44,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     And tell which choices make the difference.
     """
     from recsys_ndcg.reconciliation import reconciled
+    from recsys_ndcg.reconciliation.document import in_one_table, reconciliation_document
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)
@@ -55,36 +52,10 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         lists = lists_of(source, written, plan.duplicates)
         with err.status("Computing it as every library does"):
             table = reconciled(lists, plan, None, reported)
-        _show(table, form, reported, quiet=style.quiet)
-        conventions = dict.fromkeys(one.convention for one in plan.measurements)
-        for one in () if style.quiet or form != "text" else conventions:
-            say(f"yours: {one.signature if style.full_signature else _short(one)}", "dim")
-
-
-def _show(table: pd.DataFrame, form: str, reported: float | None, *, quiet: bool) -> None:
-    """Print what was found of each metric in a form."""
-    import pandas as pd
-
-    from recsys_ndcg.rendering import terminal
-    from recsys_ndcg.rendering.formats import table_as
-    from recsys_ndcg.rendering.reconciled import grouped, notes
-
-    parts = dict(iter(table.groupby("metric", sort=False)))
-    if form != "text":
-        found = {name: grouped(rows, reported) for name, rows in parts.items()}
-        cells = pd.concat(found, names=["metric"]).reset_index("metric")
-        emit(table_as(form, cells, table.drop(columns="causes")))
-        return
-    for rows in parts.values():
-        show(terminal.reconciled(rows, reported))
-        for line in () if quiet else notes(rows):
-            say(f"- {line}", wrap=True)
-
-
-def _short(convention: Convention) -> str:
-    """Return the choices that are not the usual ones, as `--convention` reads them back."""
-    from recsys_ndcg.convention.convention import Convention
-
-    usual = Convention.default_texts()
-    told = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
-    return "|".join([*told, f"defaults:{Convention.default_digest()}"])
+        if form == "text":
+            conventions = [one.convention for one in plan.measurements]
+            document = reconciliation_document(table, reported, conventions)
+        else:
+            document = in_one_table(table, reported)
+        values = table.drop(columns="causes")
+        show_document(document, values, form, style, tables_only=True)

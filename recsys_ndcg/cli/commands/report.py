@@ -10,8 +10,7 @@ from recsys_ndcg.cli import options
 from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.entries import check_there
-from recsys_ndcg.cli.output import Files, check_apart
-from recsys_ndcg.cli.page import Html, check_page, write_page
+from recsys_ndcg.cli.output import Files, Html, check_apart, check_page, write_page
 from recsys_ndcg.cli.parameters import (
     METRIC_NAMES,
     Choices,
@@ -65,14 +64,14 @@ def report(  # noqa: PLR0913 - one parameter per option
 
 
 def _show(found: Report | Comparison, form: str, style: Style) -> None:
-    from recsys_ndcg.rendering import compared
+    from recsys_ndcg.comparison.document import LEADERBOARD, SEGMENTS
     from recsys_ndcg.report.report import Report
 
     if isinstance(found, Report):
         show_report(found, form, style)
         return
-    segments = [compared.SEGMENTS] * (found.field.groups is not None)
-    kinds = [compared.LEADERBOARD, *(() if form == "csv" else segments)]
+    segments = [SEGMENTS] * (found.field.groups is not None)
+    kinds = [LEADERBOARD, *(() if form == "csv" else segments)]
     show_comparison(found, form, style, kinds)
 
 

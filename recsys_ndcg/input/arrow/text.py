@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.ids import Coded, reordered
+from recsys_ndcg.input.ids import Coded, ascending_order, reordered
 from recsys_ndcg.input.short_texts import lines_of, words_of
-from recsys_ndcg.input.written_ids import ascending_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,17 +1,24 @@
-"""How a table is written as text, as far as the file does not say so itself."""
+"""How a table is written as text: as far as the file does not say so, and for spreadsheets."""
 
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.contents import packed_as
+from recsys_ndcg.files.contents import packed_as
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input.contents import Content
+    from recsys_ndcg.files.contents import Content
 
+#: Of a table whose columns nobody can have meant: reading them takes minutes.
+MOST_COLUMNS = 1000
+#: How the heading of what `guarded` text stands in begins: no other file is read by its rule.
+HEADING = ("user", "n_items", "n_relevant")
+_RUNS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 - typed in Japan
+_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _TYPED = {r"\t": "\t", "tab": "\t", "space": " "}
 _NO_TEXT = (
     "Save it as CSV in UTF-8; the name of a Parquet file ends in .parquet, that of Arrow in "
@@ -154,3 +161,29 @@ def _is_encoding(name: object) -> bool:
     except (LookupError, ValueError):  # none, or none of text
         return False
     return True
+
+
+def guarded(text: str) -> str:
+    """Return a text as the scores of users are written to CSV.
+
+    A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end. So
+    a text that begins with one of these, or with apostrophes and then one of these, gets an
+    apostrophe in front. A negative number is none of them.
+
+    Examples
+    --------
+    >>> [guarded(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
+    ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
+    """
+    return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def unguarded(text: str) -> str:
+    """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
+
+    Examples
+    --------
+    >>> [unguarded(guarded(one)) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
+    ['=1+1', "'=1+1", "'tis", '-5', 'ann']
+    """
+    return text[1:] if text.startswith("'") and _RUNS.match(text) else text

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.bounds import MOST_COLUMNS
 from recsys_ndcg.input.column_names import column_list
 from recsys_ndcg.input.ids import as_numbers
-from recsys_ndcg.input.spreadsheets import HEADING, unguarded
+from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +59,8 @@ class TextTable:
             separator, text = "\t", text.replace("::", "\t")
         _check_width(name, text, separator)
         self.frame = self._parsed(text, separator, heading=how.heading)
-        self.frame = self.frame[~(self.frame == "").all(axis=1)]  # the index still tells the line
+        if (self.frame.iloc[:, 0] == "").any():  # the index still tells the line
+            self.frame = self.frame[~(self.frame == "").all(axis=1)]
         self._refuse_short(text, separator)
 
     def check_places(self, columns: Mapping[str, str]) -> None:
@@ -78,10 +78,12 @@ class TextTable:
         """Read a column of ids, as whole numbers where nothing of their writing is lost."""
         if name not in self.frame:
             return
-        text = self.frame[name]
-        self._refuse(name, text.str.strip() == "", "is missing")
-        codes, distinct = pd.factorize(text)
-        numbers = whole_numbers(distinct.tolist())
+        codes, found = pd.factorize(self.frame[name])
+        distinct = found.tolist()
+        if not all(map(str.strip, distinct)):
+            blank = np.array([not one.strip() for one in distinct])
+            self._refuse(name, pd.Series(blank[codes]), "is missing")
+        numbers = whole_numbers(distinct)
         if numbers is not None:
             self.frame = self.frame.assign(**{name: numbers[codes]})
 
@@ -89,6 +91,14 @@ class TextTable:
         """Read a column of finite numbers; an empty field is NaN where that is allowed."""
         if name not in self.frame:
             return
+        written = self.frame[name].to_numpy(dtype=object)
+        values = _usual_numbers(written, may_be_empty) if self._decimal == "." else None
+        if values is None:
+            values = self._checked_numbers(name, may_be_empty=may_be_empty)
+        self.frame = self.frame.assign(**{name: values})
+
+    def _checked_numbers(self, name: str, *, may_be_empty: bool) -> pd.Series[float]:
+        """Return finite numbers, NaN for words that say there is none; refuse all else."""
         text = self.frame[name].str.strip()
         absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
         plain = text if self._decimal == "." else text.str.translate(_SWAPPED)
@@ -110,7 +120,7 @@ class TextTable:
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
             self._refuse(name, absent, "is missing")
-        self.frame = self.frame.assign(**{name: values})
+        return values
 
     def _parsed(self, text: str, separator: str, *, heading: bool) -> pd.DataFrame:
         try:
@@ -211,6 +221,19 @@ def first_fields(text: str, how: TextFormat) -> list[str]:
         return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:  # one is longer than any name
         return []
+
+
+def _usual_numbers(written: Ids, may_be_empty: bool) -> Floats | None:  # noqa: FBT001 - private
+    """Return finite numbers, NaN for fields that may be empty; None if there is anything else."""
+    values = np.full(len(written), np.nan)
+    there = written != "" if may_be_empty else np.ones(len(written), dtype=bool)
+    try:
+        values[there] = written[there].astype(np.float64)
+    except ValueError:
+        return None
+    text = "".join(written)
+    odd = "_" in text or not text.isascii()  # as `ODD_NUMBER` has it, and sooner found
+    return None if odd or not np.isfinite(values[there]).all() else values
 
 
 def _numbers(text: pd.Series[str]) -> Floats:

@@ -1,40 +1,60 @@
-"""From the parts of a page to its text."""
+"""A document as a page: one file that needs no network, with charts and users' lists."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
 from base64 import b64encode
-from functools import cache
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import needing
-from recsys_ndcg.rendering.page.parts import Chart, Fold, Panels
-from recsys_ndcg.rendering.page.runtime import runtime
-from recsys_ndcg.rendering.writing import write_whole
+from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.rendering.document import (
+    Chart,
+    Code,
+    Details,
+    Panels,
+    Sentences,
+    ShownTable,
+    UserTable,
+)
+from recsys_ndcg.rendering.wording import cut, with_cut_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     import jinja2
 
-    from recsys_ndcg.rendering.page.parts import Page, Part
+    from recsys_ndcg.rendering.document import Document, Part
 
 #: Signs that mean something in HTML, or end a line of JavaScript.
 _ACTING = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+#: All that a page takes of Vega.
+_SNIPPET = "window.recsysDraw = vegaEmbed;"
+#: What would end a script, or hide its end.
+_ENDS = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 
 
-def assembled(page: Page) -> str:
-    """Return a page as text.
+def to_page(document: Document) -> str:
+    """Return a document as a page, in which no name is without end.
 
     Raises
     ------
     MissingExtraError
         Jinja2 is not installed, or what draws the charts.
     """
-    drawn = any(isinstance(one, Chart) for one in _parts(page))
+    page = _cut(document)
+    drawn = any(isinstance(one, Chart | Panels) for one in _every(page.parts))
     scripts = [*([runtime()] if drawn else []), _own("page.js")]
     style = _own("page.css")
     policy = (
@@ -44,12 +64,51 @@ def assembled(page: Page) -> str:
     return template().render(page=page, policy=policy, style=style, scripts=scripts)
 
 
-def written(page: Page, path: str | Path | None) -> str:
-    """Return a page as text, and write it if a path is given."""
-    text = assembled(page)
-    if path is not None:
-        write_whole(path, text)
-    return text
+def _every(parts: Sequence[Part]) -> Iterator[Part]:
+    """Give all parts, those that somebody may open, too."""
+    for one in parts:
+        yield one
+        if isinstance(one, Details):
+            yield from _every(one.parts)
+
+
+def _cut(document: Document) -> Document:
+    """Return a document in which the names that somebody chose are short."""
+    said = partial(_with_cut_names, names=document.names)
+    sections = [
+        replace(
+            one,
+            title=said(one.title),
+            lead=said(one.lead),
+            parts=[_cut_part(part, document.names) for part in one.parts],
+        )
+        for one in document.sections
+    ]
+    return replace(document, verdict=said(document.verdict), sections=sections)
+
+
+def _with_cut_names(text: str, names: Sequence[str], *, isolate: bool = True) -> str:
+    return with_cut_names(visible(text), names, isolate=isolate)
+
+
+def _cut_part(part: Part, names: Sequence[str]) -> Part:
+    said = partial(_with_cut_names, names=names)
+    if isinstance(part, ShownTable):
+        cells = part.cells.rename(columns=cut)
+        for place in range(part.left):
+            cells.isetitem(place, cells.iloc[:, place].map(cut))
+        return replace(part, caption=said(part.caption), note=said(part.note), cells=cells)
+    if isinstance(part, UserTable):
+        table = _cut_part(part.table, names)
+        return replace(part, table=table)
+    if isinstance(part, Sentences):
+        return replace(part, lines=[said(line) for line in part.lines])
+    if isinstance(part, Code):
+        return replace(part, lines=[said(line, isolate=False) for line in part.lines])
+    if isinstance(part, Details):
+        inside = [_cut_part(one, names) for one in part.parts]
+        return replace(part, title=said(part.title), parts=inside)
+    return part
 
 
 def data_of(value: Any) -> str:
@@ -62,19 +121,6 @@ def data_of(value: Any) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ACTING)
-
-
-def _parts(page: Page) -> Iterator[Part]:
-    """Give all parts, those in folds too."""
-
-    def inside(parts: Sequence[Part]) -> Iterator[Part]:
-        for one in parts:
-            yield one
-            if isinstance(one, Fold | Panels):
-                yield from inside(one.parts)
-
-    for section in page.sections:
-        yield from inside(section.parts)
 
 
 @cache
@@ -104,3 +150,62 @@ def template() -> jinja2.Template:
 def _hashed(text: str) -> str:
     """Return how a policy names a script or a style: by its digest."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def runtime() -> str:
+    """Return the script that defines ``recsysDraw``.
+
+    Making it takes seconds, so that it is kept in the folder for caches. What was damaged there
+    is made again, and where nothing can be kept nothing is.
+
+    Raises
+    ------
+    MissingExtraError
+        vl-convert is not installed.
+    """
+    with needing("vl_convert", job="A page with charts", extra="report"):
+        import vl_convert  # noqa: PLC0415 - an extra
+
+        known = sha256(_SNIPPET.encode()).hexdigest()[:12]
+        folder = caches()
+        path = folder and folder / f"vega-{version('vl-convert-python')}-{known}.js"
+        found = path and _kept(path)
+        if found:
+            return found
+        made = vl_convert.javascript_bundle(_SNIPPET)
+    script = _ENDS.sub(r"\\x3c", made.replace("\r\n", "\n").replace("\r", "\n"))
+    if path:
+        _keep(script, path)
+    return script
+
+
+def caches() -> Path | None:
+    """Return the folder for what can be made again; None where there is none."""
+    told = os.environ.get("XDG_CACHE_HOME")
+    if told and Path(told).is_absolute():
+        return Path(told) / "recsys-ndcg"
+    with suppress(RuntimeError):  # of who has no home
+        home = Path.home()
+        if sys.platform == "darwin":
+            return home / "Library" / "Caches" / "recsys-ndcg"
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or home) / "recsys-ndcg" / "Cache"
+        return home / ".cache" / "recsys-ndcg"
+    return None
+
+
+def _kept(path: Path) -> str | None:
+    """Return what was kept, if it is whole: its last line is its digest."""
+    with suppress(OSError, ValueError):
+        script, _, digest = path.read_bytes().rpartition(b"\n")
+        if sha256(script).hexdigest().encode() == digest:
+            return script.decode()
+    return None
+
+
+def _keep(script: str, path: Path) -> None:
+    content = script.encode()
+    with suppress(OSError, ValueError, InvalidInputError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content + b"\n" + sha256(content).hexdigest().encode())

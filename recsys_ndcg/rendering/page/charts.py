@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.rendering.page.parts import Chart, Panels
+from recsys_ndcg.rendering.document import Chart, Panels
 from recsys_ndcg.rendering.plots import described, vega
 
 if TYPE_CHECKING:

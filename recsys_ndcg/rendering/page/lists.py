@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.rendering.page.names import told
+from recsys_ndcg.rendering.wording import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,7 @@ def packed(
             break
         kept.append(own)
     return {
-        "names": [told(name) for name in names],
+        "names": [cut(name) for name in names],
         "columns": columns,
         "weights": [_short(one) for one in weights],
         "items": [*places],
@@ -68,7 +68,7 @@ def packed(
 def _values(name: str, values: Iterable[Any], places: dict[str, int]) -> list[Any]:
     if name != "item":
         return [_short(value) for value in values]
-    return [None if one is None else places.setdefault(told(one), len(places)) for one in values]
+    return [None if one is None else places.setdefault(cut(one), len(places)) for one in values]
 
 
 def _short(value: float) -> float | int | None:

@@ -11,8 +11,7 @@ from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.outcomes import LOOKS, SHORT, outcomes, settled
-from recsys_ndcg.rendering.plots.wording import count, label, labels
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.wording import count, label, labels, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

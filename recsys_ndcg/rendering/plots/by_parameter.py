@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.wording import count, label, labels
+from recsys_ndcg.rendering.wording import count, label, labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

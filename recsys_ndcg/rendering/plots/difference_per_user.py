@@ -11,8 +11,7 @@ from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
 from recsys_ndcg.rendering.plots.outcomes import LOOKS, SHORT, outcomes, settled
-from recsys_ndcg.rendering.plots.wording import beside, count, label, labels, within
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.wording import beside, count, label, labels, number, within
 from recsys_ndcg.significance.intervals import mean_interval
 
 if TYPE_CHECKING:

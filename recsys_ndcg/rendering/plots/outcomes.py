@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.wording import count
+from recsys_ndcg.rendering.wording import count
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats

@@ -9,8 +9,7 @@ import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of
-from recsys_ndcg.rendering.plots.wording import count, label, labels, of_level, with_interval
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.wording import count, label, labels, number, of_level, with_interval
 from recsys_ndcg.significance.intervals import mean_interval
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.charts import chart_of, charts_of
-from recsys_ndcg.rendering.plots.wording import (
+from recsys_ndcg.rendering.wording import (
     beside,
     count,
     label,
+    number,
     of_level,
     with_interval,
     within,
 )
-from recsys_ndcg.rendering.table import number
 
 if TYPE_CHECKING:
     import altair as alt

@@ -14,8 +14,7 @@ from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.frontier import unbeaten
 from recsys_ndcg.rendering.plots.outcomes import SHORT
 from recsys_ndcg.rendering.plots.placing import SIDES, Layout, sides
-from recsys_ndcg.rendering.plots.wording import count, label, labels, of_level
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.wording import count, label, labels, number, of_level
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,8 +10,7 @@ from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.bins import Bins
 from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.histogram import across, bars, over_all, upward
-from recsys_ndcg.rendering.plots.wording import count, label
-from recsys_ndcg.rendering.table import number
+from recsys_ndcg.rendering.wording import count, label, number
 
 if TYPE_CHECKING:
     import altair as alt

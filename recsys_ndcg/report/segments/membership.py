@@ -12,10 +12,17 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.errors.visible import is_encodable
-from recsys_ndcg.input.ids import column_of, encode, factorized, index_of
+from recsys_ndcg.input.ids import (
+    ascending_order,
+    column_of,
+    encode,
+    factorized,
+    index_of,
+    refuse_alike,
+    written,
+)
 from recsys_ndcg.input.labels import in_common
 from recsys_ndcg.input.rows import objects
-from recsys_ndcg.input.written_ids import ascending_order, refuse_alike, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import add
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,35 +15,21 @@ from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
 from recsys_ndcg.input.ids import column_of, index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.rendering import segments as rendering
-from recsys_ndcg.rendering.view import Shown
-from recsys_ndcg.report.segments.remarks import remarks
 from recsys_ndcg.scoring.totals import Moments
-from recsys_ndcg.significance.corrections import holm
+from recsys_ndcg.significance.testing import CORRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recsys_ndcg.arrays import Codes, Floats, Positions
-    from recsys_ndcg.report.audits.audit import Audit
+    from recsys_ndcg.report.report import Report
 
 _MOST = 1000  # more are no segments, and each is measured
 _SAME = 1e-12  # of a mean: less is the last digits of a sum
 
 
-class Measured(Shown, Protocol):
-    """A report, as far as it is put beside others."""
-
-    @property
-    def audited(self) -> Audit:
-        """The scores of every user, and what stands beside them."""
-
-
-One = TypeVar("One", bound=Measured)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Record, Mapping[Any, One]):
+class Segments(Record, Mapping[Any, "Report"]):
     """A report in segments: a mapping of their labels to the reports of their users.
 
     What `recsys_ndcg.Report.by` returns. It is a value: what happens to the groups that it was made
@@ -86,15 +72,15 @@ class Segments(Record, Mapping[Any, One]):
     """
 
     name: str
-    whole: One
+    whole: Report
     labels: tuple[Any, ...]
-    reports: tuple[One, ...]
+    reports: tuple[Report, ...]
     codes: Codes
 
     @classmethod
     def of(
-        cls, groups: pd.Series[Any], whole: One, take: Callable[[Positions], One]
-    ) -> Segments[One]:
+        cls, groups: pd.Series[Any], whole: Report, take: Callable[[Positions], Report]
+    ) -> Segments:
         """Return a report in segments, as `segments_of` found them.
 
         Parameters
@@ -122,7 +108,7 @@ class Segments(Record, Mapping[Any, One]):
         reports = tuple(take(np.flatnonzero(codes == place)) for place in range(len(labels)))
         return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
 
-    def __getitem__(self, label: Any) -> One:
+    def __getitem__(self, label: Any) -> Report:
         """Return the report of the users in a segment."""
         try:
             return self.reports[self._places[label]]
@@ -172,7 +158,7 @@ class Segments(Record, Mapping[Any, One]):
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
         difference, p = against_others([one.audited.totals.scores for one in self.reports])
-        corrected = np.array([holm(column) for column in p.T]).T
+        corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "corrected": corrected}
         rows, names = np.indices(p.shape).reshape(2, -1).tolist()
         levels: list[Any] = [self._index, metrics]  # labels may be tuples
@@ -183,6 +169,8 @@ class Segments(Record, Mapping[Any, One]):
     @property
     def remarks(self) -> list[str]:
         """What a reader should know before trusting the numbers: a sentence for each thing."""
+        from recsys_ndcg.report.segments.document import remarks  # noqa: PLC0415 - rarely needed
+
         return remarks(self)
 
     def to_frame(self) -> pd.DataFrame:
@@ -191,20 +179,26 @@ class Segments(Record, Mapping[Any, One]):
 
     def to_markdown(self) -> str:
         """Return the table, the remarks and the signatures as Markdown."""
-        return rendering.markdown(self)
+        return self._rendered("markdown")
 
     def to_latex(self) -> str:
         """Return the table as LaTeX, the remarks and the signatures as comments."""
-        return rendering.latex(self)
+        return self._rendered("latex")
 
     def __str__(self) -> str:
         """Return the table, the remarks and the signatures as text."""
-        return rendering.text(self)
+        return self._rendered("text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return rendering.fragment(self)
+        return self._rendered("html")
+
+    def _rendered(self, form: str) -> str:
+        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.report.segments.document import segments_document  # noqa: PLC0415
+
+        return render(segments_document(self), form)
 
     @lazy
     def _places(self) -> dict[Any, int]:

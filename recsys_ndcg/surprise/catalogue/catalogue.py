@@ -14,7 +14,7 @@ from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics.metric import checked_k
-from recsys_ndcg.rendering.progress import progress_bar
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.scoring.totals import Means
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond

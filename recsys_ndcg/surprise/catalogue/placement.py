@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.rounding import least_recommended, rounded
+from recsys_ndcg.convention.gains import least_recommended, rounded
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import encode
-from recsys_ndcg.input.labels import Labels, in_common
-from recsys_ndcg.input.rows import floats, objects
-from recsys_ndcg.input.written_ids import text_places
+from recsys_ndcg.input.ids import encode, text_places
+from recsys_ndcg.input.labels import in_common
+from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.grouping import offsets_of
-from recsys_ndcg.lists.pairs import Pairs
+from recsys_ndcg.lists.grouping import Pairs, distinct_by_user, offsets_of
 from recsys_ndcg.lists.placed_lists import ANY_ORDER, PlacedLists, Unlabelled, other_places
-from recsys_ndcg.lists.repeats import distinct_by_user
 from recsys_ndcg.surprise.catalogue.top import top
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ _KEPT = 10  # ranks of every list that can be shown, at least
 _TABLES = ("the ratings of the trainset", "those of the testset")
 
 
-def labels_from_testset(testset: Iterable[Any]) -> Labels:
+def labels_from_testset(testset: Iterable[Any]) -> Rows:
     """Return a testset of Surprise, rows ``(user, item, rating)``, as labels."""
     if not isinstance(testset, Iterable):
         msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
@@ -50,7 +47,8 @@ def labels_from_testset(testset: Iterable[Any]) -> Labels:
             )
             raise InvalidInputError(msg)
     user, item, true = zip(*rows, strict=True)
-    return Labels(objects(list(user), "user"), objects(list(item), "item"), floats(true, "rating"))
+    ids = {"user": objects(list(user), "user"), "item": objects(list(item), "item")}
+    return Rows({**ids, "true": floats(true, "rating")}, "labels")
 
 
 def placing(plan: Plan) -> Convention:
@@ -82,7 +80,7 @@ class Placement:
     ----------
     candidates : Candidates
         What is ranked, under the convention that `placing` returns.
-    labels : Labels
+    labels : Rows
         The testset.
     plan : Plan
         With its threshold: by which tolerance and rule for ties places are found, what counts as
@@ -97,7 +95,7 @@ class Placement:
     """
 
     def __init__(
-        self, candidates: Candidates, labels: Labels, plan: Plan, *, shown: bool = True
+        self, candidates: Candidates, labels: Rows, plan: Plan, *, shown: bool = True
     ) -> None:
         self._candidates = candidates
         self._convention = convention = candidates.convention
@@ -110,16 +108,16 @@ class Placement:
         if given is not None:
             self._limit = least_recommended(convention, threshold)
         self._users, user = encode(labels.user, "user")
-        self._items, item = encode(labels.item, "item")
+        self._items, item = encode(labels.columns["item"], "item")
         in_common(candidates.items, self._items, "item", _TABLES)
         in_common(candidates.users, self._users, "user", _TABLES)
-        pairs = Pairs(user, item, {"true": labels.true}, "the testset")
+        pairs = Pairs({"user": user, "item": item, "true": labels.true}, "the testset")
         sizes = len(self._users), len(self._items)
         known, _, self._repeats = distinct_by_user(pairs, *sizes, convention.duplicates)
-        known = known.take(np.flatnonzero(~np.isnan(known.numbers["true"])))
+        known = known.take(np.flatnonzero(~np.isnan(known.columns["true"])))
         self._user = known.user.astype(np.int64)
         self._item = np.asarray(known.item, dtype=np.int64)
-        self._true = known.numbers["true"]
+        self._true = known.columns["true"]
         self._offsets = offsets_of(known.user, len(self._users))
         self._inner_item = candidates.inner_items(self._items.tolist())
         self._check_users(candidates.strangers(self._users))
@@ -153,22 +151,23 @@ class Placement:
         return PlacedLists(
             users=self._users,
             offsets=offsets_of(self._user[listed], len(self._users)),
-            estimated=estimated[order],
-            true=self._true[order],
+            columns={
+                "estimated": estimated[order],
+                "true": self._true[order],
+                "item": self._item[order],
+                "ahead": ahead[order],
+                "tied": tied[order],
+                "within": within[order],
+            },
             item_ids=self._items,
-            item_codes=self._item[order],
             unlisted_offsets=unlisted,
-            unlisted_true=self._true[~listed],
-            unlisted_codes=self._item[~listed].astype(np.int32),
+            unlisted={"true": self._true[~listed], "item": self._item[~listed]},
             missing=(lengths == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
             duplicates=self._convention.duplicates,
             repeats=self._repeats,
             convention=self._convention,
             threshold=self._threshold,
-            ahead=ahead[order],
-            tied=tied[order],
-            within=within[order],
             lengths=lengths,
             n_above=n_above,
             ties_from=first_tie,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.comparison.averaging import averaged, beside
 from recsys_ndcg.comparison.contender import Contender
+from recsys_ndcg.comparison.over_runs import averaged, beside
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:

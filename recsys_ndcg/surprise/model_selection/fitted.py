@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from surprise.dataset import DatasetUserFolds
 
-from recsys_ndcg.comparison.parameters import parameters_of
+from recsys_ndcg.comparison.contender import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.surprise.leakage import Leak, warn_of_leaks
 from recsys_ndcg.surprise.model_selection.contenders import check_kept, contender

@@ -14,12 +14,12 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.errors import DivergedModelError
-from recsys_ndcg.input.fields import read_numbers
 from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input.tuples import read_numbers
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.rendering.progress import followed
-from recsys_ndcg.report.audits.measured import MeasuredAudit
+from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Totals, facts_for, settled_scores
+from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.surprise.catalogue.candidates import Candidates, refuse_beyond
 from recsys_ndcg.surprise.catalogue.placement import Placement, labels_from_testset, placing
 from recsys_ndcg.surprise.model_selection.fitting import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.audits.stored import StoredAudit
     from recsys_ndcg.scoring import Plan
     from recsys_ndcg.surprise.model_selection.fold_plan import FoldPlan
 
@@ -46,7 +45,7 @@ class Ranked(NamedTuple):
 
     names: list[str]
     totals: Totals
-    audit: StoredAudit | None
+    audit: Audit | None
     orderless: bool
 
 
@@ -269,5 +268,5 @@ def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ra
     if not plan.per_user:
         return Ranked(called, Totals.of(settled_scores(lists, own)), None, orderless(lists))
     facts = facts_for(lists, own.measurements)
-    audit = MeasuredAudit.of(lists, facts, own.settled(facts, lists)).stored()
+    audit = Audit.of(lists, facts, own.settled(facts, lists)).without_lists()
     return Ranked(called, audit.totals, audit, orderless(lists))

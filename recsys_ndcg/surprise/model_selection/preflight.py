@@ -17,9 +17,9 @@ from surprise.dataset import DatasetAutoFolds, DatasetUserFolds
 from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.input.fields import read_ids, read_numbers
 from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.rows import Rows, check_finite
+from recsys_ndcg.input.tuples import read_ids, read_numbers
 from recsys_ndcg.lists.assembly import group
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.ranked_lists import RankedLists
@@ -218,8 +218,8 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
         read_ids(list(map(itemgetter(place), ratings)), column)
         for place, column in enumerate(("user", "item"))
     )
-    columns = Rows(user, item, grades, grades, table="dataset")
-    lists = group(columns, first.duplicates, RankedLists)
+    columns = {"user": user, "item": item, "estimated": grades, "true": grades}
+    lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
 
 

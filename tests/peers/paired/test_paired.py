@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recsys_ndcg.significance import corrections
-from recsys_ndcg.significance.bootstrap import ratio_bootstrap
-from recsys_ndcg.significance.paired import Tested, tested
-from recsys_ndcg.significance.power import power
-from recsys_ndcg.significance.testing import Testing
+from recsys_ndcg.significance.intervals import ratio_bootstrap
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
+from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.significance.testing import Testing, benjamini_hochberg, bonferroni, holm
 from tests.pages import ROOT, section
 from tests.peers.paired.cases import cases
 
@@ -31,9 +30,9 @@ CASES = {case.name: case for case in cases()}
 DRAWS = 40_000
 SCIPYS_DRAWS = 20_000
 CORRECTIONS = {
-    "bonferroni": corrections.bonferroni,
-    "holm": corrections.holm,
-    "fdr_bh": corrections.benjamini_hochberg,
+    "bonferroni": bonferroni,
+    "holm": holm,
+    "fdr_bh": benjamini_hochberg,
 }
 #: where no two sums of differences are equal but for those of opposite signs, and few users' are
 #: the same: how a test counts draws that equal what was observed is of no matter
@@ -55,9 +54,9 @@ def _tested(case: str, test: str, correction: str = "none") -> dict[str, dict[st
     one = CASES[case]
     pairs = list(combinations(range(len(one.scores)), 2))
     how = Testing(test, correction, draws=DRAWS)
-    found = tested(np.array(list(one.scores.values())).T, pairs, how)
+    found = compare_pairs(np.array(list(one.scores.values())).T, pairs, how)
     return {
-        pair: {one.name: float(getattr(found, one.name)[at]) for one in fields(Tested)}
+        pair: {one.name: float(getattr(found, one.name)[at]) for one in fields(PairResults)}
         for at, pair in enumerate(one.pairs())
     }
 

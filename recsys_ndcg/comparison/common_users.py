@@ -1,0 +1,208 @@
+"""What must agree before models can be compared: users, ratings, and how they were measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.labels import in_common
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recsys_ndcg.comparison.contender import Contender
+
+CHANCE = "chance"
+USERS = ("all", "common")
+#: What may differ in the signatures of one metric: how many users have a score.
+_BESIDE = frozenset({"users"})
+_PROTOCOLS = {
+    "rated": "ranks each user's own test ratings",
+    "supplied": "scores lists that were supplied",
+    "catalogue": "ranks a whole catalogue",
+}
+
+
+class Aligned(NamedTuple):
+    """Contenders with the same users and metrics, and what was left out for it."""
+
+    contenders: dict[str, Contender]
+    left_out: dict[str, int]
+    other_metrics: list[str]
+
+
+def aligned(found: Mapping[str, Contender], users: str) -> Aligned:
+    """Return contenders whose rows and columns mean the same.
+
+    Parameters
+    ----------
+    found : mapping
+        By name.
+    users : {'all', 'common'}
+        Whether all must have the same users, or those that all have are compared.
+
+    Raises
+    ------
+    InvalidInputError
+        They were measured on other ratings, other users, or in another way; or share no metric.
+    """
+    if users not in USERS:
+        msg = f"users must be 'all' or 'common', not {shown(users)}."
+        raise InvalidInputError(msg)
+    shared, others = _shared_metrics(found)
+    found = {name: one.columns(shared) for name, one in found.items()}
+    _check_signatures(found)
+    found, left_out = _same_users(found, users)
+    _check_truth(found)
+    if all(np.isnan(one.scores).all() for one in found.values()):
+        msg = (
+            f"No model has a score for any user in {', '.join(shared)}: nothing is relevant, or "
+            "nothing is labelled. Choose another threshold or other metrics."
+        )
+        raise InvalidInputError(msg)
+    return Aligned(found, left_out, others)
+
+
+def _shared_metrics(found: Mapping[str, Contender]) -> tuple[list[str], list[str]]:
+    """Return the metrics that all have, and those that only some have."""
+    first, *rest = found.values()
+    shared = [name for name in first.names if all(name in one.names for one in rest)]
+    if not shared:
+        told = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in found.items())
+        msg = f"The models share no metric ({told}). Measure all of them in the same."
+        raise InvalidInputError(msg)
+    known = dict.fromkeys(name for one in found.values() for name in one.names)
+    return shared, [name for name in known if name not in shared]
+
+
+def _check_signatures(found: Mapping[str, Contender]) -> None:
+    """Refuse numbers that were computed in different ways."""
+    (first, reference), *rest = found.items()
+    for name, one in rest:
+        for metric, mine, theirs in zip(
+            one.names, reference.signatures, one.signatures, strict=True
+        ):
+            told = {
+                field: both
+                for field, both in mine.differences(theirs).items()
+                if field not in _BESIDE
+            }
+            if told:
+                raise InvalidInputError(_other_way(metric, first, name, told))
+
+
+def _other_way(metric: str, first: str, name: str, told: Mapping[str, tuple[Any, Any]]) -> str:
+    if "protocol" in told:
+        mine, theirs = told["protocol"]
+        return (
+            f"{first!r} {_PROTOCOLS.get(mine, mine)}, {name!r} {_PROTOCOLS.get(theirs, theirs)}: "
+            f"their {metric} cannot be compared. Measure both under one protocol."
+        )
+    what = ", ".join(
+        f"{field} is {shown(mine)} for {first!r} and {shown(theirs)} for {name!r}"
+        for field, (mine, theirs) in told.items()
+    )
+    return f"{metric} was computed in different ways: {what}. Measure both in the same way."
+
+
+def _same_users(
+    found: Mapping[str, Contender], users: str
+) -> tuple[dict[str, Contender], dict[str, int]]:
+    (first, reference), *rest = found.items()
+    for name, one in rest:
+        in_common(reference.users, one.users, "user", (repr(first), repr(name)))
+    common = set(reference.users.tolist()).intersection(*(one.users.tolist() for _, one in rest))
+    left_out = {name: len(one.users) - len(common) for name, one in found.items()}
+    if not any(left_out.values()):
+        return dict(found), {}
+    if users == "all":
+        raise InvalidInputError(_other_users(found, common))
+    if not common:
+        msg = f"No user is in all of {', '.join(found)}: nothing can be compared."
+        raise InvalidInputError(msg)
+    kept = {
+        name: one.take(np.flatnonzero([user in common for user in one.users.tolist()]))
+        for name, one in found.items()
+    }
+    return kept, left_out
+
+
+def _other_users(found: Mapping[str, Contender], common: set[Any]) -> str:
+    (name, one), *_ = ((name, one) for name, one in found.items() if len(one.users) > len(common))
+    extra = [user for user in one.users.tolist() if user not in common]
+    lacking = next(
+        other for other, them in found.items() if extra[0] not in set(them.users.tolist())
+    )
+    sizes = ", ".join(f"{other} has {len(them.users)}" for other, them in found.items())
+    return (
+        f"The models have different users ({sizes}; {len(common)} in common): user "
+        f"{shown(extra[0])} of {name!r} is not among those of {lacking!r}. Give all of them the "
+        "same test data, or compare the users they have in common: users='common' "
+        "(--users common)."
+    )
+
+
+def _check_truth(found: Mapping[str, Contender]) -> None:
+    """Refuse models that were measured on other ratings."""
+    (first, reference), *rest = found.items()
+    for name, one in rest:
+        other = (one.truth != reference.truth).any(axis=1)
+        if other.any():
+            user = reference.users[other][0]
+            msg = (
+                f"{first!r} and {name!r} were measured on different ratings: the items or the "
+                f"true values of {int(other.sum())} of {len(other)} users are not the same, the "
+                f"first is user {shown(user)}. Let all models predict the same test ratings, in "
+                "the same folds."
+            )
+            raise InvalidInputError(msg)
+
+
+def identical(found: Mapping[str, Contender]) -> Sequence[tuple[str, str]]:
+    """Return the pairs of models that score the same for every user in every metric."""
+    names = list(found)
+    return [
+        (one, other)
+        for place, one in enumerate(names)
+        for other in names[place + 1 :]
+        if np.array_equal(found[one].scores, found[other].scores, equal_nan=True)
+    ]
+
+
+def with_chance(found: Mapping[str, Contender]) -> dict[str, Contender]:
+    """Return the models with random order of the same lists as the first of them.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no chance level, or each model's lists have their own.
+    """
+    (name, first), *rest = found.items()
+    if np.isnan(first.chance).all():
+        msg = (
+            f"{name!r} has no chance level, so that chance cannot be the baseline: its metrics do "
+            "not depend on the order, or it was averaged from what has none."
+        )
+        raise InvalidInputError(msg)
+    for other, one in rest:
+        there = ~np.isnan(first.chance) & ~np.isnan(one.chance)
+        if not np.allclose(first.chance[there], one.chance[there], rtol=1e-9):
+            msg = (
+                f"Chance is not one baseline here: random order of the lists of {name!r} and of "
+                f"{other!r} scores differently, for they hold other items. Give n_items= or items= "
+                "to RankedLists.from_labels, so that chance is that of the catalogue."
+            )
+            raise InvalidInputError(msg)
+    known = ~np.isnan(first.chance)
+    chance = replace(
+        first,
+        scores=first.chance,
+        numerator=np.where(known, first.chance * first.denominator, 0.0),
+        denominator=np.where(known, first.denominator, 0.0),
+        runs=np.full((1, len(first.names)), np.nan),
+        report=None,
+    )
+    return {CHANCE: chance, **found}

@@ -1,0 +1,168 @@
+"""One metric in which all models meet, and what the tests say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.arrays import Record, column_lengths, column_sums
+from recsys_ndcg.comparison.contender import TABLES
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.metrics import Metric
+from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.significance.intervals import ratio_interval
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.comparison.contender import Contender
+    from recsys_ndcg.significance.testing import Testing
+
+_STEP = 1e-6  # of the ratio, over which the slope of a root is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Contest(Record):
+    """The scores of all models in one metric: tables of shape (n_users, n_models).
+
+    Parameters
+    ----------
+    name : str
+        Of the metric, as it is shown.
+    metric : Metric
+        The same.
+    models : tuple of str
+        A column each.
+    scores, numerator, denominator, chance, best : float64 arrays
+        As those of a `Contender`.
+    how : Testing
+        The test, the correction, the level.
+    margin : float, optional
+        Up to which a difference does not matter.
+    progress : bool
+        Whether a bar shows how far a test is that takes long.
+    """
+
+    name: str
+    metric: Metric
+    models: tuple[str, ...]
+    scores: Floats
+    numerator: Floats
+    denominator: Floats
+    chance: Floats
+    best: Floats
+    how: Testing
+    margin: float | None = None
+    progress: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        found: Mapping[str, Contender],
+        how: Testing,
+        margin: float | None,
+        *,
+        progress: bool = True,
+    ) -> Contest:
+        """Return one metric of aligned contenders."""
+        first, *_ = found.values()
+        place = first.at(name)
+        tables: dict[str, Any] = {
+            table: np.column_stack([getattr(one, table)[:, place] for one in found.values()])
+            for table in TABLES
+        }
+        tables |= {"how": how, "margin": margin, "progress": progress}
+        return cls(name, first.metrics[place], tuple(found), **tables)
+
+    def among(self, users: Flags) -> Contest:
+        """Return the same of some users."""
+        tables = {table: getattr(self, table)[users] for table in TABLES}
+        return replace(self, **tables)
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 where less is: of errors."""
+        return 1 if self.metric.greater_is_better else -1
+
+    @property
+    def pairs(self) -> Positions:
+        """The places of both models of each pair, in the order of the models."""
+        return np.array([*combinations(range(len(self.models)), 2)], dtype=np.int64).reshape(-1, 2)
+
+    @property
+    def named_pairs(self) -> list[tuple[str, str]]:
+        """The same by name."""
+        return [*combinations(self.models, 2)]
+
+    @lazy
+    def tested(self) -> PairResults:
+        """What the test says of the means, as if more were better."""
+        return self._tested(self.scores, self.name, self.margin)
+
+    @lazy
+    def pooled_tested(self) -> PairResults:
+        """What it says of the pooled scores: of the users' parts in them."""
+        among: Flags = (self.denominator != 0).any(axis=1)
+        values = np.where(among[:, None], self._linearised(among), np.nan)
+        return self._tested(values, f"pooled {self.name}")
+
+    def _tested(self, values: Floats, what: str, margin: float | None = None) -> PairResults:
+        with progress_bar(wanted=self.progress and self.how.kind.is_drawn) as show:
+            told = partial(show, f"Testing {what}")
+            return compare_pairs(self.sign * values, self.pairs, self.how, margin=margin, show=told)
+
+    @lazy
+    def pooled(self) -> Floats:
+        """The pooled score of each model, NaN where there is nothing to collect."""
+        return self.scored(self._ratio)
+
+    @property
+    def _ratio(self) -> Floats:
+        top, bottom = column_sums(self.numerator), column_sums(self.denominator)
+        ratio: Floats = np.divide(top, bottom, where=bottom != 0, out=np.full(len(top), np.nan))
+        return ratio
+
+    def pooled_intervals(self, alpha: float) -> Floats:
+        """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
+        own = self.denominator != 0
+        count, ratio = own.sum(axis=0), self._ratio
+        mean = column_sums(self.denominator) / np.maximum(count, 1)
+        rest = column_lengths(self.numerator - ratio * self.denominator)
+        ends = [
+            ratio_interval(*each, 1 - alpha)
+            for each in zip(count.tolist(), ratio, mean, rest, strict=True)
+        ]
+        return np.array([self.scored(end) for end in np.array(ends).T])
+
+    def _linearised(self, among: Flags) -> Floats:
+        r"""Return each user's part in a model's pooled score: their mean is that score.
+
+        .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
+
+        with r the ratio of the sums and f the metric's root, if it takes one (Cochran 1977,
+        Sampling Techniques, chapter 6). A user whom a model has no score for adds nothing there.
+        """
+        ratio = self._ratio
+        mean = column_sums(self.denominator) / max(int(among.sum()), 1)
+        rest = self.numerator - ratio * self.denominator
+        parts = np.divide(rest, mean, where=mean != 0, out=np.full(rest.shape, np.nan))
+        values: Floats = self.scored(ratio) + self._slope(ratio) * parts
+        return values
+
+    def scored(self, ratio: Floats) -> Floats:
+        """Return what the metric makes of ratios."""
+        return self.metric.score(ratio)
+
+    def _slope(self, ratio: Floats) -> Any:
+        """Return how fast the score moves with the ratio."""
+        if type(self.metric).score is Metric.score:
+            return 1.0
+        step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
+        return (self.scored(ratio + step) - self.scored(ratio - step)) / (2 * step)

@@ -1,0 +1,322 @@
+"""What only a page of a comparison has room for: charts, users one by one, and what was typed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.document import (
+    LEADERBOARD,
+    SEGMENTS,
+    comparison_document,
+    leaderboard_table,
+    pairs_table,
+)
+from recsys_ndcg.comparison.movers import movers
+from recsys_ndcg.comparison.plotting import plotted, traded_off
+from recsys_ndcg.comparison.tables import best_first
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input.ids import written
+from recsys_ndcg.rendering.document import Details, Section, Sentences, ShownTable, UserTable
+from recsys_ndcg.rendering.page.charts import for_a_page
+from recsys_ndcg.rendering.page.lists import packed, sides_in_order
+from recsys_ndcg.rendering.wording import cut, number, signed
+from recsys_ndcg.report.document import audit_table, remarks_section
+from recsys_ndcg.report.explanation import places_of, side_by_side
+from recsys_ndcg.report.page import (
+    both_ends,
+    by_cutoff,
+    last,
+    leading,
+    named,
+    numbers,
+    options,
+    reproduced,
+    spread,
+)
+from recsys_ndcg.report.segments.built_in import BUILT_IN
+from recsys_ndcg.significance.testing import Testing
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from recsys_ndcg.arrays import Positions
+    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.models import Field
+    from recsys_ndcg.rendering.document import Document, Part
+    from recsys_ndcg.report.explanation import Sides
+
+_AUDITS = 6  # models, of which each audit is shown,
+_ROWS = 1_000_000  # but no more users in all: it takes a second for so many
+_OTHERS = 4  # metrics beside the first
+_MOVERS = 10
+_COLUMNS = 8  # models beside each other at most: the best, and the baseline
+_NAMED = 6  # models that are named in a call
+_SHORT = 20  # characters of a name in a heading
+_AUDITED = "What there is to say of single models is folded below."
+_MOVERS_LEAD = "The users for whom it makes the most difference which of the two models they get."
+_DIFFERENCES = (
+    "Each user's score under one model less that under the other. What a mean hides is seen here: "
+    "a few who gain much, or many who gain a little."
+)
+_BY_ACTIVITY = "The mean scores of users with few ratings, and of those with many, by model."
+_TRADE_OFF = "Each model by two metrics: who is ahead in one may be behind in the other."
+
+
+def comparison_page(comparison: Comparison, command: str | None = None) -> Document:
+    """Return the document of a comparison with all that a page has room for.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Any.
+    command : str, optional
+        What was typed to make it, if that was a command line.
+    """
+    field, metric = comparison.field, comparison.metrics[0]
+    kinds = [LEADERBOARD, *([SEGMENTS] if field.groups is not None else [])]
+    brief = comparison_document(comparison, metric, kinds)
+    board, _, *segments, how = brief.sections
+    contest = field.deciding
+    ordered = [field.models[place] for place in best_first(contest)]
+    best = next(name for name in ordered if name != CHANCE)
+    before = field.baseline
+    after = next(name for name in ordered if name != before)
+    own = contest.models.index(best)
+    sections = [
+        _leaderboard(comparison, board, before, after),
+        _audited(comparison),
+        *spread(
+            contest.scores[:, own],
+            contest.chance[:, own],
+            contest.name,
+            f"These are the scores of {best}.",
+        ),
+        *_differences(field, before, after),
+        *_by_best(field, best),
+        *_by_activity(field, before, after),
+        *segments,
+        _users(field, before, after, best),
+        *_movers(field, before, after),
+        *_trade_off(field),
+        reproduced(how, comparison_code(field), command),
+    ]
+    return replace(brief, sections=sections)
+
+
+# Models
+
+
+def _leaderboard(comparison: Comparison, board: Section, before: str, after: str) -> Section:
+    """Return the section of the models with charts, the pairs, and the other metrics."""
+    first, *others = comparison.metrics
+    details = [
+        Details(
+            f"By {name}",
+            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name, before, after)],
+        )
+        for name in others[:_OTHERS]
+    ]
+    pairs = Details("The pairs", [pairs_table(comparison, first)])
+    return replace(board, parts=[*_board(comparison, first, before, after), pairs, *details])
+
+
+def _board(comparison: Comparison, metric: str, before: str, after: str) -> list[Part]:
+    """Return the models by a metric, each row by its name, and their intervals."""
+    table = leaderboard_table(comparison, metric)
+    order = ["model", *(name for name in table.cells if name != "model")]
+    shown = replace(table, cells=table.cells[order], left=1)
+    return [shown, *_drawn(comparison.field, "tiers", before, after, metric)]
+
+
+def _audited(comparison: Comparison) -> Section:
+    """Return the section of the remarks, with the audit of each model that has one."""
+    details: list[Part] = []
+    most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
+    for model, one in [*comparison.field.contenders.items()][:most]:
+        if one.report is not None:
+            parts = [Sentences(one.report.remarks), audit_table(one.report)]
+            details.append(Details(f"The audit of {model}", parts))
+    return remarks_section(comparison.remarks, details, _AUDITED if details else "")
+
+
+def _movers(field: Field, before: str, after: str) -> list[Section]:
+    """Return the section of those who gain and lose most, nothing if nobody does."""
+    both, entered = (before, after), field.contenders
+    table = movers(both, (entered[before], entered[after]), field.metrics[0], _MOVERS).table
+    if table.empty:
+        return []
+    values = [table.iloc[:, place].tolist() for place in range(5)]
+    cells = pd.DataFrame(
+        {
+            "user": [written(one) for one in table.index.tolist()],
+            "items": [f"{one:.0f}" for one in values[0]],
+        }
+    )
+    for name, scores in ((before, values[2]), (after, values[3])):
+        cells.insert(len(cells.columns), name, [number(one) for one in scores], True)
+    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)
+    lead = f"{_MOVERS_LEAD} The gain is from {before} to {after}."
+    caption = "Users who gain and lose most"
+    return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
+
+
+# Charts
+
+
+def _drawn(
+    field: Field, kind: str, before: str, after: str, metric: str | None = None
+) -> list[Part]:
+    """Return a plot for a page, of the first metric unless one is named; nothing of nothing."""
+    with suppress(InvalidInputError):
+        return [for_a_page(plotted(field, kind, metric or field.metrics[0], before, after))]
+    return []
+
+
+def _differences(field: Field, before: str, after: str) -> list[Section]:
+    """Return the section of the users' differences between two models."""
+    found = _drawn(field, "differences", before, after)
+    found += _drawn(field, "scatter", before, after)
+    title = f"{after} against {before}, user by user"
+    return [Section("differences", title, _DIFFERENCES, found)] if found else []
+
+
+def _by_best(field: Field, best: str) -> list[Section]:
+    """Return the section of the best model's scores by cutoff, if its report is at hand."""
+    report = field.contenders[best].report
+    return [] if report is None else [*by_cutoff(report, f"This is {best}.")]
+
+
+def _by_activity(field: Field, before: str, after: str) -> list[Section]:
+    """Return the section of users with few and with many ratings."""
+    found = _drawn(field, "activity", before, after)
+    return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
+
+
+def _trade_off(field: Field) -> list[Section]:
+    """Return the section of two metrics against each other, where there are so many."""
+    first, *others = field.metrics
+    if not others or len(field.models) < 3:
+        return []
+    # another family says more than another cutoff
+    other = next((one for one in others if _family(one) != _family(first)), others[0])
+    with suppress(InvalidInputError):
+        chart = for_a_page(traded_off(field, first, other, None))
+        return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
+    return []
+
+
+def _family(metric: str) -> str:
+    return metric.partition("@")[0]
+
+
+# Users
+
+
+def _users(field: Field, before: str, after: str, best: str) -> Section:
+    """Return the section of the users: those whom it moves most, where they are too many.
+
+    Parameters
+    ----------
+    field : Field
+        The models.
+    before, after : str
+        The two whose lists stand side by side, and whose difference is shown.
+    best : str
+        By whose scores the users are in order.
+    """
+    contest, counts = field.deciding, field.first.counts
+    one, other = (contest.models.index(name) for name in (before, after))
+    gain = contest.scores[:, other] - contest.scores[:, one]
+    gained, then = contest.sign * gain, contest.sign * contest.scores[:, other]
+    places = both_ends(gained, then, gain == 0, counts.n_items)
+    column = contest.models.index(best)
+    trivial = contest.best[places, column] <= contest.chance[places, column]
+    own, items = contest.sign * contest.scores[places, column], counts.n_items[places]
+    # a long list is harder to order
+    order = np.lexsort((-items, -own, trivial))
+    places, trivial = places[order], trivial[order]
+    ranked = [contest.models[place] for place in best_first(contest)]
+    shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
+    columns = {name: contest.scores[places, contest.models.index(name)] for name in shown}
+    cells = pd.DataFrame(named(field.first.users, counts, places))
+    for name, scores in columns.items():
+        cells.insert(len(cells.columns), name, numbers(scores), allow_duplicates=True)
+    heading = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
+    cells[heading] = [signed(value) for value in gain[places].tolist()]
+    lists = _lists(field, before, after, places)
+    opens = "both models' lists and the best order" if lists else None
+    lead = leading(opens, _rest(len(gain), len(places), before, after))
+    caption = f"Users by {contest.name} of {best}, the best first{last(trivial)}"
+    return Section("users", "User by user", lead, [UserTable(ShownTable(caption, cells), lists)])
+
+
+def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
+    if n_shown == n_users:
+        return ""
+    return (
+        f"Of {n_users:,} users these are those who gain or lose most from {before} to "
+        f"{after}: comparison.per_user has them all."
+    )
+
+
+def _lists(field: Field, before: str, after: str, places: Positions) -> dict[str, Any] | None:
+    """Return both models' lists of some users, if both have some."""
+    sides = {name: _sides(field, name, places) for name in (after, before)}
+    found = {name: side for name, side in sides.items() if side is not None}
+    if len(found) < len(sides):
+        return None
+    first = next(iter(found.values()))
+    ideal = {"the best order": first.ideal}
+    lists = sides_in_order({name: side.own for name, side in found.items()} | ideal)
+    return packed([*found, *ideal], first.weights.tolist(), lists)
+
+
+def _sides(field: Field, name: str, places: Positions) -> Sides | None:
+    contender = field.contenders[name]
+    try:
+        report = contender.report_for(name)
+    except InvalidInputError:
+        return None
+    if len(report.users) != len(contender.users):
+        order = np.argsort(places, kind="stable")
+        own = np.empty_like(places)
+        own[order] = places_of(report.users, contender.users[places])
+        places = own
+    return side_by_side(report.audited, places)
+
+
+# How to get the same
+
+
+def comparison_code(field: Field) -> str:
+    """Return the lines of Python that compare the same models of the same data."""
+    if field.made_by is not None:
+        return field.made_by
+    names = [name for name in field.models if name != "chance"]
+    folds = len(field.first.runs) > 1
+    what = "folds" if folds else "predictions"
+    given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
+    more = ["..."] if len(names) > _NAMED else []
+    tested, usual = vars(field.how), vars(Testing())
+    how = [f"{name}={value!r}" for name, value in tested.items() if value != usual.get(name)]
+    more_how = [*([f"baseline={field.baseline!r}"] if field.baseline != names[0] else []), *how]
+    if field.margin is not None:
+        more_how.append(f"margin={field.margin!r}")
+    if field.groups is not None:
+        more_how.append(_by(field.groups.name))
+    models = "{" + ", ".join([*given, *more]) + "}"
+    # folds were measured before they were compared
+    measured = [f"metrics={field.metrics!r}"] if folds else options(field.first.signatures)
+    calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
+    return "\n".join(["import recsys_ndcg as rn", "", *calls])
+
+
+def _by(name: object) -> str:
+    """Return how segments were asked for: built-in ones have a name, others a table."""
+    return f"by={name!r}" if name in BUILT_IN else "by=groups"

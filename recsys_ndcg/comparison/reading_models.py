@@ -1,0 +1,364 @@
+"""compare: from models in any form to a comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recsys_ndcg.comparison.common_users import CHANCE, aligned, with_chance
+from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.contender import Contender
+from recsys_ndcg.comparison.gate import check_margin
+from recsys_ndcg.comparison.models import Field
+from recsys_ndcg.comparison.over_runs import averaged
+from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
+from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.evaluation import measured
+from recsys_ndcg.metrics import Metric
+from recsys_ndcg.progress import followed
+from recsys_ndcg.report.report import Report
+from recsys_ndcg.report.saved_files import is_saved
+from recsys_ndcg.report.segments import segments_of
+from recsys_ndcg.report.segments.user_columns import is_table
+from recsys_ndcg.scoring.plan import Plan, chosen_metrics
+from recsys_ndcg.significance.testing import Testing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+
+
+def compare(  # noqa: PLR0913 - the contract
+    models: Any,
+    *,
+    metrics: Metrics = None,
+    k: Cutoffs = 10,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+    baseline: str | None = None,
+    by: Any = None,
+    margin: float | None = None,
+    users: str = "all",
+    test: str = "t",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    draws: int = 10_000,
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+    train: Any = None,
+    progress: bool = True,
+) -> Comparison:
+    """Compare models user by user: which is better, for whom, and how sure that is.
+
+    Parameters
+    ----------
+    models : mapping of str to predictions, reports, saved reports or cross-validations
+        By name, two or more; each is whatever `recsys_ndcg.evaluate` takes, a `Report`, the path of
+        a saved one, what `recsys_ndcg.surprise.cross_validate` returns, a fitted search (a model
+        for each combination), or a list of reports (seeds). A search may stand alone.
+    metrics, k, threshold, convention, columns
+        As in `recsys_ndcg.evaluate`, for predictions. Of reports, `metrics` chooses some; the
+        first metric decides.
+    baseline : str, optional
+        Against which model users are won and lost: the first by default; ``"chance"`` is random
+        order of the same lists, and joins the comparison.
+    by : optional
+        Segments of users: what `Report.by` takes.
+    margin : float, optional
+        Up to which a difference does not matter: whether models are not worse than each other by
+        it, or equivalent, is tested (two one-sided t tests).
+    users : {'all', 'common'}
+        Whether different users are refused, or those that all models have are compared; how many
+        were left out is said.
+    test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
+        Of the users' differences: Student's paired t test, random signs, resampled users.
+    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
+        For the number of pairs in a metric: max-T by default, Holm for tests that have none.
+    alpha : float
+        How often equal models may be called different, at least 1e-12; intervals are at
+        1 - alpha.
+    draws, seed : int
+        Of signs, resamples, and what max-T needs.
+    train : optional
+        The users of the training data, or the data, for ``by="cold"`` and ``by="activity"``.
+    progress : bool
+        Whether a bar shows how far it is, where a person watches.
+
+    Returns
+    -------
+    Comparison
+        Leaderboard with tiers, pairs, segments, verdict, movers.
+
+    Raises
+    ------
+    InvalidInputError
+        The models were not measured on the same ratings, users and choices; or an option cannot
+        be used.
+
+    Warns
+    -----
+    DataWarning
+        As for `recsys_ndcg.evaluate`; and of tests that are disputed.
+
+    Notes
+    -----
+    The unit is the user: scores of one user in several folds or seeds are averaged first. A model's
+    rank is in [1 + models significantly better, models - models significantly worse], and its tier
+    is the lower end: models that the test cannot tell apart share one.
+
+    References
+    ----------
+    Westfall & Young (1993), Resampling-based multiple testing; Mogstad, Romano, Shaikh & Wilhelm
+    (2024), Inference for ranks, doi:10.1093/restud/rdad006; Piepho (2004),
+    doi:10.1198/1061860043515
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> good = {user: [(4, 5), (3, 2), (2, 4)] for user in range(30)}
+    >>> bad = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(30)}
+    >>> comparison = rn.compare({"good": good, "bad": bad}, metrics=["ndcg@3"])
+    >>> comparison.leaderboard[["mean", "rank_low", "rank_high", "tier"]].round(3)
+            mean  rank_low  rank_high  tier
+    model
+    good   0.963         1          1     1
+    bad    0.765         2          2     2
+    """
+    how = _how(test, correction, alpha=alpha, draws=draws, seed=seed)
+    if margin is not None:
+        check_margin(margin)
+    asked = Asked(metrics, k, threshold, convention, columns, progress)
+    least = 1 if baseline == CHANCE else 2  # for random order joins them
+    together = aligned(contenders_of(models, asked, least), users)
+    entered = _with_baseline(together.contenders, baseline)
+    how.check_pairs(len(entered) * (len(entered) - 1) // 2)
+    first = next(iter(entered))
+    field = Field(
+        entered,
+        how,
+        first if baseline is None else baseline,
+        margin=margin,
+        groups=None if by is None else _groups(by, entered[first], models, train, columns),
+        left_out=together.left_out,
+        other_metrics=tuple(together.other_metrics),
+        progress=progress,
+    )
+    return Comparison(field)
+
+
+def _how(test: str, correction: str | None, **choices: Any) -> Testing:
+    """Return the test; max-T is the correction of those that have it."""
+    how = Testing.of(test, correction, **choices)
+    if not how.kind.has_intervals:
+        msg = (
+            f"test={test!r} is disputed. Against Wilcoxon and sign tests: their question is not "
+            "about the mean, and on skewed differences they reject too often, the more so the more "
+            "users there are (Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, SIGIR "
+            "2023). For Wilcoxon: corrected by Benjamini-Hochberg it kept its level and had the "
+            "most power on TREC data (Otero, Parapar & Barreiro, ECIR 2025). 't', 'randomisation' "
+            "and 'bootstrap' are about the mean."
+        )
+        warn(msg)
+    return how
+
+
+def _with_baseline(found: Mapping[str, Contender], baseline: str | None) -> Mapping[str, Contender]:
+    """Return the models with random order among them, if that is the baseline."""
+    if baseline == CHANCE and CHANCE not in found:
+        return with_chance(found)
+    if baseline is not None and (not isinstance(baseline, str) or baseline not in found):
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), found)}"
+        raise InvalidInputError(msg)
+    return found
+
+
+def _groups(
+    by: Any,
+    first: Contender,
+    models: Any,
+    train: Any,
+    columns: Mapping[str, str] | None,
+) -> pd.Series[Any]:
+    """Return the segment of each user; a column is looked up in the predictions given first."""
+    given = models.values() if isinstance(models, Mapping) else ()
+    tables = (one for one in given if not is_measured(one) and is_table(one, columns))
+    tables = (one for one in tables if not (isinstance(one, str | Path) and is_saved(one)))
+    data = next(tables, None)
+    return segments_of(
+        by, first.users, first.counts, first.per_user, data=data, train=train, columns=columns
+    )
+
+
+class Asked(NamedTuple):
+    """How predictions are measured, as `recsys_ndcg.evaluate` takes it."""
+
+    metrics: Metrics
+    k: Cutoffs
+    threshold: float | None
+    convention: Convention | str | None
+    columns: Mapping[str, str] | None
+    progress: bool = True
+
+    def plan(self) -> Plan:
+        """Return the plan for predictions."""
+        return Plan.of(self.metrics, k=self.k, threshold=self.threshold, convention=self.convention)
+
+    def refuse_for(self, name: str) -> None:
+        """Refuse choices that come too late, for what is measured already.
+
+        Raises
+        ------
+        InvalidInputError
+            There are such.
+        """
+        given = {"threshold": self.threshold, "convention": self.convention}
+        late = [f"{choice}=" for choice, value in given.items() if value is not None]
+        if late:
+            msg = (
+                f"{name!r} is measured already, so that {' and '.join(late)} would change nothing "
+                "of it. Leave it, or give the predictions."
+            )
+            raise InvalidInputError(msg)
+
+
+def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, Contender]:
+    """Return the contenders by name, at least so many.
+
+    Raises
+    ------
+    InvalidInputError
+        There are no names, too few models, or one of them under two names; or one cannot
+        be read.
+    """
+    entries = _named(models)
+    _refuse_twins(entries)
+    # an iterator of metrics or cutoffs would be used up by the first model
+    given = asked._asdict().items()
+    lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
+    asked = asked._replace(**lists)
+    found: dict[str, Contender] = {}
+    said = {}
+    with closing(followed(entries, "Evaluating", len(entries), wanted=asked.progress)) as names:
+        for name in names:
+            with about(name) as said[name]:
+                entered = _entered(name, entries[name], asked)
+            for one in entered:
+                if one in found:
+                    msg = f"Two models are called {one!r}: give one of them another name."
+                    raise InvalidInputError(msg)
+            found |= entered
+    warn_of_some(said)
+    if len(found) < least:
+        only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
+        msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
+        raise InvalidInputError(msg)
+    return found
+
+
+def _named(models: Any) -> dict[str, Any]:
+    """Return the models by their names."""
+    if _has(models, "contenders"):
+        return {"": models}
+    if not isinstance(models, Mapping) or isinstance(models, Report):
+        msg = (
+            f"Give the models by name, {{'SVD': predictions, 'KNN': others}}, not {shown(models)}."
+        )
+        raise InvalidInputError(msg)
+    for name in models:
+        if not isinstance(name, str) or not name.strip():
+            msg = f"The name of a model is text, not {shown(name)}."
+            raise InvalidInputError(msg)
+        if not is_encodable(name):
+            msg = f"The name {name!r} of a model has a lone surrogate. Give it another name."
+            raise InvalidInputError(msg)
+    if len({name.strip() for name in models}) < len(models):
+        msg = "Two models are called alike but for blanks: give one of them another name."
+        raise InvalidInputError(msg)
+    return dict(models)
+
+
+def _refuse_twins(entries: Mapping[str, Any]) -> None:
+    """Refuse one model under two names."""
+    known: dict[Any, str] = {}
+    for name, data in entries.items():
+        key = os.path.realpath(data) if isinstance(data, str | Path) else id(data)
+        if key in known:
+            msg = (
+                f"{known[key]!r} and {name!r} are the same "
+                f"{'file' if isinstance(data, str | Path) else 'object'}: give each model its own."
+            )
+            raise InvalidInputError(msg)
+        known[key] = name
+
+
+def _entered(name: str, data: Any, asked: Asked) -> dict[str, Contender]:
+    """Return one contender, or those of a search, under their names."""
+    if _has(data, "contenders"):
+        asked.refuse_for(name or "The search")
+        parts: Mapping[str, Contender] = data.contenders
+        return {
+            f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
+        }
+    if isinstance(data, Sequence) and data and all(map(is_measured, data)):
+        return {name: averaged([_one(name, run, asked) for run in data])}
+    return {name: _one(name, data, asked)}
+
+
+def _has(data: Any, name: str) -> bool:
+    """Tell whether there is such a property, without working it out."""
+    return hasattr(type(data), name)
+
+
+def is_measured(data: Any) -> bool:
+    """Tell a report or a cross-validation from predictions."""
+    return isinstance(data, Report) or _has(data, "contender")
+
+
+def _one(name: str, data: Any, asked: Asked) -> Contender:
+    if isinstance(data, Mapping) and "fit_time" in data and not _has(data, "contender"):
+        msg = (
+            "This is what Surprise's own cross_validate returns, which keeps no scores of users. "
+            "Take that of recsys_ndcg.surprise, with a measure such as 'ndcg@10'."
+        )
+        raise InvalidInputError(msg)
+    if isinstance(data, str | Path) and is_saved(data, "comparison"):
+        msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
+        raise InvalidInputError(msg)
+    if _has(data, "contender"):
+        asked.refuse_for(name)
+        found: Contender = data.contender
+        return _chosen(found, asked)
+    if isinstance(data, str | Path) and is_saved(data):
+        data = Report.load(data)
+    if isinstance(data, Report):
+        asked.refuse_for(name)
+    else:
+        data = measured(data, asked.plan(), asked.columns)
+    return _chosen(Contender.of(data.audited, report=data), asked)
+
+
+def _chosen(found: Contender, asked: Asked) -> Contender:
+    """Return the metrics that are asked for, all of them if none is."""
+    if asked.metrics is None:
+        return found
+    wanted = asked.metrics
+    names = []
+    for one in [wanted] if isinstance(wanted, str | Metric) else list(wanted):
+        given = str(one) if isinstance(one, Metric) or one in found.names else None
+        names += [given] if given else _names(str(one), asked.k)
+    missing = [name for name in names if name not in found.names]
+    if missing:
+        msg = f"It was not measured in {', '.join(missing)}; it has {', '.join(found.names)}."
+        raise InvalidInputError(msg)
+    return found.columns(list(dict.fromkeys(names)))
+
+
+def _names(text: str, k: Cutoffs) -> list[str]:
+    """Return our names of what somebody typed; a protocol behind a colon stays."""
+    name, colon, protocol = text.partition(":")
+    return [f"{one}{colon}{protocol}" for one in chosen_metrics(name, k)]

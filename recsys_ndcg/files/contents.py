@@ -1,0 +1,221 @@
+"""The bytes of a file or a stream, unpacked where its name says that it is packed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISCHR
+from typing import IO, TYPE_CHECKING, Any, TypeGuard
+
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Where data is read from: a file by its name, or what is open for reading bytes.
+Place = str | Path | IO[bytes]
+_BLOCK = 1 << 20
+#: What a file may unpack to: so many bytes, and so many for each of its own.
+BYTES_ANYWAY = 1 << 26
+BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
+#: How packed bytes begin, for what has no name.
+_BEGINS = {
+    b"\x1f\x8b": ".gz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\0": ".xz",
+    b"PK\x03\x04": ".zip",
+}
+
+
+@dataclass(frozen=True)
+class Content:
+    """What is read from a place.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    suffix : str
+        That of what is inside, in small letters.
+    data : bytes
+        All of it, unpacked.
+    packed : bool
+        Whether it was packed.
+    """
+
+    name: str
+    suffix: str
+    data: bytes
+    packed: bool = False
+
+
+def is_place(data: object) -> TypeGuard[Place]:
+    """Tell what is read from, and not data already."""
+    return isinstance(data, str | Path) or callable(getattr(data, "read", None))
+
+
+def content_of(place: Place) -> Content:
+    """Read a place to its end.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read, its archive is damaged or holds several files, or it unpacks to far
+        more than a table of its size.
+    MissingExtraError
+        ``.zst`` needs pyarrow.
+    """
+    if isinstance(place, str | Path):
+        with open_file(place) as file:
+            return _inside(file, str(place), Path(place).name.lower())
+    name = named(place)
+    with reading(name):
+        _refuse_endless(place, name)
+        data = place.read()
+    if not isinstance(data, bytes):
+        msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
+        raise InvalidInputError(msg)
+    return _inside(io.BytesIO(data), name, packed_as(data))
+
+
+@contextmanager
+def open_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file, or a pipe, to read its bytes.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read, or is a device that may never end.
+    """
+    with reading(path), Path(path).open("rb") as file:
+        _refuse_endless(file, str(path))
+        yield file
+
+
+def _refuse_endless(file: IO[bytes], name: str) -> None:
+    """Refuse a device such as /dev/zero; a terminal ends when the user says so."""
+    try:
+        number = file.fileno()
+        is_device = S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
+    except (AttributeError, OSError, TypeError, ValueError):  # not a file of the system
+        return
+    if is_device and file.read(1):  # /dev/null gives nothing
+        msg = f"{name}: a device in place of a file, which may never end. Copy it into a file."
+        raise InvalidInputError(msg)
+
+
+def packed_as(data: bytes) -> str:
+    """Return how the names of files end that begin like these bytes, "" where they are not packed.
+
+    Examples
+    --------
+    >>> packed_as(b"BZh91AY")
+    '.bz2'
+    """
+    return next((kind for begin, kind in _BEGINS.items() if data.startswith(begin)), "")
+
+
+def named(place: Place) -> str:
+    """Return what messages call a place."""
+    name = place if isinstance(place, str | Path) else getattr(place, "name", None)
+    if name == "<stdin>":
+        return "standard input"
+    return str(name) if name and isinstance(name, str | Path) else "the stream"
+
+
+def most_bytes(size: int) -> int:
+    """Return how many bytes a file of so many may unpack to.
+
+    Few bytes can unpack to as many as one likes.
+    """
+    return BYTES_ANYWAY + BYTES_PER_BYTE * size
+
+
+def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
+    begin, dot, last = file_name.rpartition(".")
+    kind = f"{dot}{last}"
+    if kind not in _OPENED:
+        return Content(name, kind, file.read())
+    file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
+    with _unpacking(name), _OPENED[kind](file) as stream:
+        inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
+        return Content(name, inside, _unpacked(stream, file, name), packed=True)
+
+
+def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
+    """Return all that a stream unpacks from a file, or refuse it as soon as it is too much.
+
+    Every part of the file is held to the bound: one that unpacks to little allows nothing to
+    the next.
+    """
+    found, total, lowest = [], 0, 0
+    while block := stream.read(_BLOCK):
+        found.append(block)
+        total += len(block)
+        excess = total - BYTES_PER_BYTE * file.tell()
+        lowest = min(lowest, excess)
+        if excess - lowest > BYTES_ANYWAY:
+            msg = (
+                f"{name}: it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
+                "more than a table does. If that is right, unpack it yourself."
+            )
+            raise InvalidInputError(msg)
+    return b"".join(found)
+
+
+@contextmanager
+def _unpacking(name: str) -> Iterator[None]:
+    """Turn whatever fails into a fault of the archive."""
+    try:
+        yield
+    except RecsysNdcgError as error:
+        if str(error).startswith(name) or not isinstance(error, InvalidInputError):
+            raise
+        msg = f"{name}: {error}"
+        raise InvalidInputError(msg) from None
+    except Exception as error:  # noqa: BLE001 - a damaged archive fails in any way
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        if isinstance(error, MemoryError):
+            reason = "it is damaged, or needs more memory than there is"
+        msg = f"{name}: cannot be unpacked ({reason}). Pack it again, or give it unpacked."
+        raise InvalidInputError(msg) from None
+
+
+def _member(file: IO[bytes]) -> IO[bytes]:
+    """Open the only file in an archive; what a Macintosh puts beside it does not count."""
+    archive = zipfile.ZipFile(file)
+    names = [
+        one.filename
+        for one in archive.infolist()
+        if not one.is_dir() and not one.filename.startswith("__MACOSX/")
+    ]
+    if len(names) != 1:
+        there = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        msg = f"it holds {len(names)} files ({there})" if names else "it holds no file"
+        msg = f"{msg}; pack the one that is to be read."
+        raise InvalidInputError(msg)
+    return archive.open(names[0])
+
+
+def _zstandard(file: IO[bytes]) -> IO[bytes]:
+    with needing("pyarrow", job="Unpacking .zst", extra="scale"):
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    opened: IO[bytes] = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    return opened
+
+
+_OPENED: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+    ".zip": _member,
+    ".zst": _zstandard,
+}

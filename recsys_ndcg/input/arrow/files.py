@@ -1,0 +1,251 @@
+"""Parquet and Feather: columns that pyarrow reads one by one, as they are asked for.
+
+No more is read, or believed, than what is asked for and what a file of this size can hold.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.files.contents import most_bytes
+from recsys_ndcg.input.arrow.text import coded_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.input.ids import Coded
+
+Result = TypeVar("Result")
+_ROWS_ANYWAY = 500_000
+_ROWS_PER_BYTE = 16  # half a bit each
+_FILE = b"ARROW1"  # how a Feather file begins that is no stream
+_PACKED = b"\x28\xb5\x2f\xfd"  # how what zstd packed begins
+
+
+class ArrowColumns(Mapping[str, Any]):
+    """The columns of a file by their names, each an array that is read when it is asked for.
+
+    What pandas wrote beside them is ignored: its index is one more column.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that exists.
+    form : str
+        What it is called.
+    """
+
+    def __init__(self, path: Path, form: str) -> None:
+        self._path, self._form = path, form
+        self._size = self._read(lambda: path.stat().st_size)
+        self._types: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Ids:
+        """Read a column as an array."""
+        return self.values_of(self.column(name))
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self._types)
+
+    def column(self, name: str) -> Any:
+        """Read a column as a chunked array of pyarrow."""
+        kind = self._types[name]
+        if _is_nested(kind):
+            self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
+        return self._read(lambda: self._column(name))
+
+    def values_of(self, column: Any) -> Ids:
+        """Return the value of each row of a column."""
+        return self._read(lambda: _array(column))
+
+    def coded(self, column: Any) -> Coded | None:
+        """Return a column by its distinct values, if all of it is text."""
+        return self._read(lambda: coded_text(column))
+
+    @abstractmethod
+    def _column(self, name: str) -> Any:
+        """Return a column as a chunked array of pyarrow."""
+
+    def _take_types(self, schema: Any) -> None:
+        # what is written of each is looked at here, where damage in it is the file's fault
+        told = self._read(lambda: [(one.name, one.type, str(one.type)) for one in schema])
+        self._types = {name: kind for name, kind, _ in told}
+        if len(self._types) < len(told):
+            names = [name for name, *_ in told]
+            twice = next(name for name in names if names.count(name) > 1)
+            self._refuse(f"has the column {twice!r} twice; keep one.")
+
+    def _check_rows(self, count: int) -> None:
+        self._check(count, _ROWS_ANYWAY + _ROWS_PER_BYTE * self._size, "rows")
+
+    def _check_room(self, count: int) -> None:
+        self._check(count, most_bytes(self._size), "bytes")
+
+    def _check(self, count: int, limit: int, what: str) -> None:
+        # beyond that somebody says himself that they are meant
+        if count > limit:
+            self._refuse(
+                f"{count:,} {what} in a file of {self._size:,} bytes. If that is right, pass the "
+                f"table in place of its path: pandas.read_{self._form.lower()}(path)."
+            )
+
+    def _refuse(self, what: str) -> None:
+        msg = f"{self._path}: {what}"
+        raise InvalidInputError(msg)
+
+    def _read(self, work: Callable[[], Result]) -> Result:
+        """Do something to the file: whatever fails is its fault."""
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001 - a damaged file makes pyarrow fail in any way
+            reason = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, MemoryError):
+                reason = "it is damaged, or needs more memory than there is"
+            elif isinstance(error, OSError):
+                reason = error.strerror or f"not {self._form}, or damaged"
+            msg = f"{self._path}: cannot be read as {self._form} ({reason})."
+            raise InvalidInputError(msg) from None
+
+
+class ParquetColumns(ArrowColumns):
+    """The columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that exists.
+
+    Raises
+    ------
+    InvalidInputError
+        The file is no Parquet, is damaged, or stands for far more rows than it has room for.
+    MissingExtraError
+        pyarrow is not installed, or fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with needing("pyarrow", job="Reading Parquet", extra="scale"):
+            from pyarrow import OSFile, parquet  # type: ignore[import-untyped] # noqa: PLC0415
+        super().__init__(path, "Parquet")
+        name = os.fsencode(path)  # which need not be text in UTF-8
+        self._take_types(self._read(lambda: parquet.read_schema(OSFile(name))))
+        text = [name for name, kind in self._types.items() if _is_text(kind)]
+        # text is read as distinct values and codes, or a long one would be copied for every row
+        self._file = self._read(lambda: parquet.ParquetFile(OSFile(name), read_dictionary=text))
+        self._check_size()
+
+    def _column(self, name: str) -> Any:
+        return self._file.read(columns=[name]).column(name)
+
+    def _check_size(self) -> None:
+        told = self._file.metadata
+        groups = [told.row_group(place).num_rows for place in range(told.num_row_groups)]
+        if min([told.num_rows, *groups]) < 0 or sum(groups) != told.num_rows:
+            self._refuse("cannot be read as Parquet (it is damaged: its numbers of rows disagree).")
+        self._check_rows(told.num_rows)
+        # of all columns: asked about one alone, pyarrow ends the process where a file is damaged
+        self._check_room(
+            sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
+        )
+
+
+class FeatherColumns(ArrowColumns):
+    """The columns of a Feather file, or of another in the format of Arrow, file or stream.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that exists.
+
+    Raises
+    ------
+    InvalidInputError
+        The file is none, is damaged, or stands for far more than it has room for.
+    MissingExtraError
+        pyarrow is not installed, or fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with needing("pyarrow", job="Reading Feather", extra="scale"):
+            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+            from pyarrow import ipc  # noqa: PLC0415
+        super().__init__(path, "Feather")
+        self._arrow, self._ipc = pa, ipc
+        self._content = self._read(path.read_bytes)
+        self._check_room(self._told_room())
+        self._take_types(self._read(lambda: self._opened([]).schema))
+        places = [0] if self._types else []
+        self._check_rows(sum(self._read(lambda: [len(one) for one in self._batches(places)])))
+
+    def _column(self, name: str) -> Any:
+        chunks = [batch.column(name) for batch in self._batches([[*self._types].index(name)])]
+        for chunk in chunks:
+            chunk.validate(full=True)  # what is damaged may point anywhere
+        return self._arrow.chunked_array(chunks, self._types[name])
+
+    def _batches(self, places: list[int]) -> list[Any]:
+        opened = self._opened(places)
+        if hasattr(opened, "get_batch"):
+            return [opened.get_batch(place) for place in range(opened.num_record_batches)]
+        return list(opened)
+
+    def _opened(self, places: list[int]) -> Any:
+        options = self._ipc.IpcReadOptions(included_fields=places)
+        opened = self._ipc.open_file if self._content[:6] == _FILE else self._ipc.open_stream
+        return opened(self._arrow.py_buffer(self._content), options=options)
+
+    def _told_room(self) -> int:
+        """Return to how much it unpacks, which stands before what zstd packed.
+
+        lz4 packs no tighter than a file may be.
+        """
+        content = np.frombuffer(self._content, dtype=np.uint8)
+        # looked for by its rarest sign first: bytes have no fast search of several
+        rare = np.flatnonzero(content[1:-2] == _PACKED[1])
+        for place in (0, 2, 3):
+            rare = rare[content[rare + place] == _PACKED[place]]
+        starts = rare.tolist()
+        return sum(int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)
+
+
+def _is_text(kind: Any) -> bool:
+    """Tell a type of pyarrow whose values are text."""
+    return str(kind) in {"string", "large_string", "binary", "large_binary"}
+
+
+def _is_nested(kind: Any) -> bool:
+    return bool(getattr(kind, "storage_type", kind).num_fields)
+
+
+def _array(column: Any) -> Ids:
+    chunks = [_values(chunk) for chunk in column.chunks]
+    return np.concatenate(chunks) if chunks else np.zeros(0, dtype=object)
+
+
+def _values(chunk: Any) -> Ids:
+    if not hasattr(chunk, "dictionary"):
+        series = chunk.to_pandas()
+        if isinstance(series.dtype, pd.DatetimeTZDtype):
+            series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        found: Ids = series.to_numpy()
+        return found
+    values = _values(chunk.dictionary)
+    if _is_text(chunk.dictionary.type):
+        values = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)[:-1]
+    if chunk.null_count:
+        values = np.array([*values.tolist(), None], dtype=object)  # the last is that of code -1
+    of_each: Ids = values[chunk.indices.fill_null(-1).to_numpy()]
+    return of_each

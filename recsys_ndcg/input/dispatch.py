@@ -1,0 +1,125 @@
+"""Which reader each form of data gets: a table, a file, rows, lists per user, a sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files.contents import is_place
+from recsys_ndcg.input.column_names import roles_of
+from recsys_ndcg.input.files import ORDER, read_file, refuse_options
+from recsys_ndcg.input.frames import Table, checked_columns, read_frame
+from recsys_ndcg.input.labels import labels_from, results_from
+from recsys_ndcg.input.labels_and_results import labels_of, results_of, without_fillers
+from recsys_ndcg.input.pickles import is_pickle, read_pickle
+from recsys_ndcg.input.rows import Rows, floats
+from recsys_ndcg.input.tuples import read_tuples
+
+if TYPE_CHECKING:
+    from recsys_ndcg.input.text.form import TextFormat
+
+
+def read(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Rows:
+    """Read predictions in any form that `evaluate` accepts."""
+    data = _unpickled(data, columns, text)
+    if _is_table(data, columns):
+        return read_frame(open_table(data, columns, text))
+    if columns:
+        msg = "columns= names the columns of a table, but the data is not a table."
+        raise InvalidInputError(msg)
+    return read_tuples(data)
+
+
+def read_labels(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Rows:
+    """Read labels from a table, a sparse matrix, rows, lists per user or predictions."""
+    data = _unpickled(data, columns, text)
+    if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
+        matrix = data.tocoo()
+        true = floats(matrix.data, "true")
+        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, "labels")
+    if _is_table(data, columns):
+        columns = those_of(columns, "estimated", "rank")
+        return labels_from(open_table(data, columns, text, ("user", "item", "true")))
+    return labels_of(data)
+
+
+def read_results(
+    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+) -> Rows:
+    """Read results from a table, rows, lists per user or predictions."""
+    data = _unpickled(data, columns, text)
+    if not _is_table(data, columns):
+        return without_fillers(results_of(data))
+    columns = those_of(columns, "true")
+    return without_fillers(
+        results_from(open_table(data, columns, text, ("user", "item", "estimated")))
+    )
+
+
+def those_of(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:
+    """Return the columns of one of two tables: what the other one has may have the same name."""
+    if not isinstance(columns, Mapping):
+        return columns
+    return {ours: theirs for ours, theirs in columns.items() if ours not in others}
+
+
+def open_table(
+    data: Any,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    order: tuple[str, ...] = ORDER,
+) -> Table:
+    """Return the table, or the table in the file, with its columns under our names."""
+    if isinstance(data, str | Path) and not str(data):
+        msg = "The path of the file is empty."
+        raise InvalidInputError(msg)
+    columns = checked_columns(columns)
+    if not is_place(data):
+        return Table(data, columns)
+    if text and not text.heading:  # places, which may come as numbers
+        columns = {ours: str(place) for ours, place in columns.items()}
+    return Table(read_file(data, columns, text, order), columns)
+
+
+def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
+    """Return the predictions in a pickle in place of its path, and all else as it came."""
+    try:
+        if not (isinstance(data, str | Path) and is_pickle(data)):
+            return _in_columns(data)
+    except OSError as error:
+        msg = f"{data}: cannot be read ({error.strerror})."
+        raise InvalidInputError(msg) from None
+    if columns:
+        msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
+        raise InvalidInputError(msg)
+    if text:
+        refuse_options(str(data), text)
+    return read_pickle(data)
+
+
+def _in_columns(data: Any) -> Any:
+    """Return dicts that name each field, and records of NumPy, as a table; all else as it came."""
+    if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
+        return pd.DataFrame(data)
+    dicts = isinstance(data, list) and data and isinstance(data[0], Mapping)
+    return pd.DataFrame(data) if dicts and all(isinstance(one, Mapping) for one in data) else data
+
+
+def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+    """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
+    if isinstance(data, Mapping):
+        roles = roles_of(data, checked_columns(columns))
+        return "user" in roles and roles["user"][0] in data and (len(roles) > 1 or bool(columns))
+    # looked up on the class: a lazy table would have to resolve its columns for it
+    named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
+    rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
+    return is_place(data) or not rows

@@ -1,0 +1,299 @@
+"""How far a long job is: its steps, and a bar where a person watches."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from html import escape
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from typing import Self
+
+    from rich.progress import Progress, TaskID
+
+Item = TypeVar("Item")
+
+_SOON = 1.0  # seconds: what is done by then was not worth a bar
+_BETWEEN = 0.2
+_one = threading.Lock()  # whoever holds it has the bar: what a job does inside of it shows none
+_MOST = 6  # lines
+
+
+@contextmanager
+def progress_bar(*, wanted: bool, after: float = _SOON) -> Iterator[Callable[[str, float], None]]:
+    """Show steps of a job on the terminal or in the notebook, and nothing anywhere else.
+
+    There is one bar at a time: a job that is a part of another one shows none, and neither does a
+    process that another one started. It is gone in the end.
+
+    Parameters
+    ----------
+    wanted : bool
+        Whether anything is shown at all.
+    after : float
+        Seconds: a job that ends sooner shows nothing.
+
+    Yields
+    ------
+    callable
+        Takes what is done now, and how much of it, from 0 to 1; below 0 where that is not known.
+        Any thread may call it, as often as it likes.
+    """
+    steps = Steps()
+    bar = bar_here() if wanted and not _is_worker() else None
+    if bar is None or not _one.acquire(blocking=False):
+        yield lambda _what, _share: None
+        return
+    over = threading.Event()
+    # a thread of its own, so that time is seen to pass while a step lasts
+    showing = threading.Thread(
+        target=copy_context().run, args=(_shown, bar, steps, over, after), daemon=True
+    )
+    try:
+        with suppress(RuntimeError):  # no more threads can be started
+            showing.start()
+        yield steps.set
+    finally:
+        over.set()
+        if showing.ident is not None:
+            showing.join()
+        _one.release()
+
+
+def _is_worker() -> bool:
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
+
+
+def _shown(bar: Bar, steps: Steps, over: threading.Event, after: float) -> None:
+    if over.wait(after):
+        return
+    with suppress(OSError, ValueError), bar:  # there is nothing more to write to
+        while True:
+            if lines := steps.lines(monotonic()):
+                bar.show(lines)
+            if over.wait(_BETWEEN):
+                return
+
+
+def followed(
+    items: Iterable[Item], what: str, total: int | None, *, wanted: bool
+) -> Generator[Item, None, None]:
+    """Give items on, with a bar that counts them, until it is closed.
+
+    Whoever may fail between two items closes it (`contextlib.closing`), lest the bar stays.
+
+    Parameters
+    ----------
+    items : iterable
+        What is given on.
+    what : str
+        What is done with them.
+    total : int, optional
+        How many there will be.
+    wanted : bool
+        Whether anything is shown.
+
+    Examples
+    --------
+    >>> list(followed("ab", "Reading", 2, wanted=True))
+    ['a', 'b']
+    """
+    with progress_bar(wanted=wanted) as show:
+        show(what, 0.0 if total else -1.0)
+        for done, item in enumerate(items, start=1):
+            yield item
+            show(what, done / total if total else -1.0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A step as it is shown.
+
+    Parameters
+    ----------
+    what : str
+        What is done.
+    share : float, optional
+        How much of it, from 0 to 1; None where that is not known.
+    times : str
+        How long it has taken, and how long it may still take.
+    """
+
+    what: str
+    share: float | None
+    times: str
+
+
+@dataclass(frozen=True)
+class _Step:
+    began: float
+    changed: float
+    share: float
+
+
+class Steps:
+    """The steps that were named so far; any thread may set them while another one reads."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, _Step] = {}
+
+    def set(self, what: str, share: float) -> None:
+        """Note how much is done, from 0 to 1, of a step; below 0 where that is not known."""
+        now, before = monotonic(), self._steps.get(what)
+        share = min(share, 1.0)
+        if before is None:
+            self._steps[what] = _Step(now, now, share)
+        elif before.share != share:
+            self._steps[what] = _Step(before.began, now, share)
+
+    def lines(self, now: float) -> list[Line]:
+        """Return what is shown now: what is under way, or the last step, if all are done."""
+        steps = dict(self._steps)
+        under_way = [(what, step) for what, step in steps.items() if step.share < 1]
+        return [_line(*one, now) for one in (under_way or [*steps.items()][-1:])[-_MOST:]]
+
+
+def _line(what: str, step: _Step, now: float) -> Line:
+    known = step.share >= 0
+    until = now if step.share < 1 else step.changed
+    times = clock(until - step.began)
+    if 0 < step.share < 1:
+        # at the pace of what is done; from then on it is counted down
+        end = step.began + (step.changed - step.began) / step.share
+        times += f", {clock(max(end - now, 0))} left"
+    return Line(what, step.share if known else None, times)
+
+
+def clock(seconds: float) -> str:
+    """Write seconds as people read them.
+
+    Examples
+    --------
+    >>> clock(7.4), clock(3671)
+    ('0:07', '1:01:11')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class Bar(Protocol):
+    """What shows lines until it is left, and is gone then."""
+
+    def __enter__(self) -> Self: ...  # noqa: D105
+    def __exit__(self, *_: object) -> None: ...  # noqa: D105
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these lines in place of those before."""
+
+
+def bar_here() -> Bar | None:
+    """Return a bar for where this runs; None where nobody watches, or rich is absent."""
+    # who has a notebook has imported it
+    shell_here = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    if getattr(shell_here(), "kernel", None) is not None:
+        return _Notebook()
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return None
+    try:
+        import rich.progress  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        return None
+    return _Terminal()
+
+
+class _Terminal:
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        from rich.console import Console  # noqa: PLC0415 - an extra
+        from rich.progress import (  # noqa: PLC0415 - an extra
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+        )
+
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[times]}", markup=False),
+            console=Console(stderr=True),
+            auto_refresh=False,
+            transient=True,
+            # what is printed meanwhile stands above the bar, if it goes to the same terminal
+            redirect_stdout=_is_terminal(sys.stdout, sys.__stdout__),
+            redirect_stderr=_is_terminal(sys.stderr, sys.__stderr__),
+        )
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, lines: Sequence[Line]) -> None:
+        if self._bar is None:
+            return
+        shown = {line.what for line in lines}
+        for what in self._tasks.keys() - shown:
+            self._bar.remove_task(self._tasks.pop(what))
+        for line in lines:
+            total = None if line.share is None else 1.0
+            now: dict[str, Any] = {
+                "total": total,
+                "completed": line.share or 0,
+                "times": line.times,
+            }
+            if line.what in self._tasks:
+                self._bar.update(self._tasks[line.what], **now)
+            else:
+                self._tasks[line.what] = self._bar.add_task(line.what, **now)
+        self._bar.refresh()
+
+
+def _is_terminal(stream: Any, original: Any) -> bool:
+    return stream is not None and stream is original and bool(stream.isatty())
+
+
+class _Notebook:
+    def __init__(self) -> None:
+        self._place: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._place is not None:
+            self._place.update(_bundle(""), raw=True)
+
+    def show(self, lines: Sequence[Line]) -> None:
+        bundle = _bundle("<br>".join(map(_html, lines)))
+        if self._place is None:
+            from IPython.display import display  # noqa: PLC0415 - there, in a notebook
+
+            self._place = display(bundle, raw=True, display_id=True)
+        else:
+            self._place.update(bundle, raw=True)
+
+
+def _bundle(html: str) -> dict[str, str]:
+    return {"text/html": html, "text/plain": ""}
+
+
+def _html(line: Line) -> str:
+    bar, percent = "<progress></progress>", ""
+    if line.share is not None:
+        bar = f'<progress value="{line.share:.3f}"></progress>'
+        percent = f"{line.share:.0%}, "
+    return f"{escape(line.what)} {bar} {percent}{line.times}"

@@ -1,0 +1,207 @@
+"""What people read of any result, whatever the form: a document, as plain values.
+
+Whoever has something to show builds a `Document`; `recsys_ndcg.rendering.forms.render` prints it as
+text, Markdown, LaTeX, HTML or a page, and `recsys_ndcg.rendering.terminal` on a terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from recsys_ndcg.rendering.plots.vega import Spec
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """Cells of text.
+
+    Parameters
+    ----------
+    caption : str
+        What it is of: on a page, which has room for it.
+    cells : pandas.DataFrame
+        All text; the first column names the rows.
+    left : int
+        How many columns are set to the left.
+    bold : sequence of int
+        The rows that stand out.
+    note : str
+        What is counted in it, and how to read it.
+    letters : sequence of str
+        Of each row: rows that share a letter cannot be told apart.
+    signature : str
+        How the numbers were computed, in short.
+    numeric : sequence of str, optional
+        The columns of numbers, where all others are sentences that may break.
+    """
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    cells: pd.DataFrame
+    left: int = 1
+    bold: Sequence[int] = ()
+    note: str = ""
+    letters: Sequence[str] = ()
+    signature: str = ""
+    numeric: Sequence[str] | None = None
+
+    @property
+    def emphasised(self) -> list[Any]:
+        """The columns of which words stand out: the name of a row, and its first number."""
+        return [*self.cells.columns[self.left - 1 : self.left + 1]]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Remarks, a line each."""
+
+    kind: ClassVar[str] = "sentences"
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines for a program, which somebody may want to copy, and the same in short."""
+
+    kind: ClassVar[str] = "code"
+    name: str
+    lines: Sequence[str]
+    short: Sequence[str] = ()
+
+    def brief(self, *, full: bool = True) -> Sequence[str]:
+        """Return the lines for people, or their short forms."""
+        return self.lines if full else self.short or self.lines
+
+
+@dataclass(frozen=True)
+class Signatures(Code):
+    """How each metric was computed: the signatures, and their short forms."""
+
+    def brief(self, *, full: bool = True) -> Sequence[str]:
+        """Return the first one, and what is different in the others."""
+        first, *others = super().brief(full=full)
+        known = first.split("|")
+        likewise = [
+            "|".join(part for part in one.split("|") if part not in known or "users:" in part)
+            for one in others
+        ]
+        return [first, *([f"the same for {', '.join(likewise)}"] if likewise else [])]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of Vega-Lite for a page, and what it shows in words for any other form."""
+
+    kind: ClassVar[str] = "chart"
+    spec: Spec
+    description: str
+
+    @property
+    def lines(self) -> list[str]:
+        """What it shows."""
+        return [self.description]
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Charts beside each other, where there is room."""
+
+    kind: ClassVar[str] = "panels"
+    parts: Sequence[Chart]
+
+    @property
+    def lines(self) -> list[str]:
+        """What they show."""
+        return [one.description for one in self.parts]
+
+
+@dataclass(frozen=True)
+class UserTable:
+    """Some users, whose lists can be looked at: on a page alone.
+
+    Parameters
+    ----------
+    table : ShownTable
+        A row each.
+    lists : dict, optional
+        The first ranks of their lists, as `recsys_ndcg.rendering.page.lists` packs them.
+    """
+
+    kind: ClassVar[str] = "users"
+    table: ShownTable
+    lists: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Details:
+    """Parts that are shown when somebody opens them: where that can be done, and on paper."""
+
+    kind: ClassVar[str] = "details"
+    title: str
+    parts: Sequence[Part]
+
+
+Part: TypeAlias = ShownTable | Sentences | Code | Chart | Panels | UserTable | Details
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts below a heading; forms with little room leave the heading out.
+
+    Parameters
+    ----------
+    name : str
+        By which a link leads there.
+    title : str
+        The heading.
+    lead : str
+        How to read it, in a sentence.
+    parts : sequence of Part
+        What it holds.
+    """
+
+    name: str
+    title: str
+    lead: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Document:
+    """All that is said of a result.
+
+    Parameters
+    ----------
+    facts : str
+        Of how many users, and what.
+    sections : sequence of Section
+        What there is to see, the most important first.
+    verdict : str
+        The answer, in a sentence or two.
+    title : str
+        What it is about.
+    names : sequence of str
+        What people called things, which may be too long to be shown.
+    """
+
+    facts: str
+    sections: Sequence[Section]
+    verdict: str = ""
+    title: str = ""
+    names: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of all sections."""
+        return [part for section in self.sections for part in section.parts]
+
+    @property
+    def tables(self) -> list[ShownTable]:
+        """The tables, without those that somebody may open."""
+        return [part for part in self.parts if isinstance(part, ShownTable)]

@@ -1,0 +1,128 @@
+"""Numbers for programs: tables as CSV and JSON, the scores of every user also as Parquet."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import re
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.input.text.form import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+#: What separates cells in the spreadsheets of some countries, and a line end in those of all.
+_SEPARATES = re.compile(r"[;|\t\r]")
+
+
+def data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
+    """Return numbers with every digit.
+
+    Parameters
+    ----------
+    form : str
+        "csv", in which no text is a formula, or "json": a list of objects, null for what is not
+        there, in ASCII alone.
+    values : pandas.DataFrame or dict
+        A table, or, for JSON, plain values.
+    """
+    if isinstance(values, dict):
+        return json.dumps(values, indent=2) + "\n"
+    if form == "csv":
+        safe = values.map(lambda one: guarded(one) if isinstance(one, str) else one)
+        return safe.rename(columns=guarded).to_csv(index=False, lineterminator="\n")
+    plain: Any = values.astype(object).where(values.notna(), None)
+    return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
+
+
+def form_of(name: str) -> str:
+    """Return the end of a file's name that says in which form scores of users are written to it.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such form.
+    """
+    known = [end for end in _FORMS if name.lower().endswith(end)]
+    if not known:
+        msg = (
+            f"{name}: scores of users are written as CSV or Parquet. Let the name end in "
+            f"{', '.join(_FORMS)}."
+        )
+        raise InvalidInputError(msg)
+    return known[0]
+
+
+def per_user_file(per_user: pd.DataFrame, form: str) -> bytes:
+    """Return a table of scores by user in a form that `form_of` found.
+
+    Raises
+    ------
+    InvalidInputError
+        The ids cannot be written so.
+    MissingExtraError
+        Parquet needs pyarrow.
+    """
+    for one in per_user.index:
+        if isinstance(one, str) and not is_encodable(one):
+            msg = f"The user id {one!r} has a lone surrogate, which no file can hold. Correct it."
+            raise InvalidInputError(msg)
+    return _FORMS[form](per_user)
+
+
+def _parquet(per_user: pd.DataFrame) -> bytes:
+    stream = io.BytesIO()
+    with needing("pyarrow", job="Writing Parquet", extra="scale"):
+        try:
+            per_user.reset_index().to_parquet(stream, index=False, engine="pyarrow")
+        except (ValueError, TypeError, OverflowError):  # pyarrow's own are among them
+            msg = "Parquet has no column for these ids of users. Write them as CSV, or as JSON."
+            raise InvalidInputError(msg) from None
+    return stream.getvalue()
+
+
+def per_user_csv(per_user: pd.DataFrame) -> str:
+    r"""Return a table of scores by user as CSV, in which no text is a formula.
+
+    Ids and headings that a spreadsheet would run have an apostrophe in front, as
+    `recsys_ndcg.input.text.form.guarded` writes them. Our own reader takes it away; with
+    pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
+    ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is blank, or holds a zero byte: no reader would take it for an id.
+    """
+    for one in per_user.index:
+        if isinstance(one, str) and ("\0" in one or not one.strip()):
+            msg = f"The user id {one!r} would be no id in a CSV file. Save the report as JSON."
+            raise InvalidInputError(msg)
+    users = pd.Index(_guarded(per_user.index), name=per_user.index.name, dtype=object)
+    table = per_user.set_axis(users, axis=0).set_axis(_guarded(per_user.columns), axis=1)
+    odd = any(_SEPARATES.search(str(one)) for one in [*users, *table])
+    return table.to_csv(
+        lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
+    )
+
+
+def _guarded(names: Iterable[Any]) -> list[Any]:
+    return [guarded(one) if isinstance(one, str) else one for one in names]
+
+
+_FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    ".csv": lambda table: per_user_csv(table).encode(),
+    ".csv.gz": lambda table: gzip.compress(per_user_csv(table).encode(), mtime=0),
+    ".csv.bz2": lambda table: bz2.compress(per_user_csv(table).encode()),
+    ".csv.xz": lambda table: lzma.compress(per_user_csv(table).encode()),
+    ".parquet": _parquet,
+}

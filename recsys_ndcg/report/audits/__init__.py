@@ -1,1 +1,0 @@
-"""Audits: what stands beside scores, measured, stored or summed up."""

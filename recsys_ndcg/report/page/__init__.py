@@ -1,1 +1,0 @@
-"""What the page of a report holds."""

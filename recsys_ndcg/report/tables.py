@@ -1,0 +1,188 @@
+"""What a report shows, as tables: the summary, the audit, the counts, the scores of each user."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import quotient
+from recsys_ndcg.errors import check_choice, check_level
+from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.scoring.scores import adjusted
+from recsys_ndcg.scoring.totals import scored
+from recsys_ndcg.significance.intervals import (
+    BOOTSTRAPS,
+    mean_interval,
+    ratio_bootstrap,
+    ratio_interval,
+)
+
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.scoring.audit import Audit
+    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring.totals import Totals
+
+
+TIES_MATTER = 0.001  # a range this wide changes the third decimal
+
+#: The columns of the audit that stand in the summary, too.
+_IN_SUMMARY = ("chance", "adjusted", "tie_low", "tie_high")
+#: What `Report.counts` has of users and rows, beside the undefined and trivial users by metric.
+_COUNTS = (
+    "short",
+    "trivial",
+    "tied",
+    "unlabelled",
+    "unlisted",
+    "missing",
+    "impossible",
+    "duplicates",
+    "left_out",
+)
+
+
+def scores_table(scores: Scores) -> pd.DataFrame:
+    """Return n_items, n_relevant and a column per metric, indexed by user."""
+    counts = scores.counts
+    known = not np.isnan(counts.n_relevant).any()  # what is relevant
+    table = pd.DataFrame(scores.per_user, columns=scores.names, copy=True)
+    table.insert(0, "n_items", counts.n_items.copy())
+    table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
+    return table.set_index(index_of(scores.users, "user"))
+
+
+def summary_table(totals: Totals, median: Floats) -> pd.DataFrame:
+    """Return mean, interval, pooled, median and counts, and what they are to be read against.
+
+    Parameters
+    ----------
+    totals : Totals
+        Of all users, with the orders of their lists.
+    median : float64 array, shape (n_metrics,)
+        Which totals do not have: it needs the users.
+    """
+    ends, audit = intervals(totals), audit_table(totals)
+    columns = {
+        "mean": totals.mean,
+        "ci_low": ends["mean_low"].to_numpy(),
+        "ci_high": ends["mean_high"].to_numpy(),
+        "pooled": totals.pooled,
+        "median": median,
+        "users": totals.n_scored,
+        "undefined": totals.undefined,
+        **{name: audit[name].to_numpy() for name in _IN_SUMMARY},
+    }
+    return pd.DataFrame(columns, index=pd.Index(totals.names, name="metric"))
+
+
+def audit_table(totals: Totals) -> pd.DataFrame:
+    """Return what each mean is to be read against, a row per metric; NaN is not measured."""
+    chance, best = totals.mean_of("chance"), totals.mean_of("best")
+    zero, top = totals.mean_of("zero"), totals.mean_of("top")
+    if not totals.unlabelled and "zero" in totals.roles:
+        zero = top = totals.mean
+    columns: dict[str, Any] = {
+        "chance": chance,
+        "adjusted": adjusted(totals.mean, chance, best),
+        "z": totals.z,
+        "worst": totals.mean_of("worst"),
+        "best": best,
+        "trivial": quotient(totals.trivial, np.where(np.isnan(best), 0, totals.n_scored)),
+        "tie_low": totals.mean_of("lowest"),
+        "tie_high": totals.mean_of("highest"),
+        "decided_by_ties": totals.mean_of("moved"),
+        "short": totals.short_of / totals.users,
+        "skipped": 1 - totals.n_scored / totals.users,
+        "unlabelled": totals.unlabelled / max(totals.ratings, 1),
+        "judged": totals.mean_of("judged"),
+        "unlabelled_zero": zero,
+        "unlabelled_top": top,
+    }
+    return pd.DataFrame(columns, index=totals.names)
+
+
+def counts_of(audit: Audit) -> dict[str, int]:
+    """Return how many users and rows there are, and how many need a second look."""
+    totals = audit.order_totals
+    by_metric = {"undefined": totals.undefined, "trivial": totals.trivial}
+    return {
+        "users": totals.users,
+        **_rows(totals, audit.protocol),
+        **{
+            name: totals.n_trivial if name == "trivial" else getattr(totals, name)
+            for name in _COUNTS
+        },
+        **{
+            f"{what} {metric}": number
+            for what, numbers in by_metric.items()
+            for metric, number in zip(totals.names, numbers.tolist(), strict=True)
+        },
+    }
+
+
+def _rows(totals: Totals, protocol: str) -> dict[str, int]:
+    """Return how many rows there are, by what they are under the protocol."""
+    if protocol == "rated":
+        return {"ratings": totals.ratings}
+    if protocol == "supplied":
+        return {"recommended": totals.ratings}
+    chosen = totals.ratings < totals.candidates
+    recommended = {"recommended": totals.ratings} if chosen else {}
+    return recommended | {"candidates": totals.candidates}
+
+
+def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
+    """Return intervals for the mean, by Student's t, and the pooled score, by the delta method.
+
+    Raises
+    ------
+    InvalidInputError
+        The level is not between 0 and 1, or too close to one of them.
+    """
+    check_level("level", level, such_as=0.95)
+    own, parts = totals.scores, totals.parts
+    means = [
+        mean_interval(int(count), mean, length, level)
+        for count, mean, length in zip(own.count, own.mean_x, own.length, strict=True)
+    ]
+    ratios = [
+        ratio_interval(int(count), ratio, mean, residual, level)
+        for count, ratio, mean, residual in zip(
+            parts.count, parts.ratio, parts.mean_x, parts.residual, strict=True
+        )
+    ]
+    pooled = [scored(totals.measurements, np.array([one[end] for one in ratios])) for end in (0, 1)]
+    return _table(totals.names, *zip(*means, strict=True), *pooled)
+
+
+def resampled(  # noqa: PLR0913 - all that it hangs on
+    scores: Scores, level: float, method: str, draws: int, seed: int, *, progress: bool = True
+) -> pd.DataFrame:
+    """Return the same intervals from resampled users, by bootstrap percentiles or BCa.
+
+    Raises
+    ------
+    InvalidInputError
+        The level, the method or a number of them is none.
+    """
+    check_choice("method", method, ("t", *BOOTSTRAPS))
+    values, defined = scores.per_user, scores.defined
+    own = ~np.isnan(values)
+    top = np.hstack([np.where(own, values, 0.0), np.where(defined, scores.numerator, 0.0)])
+    bottom = np.hstack([own, np.where(defined, scores.denominator, 0.0)])
+    options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
+    with progress_bar(wanted=progress) as show:
+        ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
+    (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
+    pooled = [scored(scores.measurements, ratio) for ratio in (ratio_low, ratio_high)]
+    return _table(scores.names, low, high, *pooled)
+
+
+def _table(names: list[str], *ends: Any) -> pd.DataFrame:
+    columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=names)

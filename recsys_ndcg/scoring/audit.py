@@ -1,0 +1,401 @@
+"""Audit: scores, and what they are to be read against, measured when it is first asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists.candidates import CandidateLists
+from recsys_ndcg.lists.preparation import refuse
+from recsys_ndcg.lists.truth import truth_by_user
+from recsys_ndcg.metrics.judged import Judged
+from recsys_ndcg.parallel import allowed, at_most
+from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
+from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring.scores import ORDERS, Scores
+from recsys_ndcg.scoring.signatures import Signature, signatures
+from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.scoring.measurement import Measurement
+
+Roles = dict[str, "Floats"]
+
+_TIES_IN = dict(zip(LEVELS, ("expected", "worst", "best"), strict=True))
+
+
+class Audit:
+    """Scores, and what they are to be read against.
+
+    Either the lists are at hand: other roles of the scores (`Scores.roles`) are measured when they
+    are first asked for. Or the scores of every user are known in some roles. Or users were summed
+    up, and their totals alone are known.
+
+    Parameters
+    ----------
+    signatures : dict of Signature
+        How each metric was computed, by name.
+    scores : Scores, optional
+        Of every user, with the roles that are known.
+    totals : Totals, optional
+        Their sums, if more roles are known of them, or nothing else is.
+    source : MeasuredLists, optional
+        What was measured.
+    median : float64 array, shape (n_measurements,), or callable that returns it, optional
+        Of the scores, where users were summed up.
+    where : str
+        Where the scores of each user are then, or how to have them: a sentence.
+    """
+
+    def __init__(  # noqa: PLR0913 - what is known, and how
+        self,
+        signatures: dict[str, Signature],
+        scores: Scores | None = None,
+        totals: Totals | None = None,
+        *,
+        source: MeasuredLists | None = None,
+        median: Floats | Callable[[], Floats] | None = None,
+        where: str = "",
+    ) -> None:
+        self.signatures = signatures
+        self.n_jobs = allowed()  # of what is asked for later, too
+        self._scores = scores
+        self._known_source = source
+        self._where = where
+        self._totals = totals
+        self._median = median
+
+    @classmethod
+    def of(
+        cls, lists: GroupedLists, facts: Facts, plan: Plan, *, highest: float | None = None
+    ) -> Audit:
+        """Measure lists by a settled plan, and hold undefined scores to it.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            All, or a part.
+        facts : Facts
+            What is known of them.
+        plan : Plan
+            Settled.
+        highest : float, optional
+            The highest grade there is, of which these lists may be a part; NaN where it is not
+            known.
+
+        Raises
+        ------
+        InvalidInputError
+            A score is undefined where it must not be.
+        """
+        scores = _scores_and_ties(lists, plan)
+        refuse(scores.objection())
+        top = facts.all_true.highest if highest is None else highest
+        return cls(
+            signatures(scores.measurements, scores.n_scored, facts),
+            scores.with_roles({}),
+            Totals.of(scores),
+            source=MeasuredLists(lists, facts, plan, top),
+        )
+
+    @classmethod
+    def of_part(
+        cls,
+        lists: GroupedLists,
+        plan: Plan,
+        facts: Facts | None = None,
+        *,
+        highest: float | None = None,
+    ) -> Audit:
+        """Measure a part of all lists, by a plan that was settled for all.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            Of some users, all that they have.
+        plan : Plan
+            With its threshold.
+        facts : Facts, optional
+            What is known of them, if somebody looked already (`recsys_ndcg.scoring.facts_for`).
+        highest : float, optional
+            As in `of`.
+
+        Raises
+        ------
+        InvalidInputError
+            Something in the plan cannot be computed of them.
+        """
+        facts = facts or facts_for(lists, plan.measurements)
+        plan.check(facts, lists)
+        return cls.of(lists, facts, plan, highest=highest)
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of every user.
+
+        Raises
+        ------
+        InvalidInputError
+            Users were summed up.
+        """
+        if self._scores is None:
+            n_users = self.totals.users
+            msg = f"This report sums up {n_users} users, and does not keep each. {self._where}"
+            raise InvalidInputError(msg)
+        return self._scores
+
+    @lazy
+    def full_scores(self) -> Scores:
+        """The same with what other orders of the same lists score, user by user."""
+        if self._known_source is None:
+            return self.scores
+        with at_most(self.n_jobs):
+            return self.scores.with_roles(self.source.orders())
+
+    @lazy
+    def truth(self) -> NDArray[np.uint32]:
+        """A digest of what is known of each user: shape (n_users,)."""
+        if self._known_source is not None:
+            with at_most(self.n_jobs):
+                return truth_by_user(self.source.lists)
+        known = self.scores.truth
+        assert known is not None, "kept wherever lists are not"  # noqa: S101
+        return known
+
+    @property
+    def kept_scores(self) -> Scores:
+        """What is known of every user without the lists."""
+        return replace(self.full_scores, truth=self.truth)
+
+    @lazy
+    def totals(self) -> Totals:
+        """The scores, summed up, also with all ties in their extreme orders."""
+        return Totals.of(self.scores) if self._totals is None else self._totals
+
+    @lazy
+    def order_totals(self) -> Totals:
+        """The same with other orders of the lists."""
+        if self._known_source is None:
+            return self.totals
+        return self.totals.with_roles_of(self.full_scores)
+
+    @lazy
+    def full_totals(self) -> Totals:
+        """The same with other labels: in every role there is."""
+        if self._known_source is None:
+            return self.totals
+        with at_most(self.n_jobs):
+            labels = self.scores.with_roles(self.source.labels(self.scores))
+        return self.order_totals.with_roles_of(labels, self.source.highest)
+
+    @lazy
+    def median(self) -> Floats:
+        """The median of the scores by metric, which totals do not have; NaN if it is not known."""
+        if self._scores is not None:
+            return self._scores.median
+        if self._median is None:
+            return np.full(len(self.measurements), np.nan)
+        return self._median() if callable(self._median) else self._median
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """What was measured."""
+        return (self.totals if self._scores is None else self._scores).measurements
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return self.totals.users if self._scores is None else len(self._scores.users)
+
+    @property
+    def source(self) -> MeasuredLists:
+        """What was measured, and how, where the lists are at hand."""
+        assert self._known_source is not None, "asked before"  # noqa: S101
+        return self._known_source
+
+    @property
+    def lists(self) -> GroupedLists | None:
+        """What was measured, if it is at hand."""
+        return None if self._known_source is None else self._known_source.lists
+
+    @property
+    def protocol(self) -> str:
+        """What was ranked: ratings, lists that somebody supplied, or a catalogue."""
+        told: str = next(iter(self.signatures.values())).fields["protocol"]
+        return told
+
+    def take(self, users: Positions) -> Audit:
+        """Return that of some users, given by their places in ascending order.
+
+        It is the same as measuring their lists alone. Without the lists, what takes a look at them
+        (ties, labels) is not known of them.
+        """
+        if self._known_source is not None:
+            with at_most(self.n_jobs):
+                return self.source.of_users(users)
+        scores = self.scores.take(users)
+        signed = zip(self.signatures.items(), scores.n_scored, strict=True)
+        return Audit({name: one.over(count) for (name, one), count in signed}, scores)
+
+    def without_lists(self) -> Audit:
+        """Return what is known of every user without the lists, and nothing that looks at them."""
+        return Audit(self.signatures, self.kept_scores)
+
+    def measured_by(self, measurements: tuple[Measurement, ...]) -> Audit:
+        """Return that of other measurements of the same lists, if they are at hand."""
+        lists = self.source.lists
+        with at_most(self.n_jobs):
+            facts, plan = facts_for(lists, measurements), Plan(measurements)
+            return self.of(lists, facts, plan.settled(facts, lists))
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredLists:
+    """Lists that were measured, and how: whatever other role of the scores is asked for.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        What was measured.
+    facts : Facts
+        What is known of them.
+    plan : Plan
+        Settled: how they were measured.
+    highest : float
+        The highest grade there is; NaN where it is not known.
+    """
+
+    lists: GroupedLists
+    facts: Facts
+    plan: Plan
+    highest: float
+
+    def of_users(self, users: Positions) -> Audit:
+        """Measure some users' lists alone."""
+        lists = self.lists.take(users)
+        return Audit.of(lists, facts_for(lists, self.plan.measurements), self.plan)
+
+    def orders(self) -> Roles:
+        """Measure random order and the extreme ones."""
+        lists = CandidateLists.behind(self.lists)
+        wanted = {
+            role: [self._blind(one, ties) for one in self.plan.measurements]
+            for role, ties in _TIES_IN.items()
+        }
+        plan = self._settled(wanted)
+        width = len(self.plan.measurements)
+
+        def measured(block: Block) -> list[Floats]:
+            scores = block.scores(plan.measurements)
+            deviation = block.deviations(plan.measurements[:width])
+            expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :width])
+            return [*np.hsplit(scores.per_user, len(wanted)), expected, deviation]
+
+        parts = zip(*in_blocks(lists, plan.measurements, measured), strict=True)
+        return {role: np.concatenate(part) for role, part in zip(ORDERS, parts, strict=True)}
+
+    def labels(self, scores: Scores) -> Roles:
+        """Measure how much is labelled, and the scores as if unlabelled items had a grade.
+
+        Parameters
+        ----------
+        scores : Scores
+            The users' own.
+        """
+        kinds = (self._judged, self._zero, self._top)
+        wanted = {
+            role: [kind(one) for one in self.plan.measurements]
+            for role, kind in zip(LABELS, kinds, strict=True)
+        }
+        if not self.facts.unlabelled:
+            return self._all_labelled(wanted, scores)
+        plan = self._settled(wanted)
+        parts = in_blocks(
+            self.lists, plan.measurements, lambda block: block.scores(plan.measurements).per_user
+        )
+        tables = np.hsplit(np.concatenate(parts), len(wanted))
+        return dict(zip(wanted, tables, strict=True))
+
+    def _all_labelled(self, wanted: dict[str, list[Measurement]], scores: Scores) -> Roles:
+        """Return the same where no item lacks a grade: nothing of it has to be measured."""
+        listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
+        tables = (np.where(listed, 1.0, np.nan), scores.per_user, scores.per_user)
+        reasons = {
+            role: [one.reason for one in Plan(tuple(some)).with_reasons(self.facts).measurements]
+            for role, some in wanted.items()
+        }
+        return {
+            role: np.where([why != "" for why in reasons[role]], np.nan, table)
+            for role, table in zip(wanted, tables, strict=True)
+        }
+
+    def _settled(self, wanted: dict[str, list[Measurement]]) -> Plan:
+        """Return a plan of all measurements, with the reason beside what has no number."""
+        plan = Plan(tuple(chain(*wanted.values())))
+        return plan.with_reasons(with_ties(self.facts, self.lists, plan.measurements))
+
+    def _blind(self, one: Measurement, ties: str) -> Measurement:
+        """Measure random order, or an extreme one."""
+        blind = replace(one.extreme(ties), blind=True)
+        if not one.metric.orders:
+            return blind.without("its score has no order")
+        why = "" if self.lists.candidates is None else one.draw_objection(self.facts)
+        return blind.without(why) if why else blind
+
+    def _judged(self, one: Measurement) -> Measurement:
+        """Measure how much of the first k is labelled; an empty list has no such share."""
+        known = replace(one, metric=Judged(one.metric.k))
+        return known.under(ties="expected", undefined="skip", unlabelled="zero")
+
+    def _zero(self, one: Measurement) -> Measurement:
+        """Measure as if unlabelled items were irrelevant."""
+        undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
+        other = one.under(unlabelled="zero", undefined=undefined)
+        if one.metric.orders and one.metric.own_ties is None:
+            return other
+        return other.without("its score hangs on more than the labels")
+
+    def _top(self, one: Measurement) -> Measurement:
+        """Measure as if unlabelled items were of the top grade."""
+        if math.isnan(self.highest) and one.convention.max_grade is None:
+            return one.without("the highest grade of all users is not known")
+        return replace(self._zero(one), unlabelled_as=self._top_grade(one))
+
+    def _top_grade(self, one: Measurement) -> float:
+        """Return the top of the scale: `max_grade`, or the highest that is there or relevant."""
+        if one.convention.max_grade is not None:
+            return one.convention.max_grade
+        return self.highest if one.threshold is None else max(self.highest, one.threshold)
+
+
+def _scores_and_ties(lists: GroupedLists, plan: Plan) -> Scores:
+    """Measure lists by a settled plan, and with all ties in their extreme orders, in one pass."""
+    extremes = [tuple(one.extreme(ties) for one in plan.measurements) for ties in ("worst", "best")]
+
+    def scored(block: Block) -> Scores:
+        own = block.scores(plan.measurements)
+        low, high = own, own  # where nothing is tied, every order is the same
+        if block.any_tied(plan.measurements):
+            low, high = (block.scores(one) for one in extremes)
+        return replace(own, roles=dict(zip(TIES, (low.per_user, high.per_user), strict=True)))
+
+    scores = Scores.concat(in_blocks(lists, plan.measurements, scored))
+    known = [one.has_tie_range for one in plan.measurements]
+    if all(known):
+        return scores
+    return scores.with_roles(
+        {role: np.where(known, table, np.nan) for role, table in scores.roles.items()}
+    )

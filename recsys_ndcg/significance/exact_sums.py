@@ -1,0 +1,319 @@
+"""Sums over users that are the same to the last bit on any number of threads.
+
+Sums of whole numbers below 2^53 are exact in whatever order a matrix product adds them. Each block
+of draws has a stream of random numbers of its own, whatever thread it runs on.
+
+Where every model has a score of every user, the sum of a pair's differences is the difference of
+two models' sums: fifty columns stand for 1225 pairs. A pair that this would leave too few digits,
+or whose models do not score the same users, has a column of its own.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recsys_ndcg.arrays import column_lengths
+from recsys_ndcg.parallel import heed, in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.significance.differences import Moments, PairedScores
+
+_WILD = 1024  # times the size of the typical model: its digits are not those of the others
+_FINE = 2.0**-31  # of all models' size: what a user's difference must be on average
+_NOTHING = 1e-12  # of a column's length, squared: what is left of it is rounding
+_SIGNS, _WEIGHTS = 128, 64  # draws from one stream
+_USERS = 1 << 13  # whose signs are unpacked at once, a multiple of eight
+_CELLS = 1 << 22
+_COLUMNS, _PIECE = 64, 1 << 18  # multiplications
+_MOST = 64  # of a hundred users or a million, no resample holds one so often
+
+
+class PairColumns:
+    """The columns of some pairs.
+
+    Parameters
+    ----------
+    scores : PairedScores
+        The scores.
+    moments : Moments
+        Of all its pairs.
+    pairs : int64 array, shape (n_pairs,)
+        Those that columns are wanted of.
+    centred : bool
+        Whether each column has its mean taken off.
+
+    Attributes
+    ----------
+    first, second : int64 arrays, shape (n_pairs,)
+        A pair's sum is that of its first column less that of its second, of which -1 is none.
+    """
+
+    def __init__(
+        self, scores: PairedScores, moments: Moments, pairs: Positions, *, centred: bool
+    ) -> None:
+        self._scores = scores
+        self._mean = moments.mean if centred else np.zeros(len(moments.mean))
+        size = moments.deviation * moments.users if centred else moments.absolute
+        self._middle = _middle(scores, pairs)
+        self._models, shared = self._shared(pairs, size[pairs])
+        self._own = pairs[~shared]
+        users = max(scores.table.shape[1], 1)
+        self._taken = [
+            float(self._model(one).sum() / users) if centred else 0.0 for one in self._models
+        ]
+        place = np.searchsorted(self._models, scores.pairs[pairs])
+        own = len(self._models) + np.cumsum(~shared) - 1
+        self.first = np.where(shared, place[:, 0], own)
+        self.second = np.where(shared, place[:, 1], -1)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._models) + len(self._own)
+
+    @property
+    def users(self) -> int:
+        """How many entries each of them has."""
+        return int(self._scores.table.shape[1])
+
+    def values(self, column: int, users: slice = slice(None)) -> Floats:
+        """Return a column's entries, 0 where there is no difference."""
+        if column < len(self._models):
+            of_model: Floats = self._model(self._models[column], users) - self._taken[column]
+            return of_model
+        pair = self._own[column - len(self._models)]
+        of_pair: Floats = self._scores.aligned(pair, users) - self._mean[pair]
+        of_pair[np.isnan(of_pair)] = 0.0
+        return of_pair
+
+    def parts(self) -> Iterator[tuple[range, Positions]]:
+        """Go through runs of columns, and the places of the pairs that they make up."""
+        models = len(self._models)
+        if models:
+            yield range(models), np.flatnonzero(self.second >= 0)
+        step = max(1, 2 * _CELLS // max(self.users, 1))
+        for start in range(models, len(self), step):
+            columns = range(start, min(start + step, len(self)))
+            own = (self.second < 0) & (self.first >= start) & (self.first < columns.stop)
+            yield columns, np.flatnonzero(own)
+
+    def _shared(self, pairs: Positions, size: Floats) -> tuple[Positions, Flags]:
+        """Return the models that have a column, and which pairs are made up of two of these."""
+        none = np.zeros(0, dtype=np.int64), np.zeros(len(pairs), dtype=np.bool_)
+        named = self._scores.pairs[pairs]
+        models = np.unique(named)
+        if self._middle is None:
+            return none
+        sizes = np.array([np.abs(self._model(one)).sum() for one in models])
+        tame = sizes <= _WILD * np.median(sizes[sizes > 0])
+        fine = size >= _FINE * self.users * sizes[tame].max()
+        shared = np.isin(named, models[tame]).all(axis=1) & fine
+        models = np.unique(named[shared])
+        return (models, shared) if shared.sum() > len(models) else none
+
+    def _model(self, model: int, users: slice = slice(None)) -> Floats:
+        """Return how far a model's scores are from the middle of all models'."""
+        assert self._middle is not None  # noqa: S101 - only then has a model a column
+        entries: Floats = self._scores.table[model, users] - self._middle[users]
+        return entries
+
+
+def _middle(scores: PairedScores, pairs: Positions) -> Floats | None:
+    """Return each user's median score, if models can have columns, and are fewer than pairs."""
+    if not scores.complete or len(pairs) <= len(np.unique(scores.pairs[pairs])):
+        return None
+    middle: Floats = np.median(scores.table, axis=0)
+    return middle
+
+
+def correlation_rows(columns: PairColumns) -> Floats:
+    """Return a row of length 1 for each pair, with the pairs' correlations as inner products.
+
+    Parameters
+    ----------
+    columns : PairColumns
+        Centred, none of the pairs' all 0.
+    """
+    if columns.users <= len(columns):
+        rows = np.array([columns.values(one) for one in range(len(columns))])
+    else:
+        rows = _triangle(columns)
+    second = np.where((columns.second >= 0)[:, None], rows[columns.second], 0.0)
+    of_pairs = rows[columns.first] - second
+    return of_pairs / column_lengths(of_pairs.T)[:, None]
+
+
+def _triangle(columns: PairColumns) -> Floats:
+    """Return a row for each column, with the same inner products (Cholesky)."""
+    products, exponents = inner_products(columns)
+    length = np.sqrt(np.diag(products))
+    length = np.where(length > 0, length, 1.0)
+    left = products / length[:, None] / length
+    rows = np.zeros(left.shape)
+    for place in range(len(left)):
+        pivot = left[place, place]
+        if pivot > _NOTHING:
+            rows[place:, place] = left[place:, place] / np.sqrt(pivot)
+            column = rows[place:, place]
+            left[place:, place:] -= column[:, None] * column
+    most = exponents.max(initial=0)
+    scaled: Floats = np.ldexp(rows * length[:, None], (exponents - most)[:, None])
+    return scaled
+
+
+def inner_products(columns: PairColumns) -> tuple[Floats, Floats]:
+    """Return the inner products of the columns, each in a unit of its own, two to an exponent."""
+    places = range(len(columns))
+    largest = np.array([np.abs(columns.values(one)).max(initial=0.0) for one in places])
+    exponents = np.frexp(largest)[1]
+    digits = (52 - columns.users.bit_length()) // 2
+    products = np.zeros((3, len(columns), len(columns)))
+    step = max(1, _CELLS // max(len(columns), 1))
+    for start in range(0, columns.users, step):
+        users = slice(start, start + step)
+        block = np.array([columns.values(one, users) for one in places])
+        block = np.ldexp(block, (digits - exponents)[:, None])
+        coarse = np.rint(block)
+        fine = np.rint(np.ldexp(block - coarse, digits))
+        products += [coarse @ coarse.T, coarse @ fine.T, fine @ fine.T]
+    both, mixed, rest = products
+    mixed = mixed + mixed.T
+    return both + np.ldexp(mixed, -digits) + np.ldexp(rest, -2 * digits), exponents
+
+
+def in_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
+    """Make columns whole numbers, whose weighted sums are exact; return them, and what 1 is.
+
+    Parameters
+    ----------
+    table : float64 array, shape (n_columns, n_users)
+        The columns; written over.
+    alike : bool
+        Whether all have the same unit, so that their sums may be subtracted.
+
+    Examples
+    --------
+    >>> whole, unit = in_whole_numbers(np.array([[0.5, 0.25]]), alike=True)
+    >>> (whole * unit[:, None]).tolist()
+    [[0.5, 0.25]]
+    """
+    repeated = min(table.shape[1], _MOST).bit_length()
+    _, above = np.frexp(np.array([np.abs(one).sum() for one in table]))
+    shift = 51 - repeated - above
+    if alike and len(shift):
+        shift[:] = shift.min()
+    np.rint(np.ldexp(table, shift[:, None], out=table), out=table)
+    return table, np.ldexp(1.0, -shift)
+
+
+def sums_under_signs(
+    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+) -> Floats:
+    """Return the sums of columns whose entries have random signs: shape (n_draws, n_columns).
+
+    Parameters
+    ----------
+    whole : float64 array, shape (n_columns, n_users)
+        Of whole numbers, as `in_whole_numbers` returns them.
+    draws, seed : int
+        How many draws, of which seed.
+    show : callable, optional
+        Is told which share of them is done.
+    """
+    return _drawn(_signs, _SIGNS, whole, draws, seed, show)
+
+
+def sums_of_resamples(
+    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+) -> Floats:
+    """Return the sums of columns over as many users, drawn with replacement.
+
+    Parameters
+    ----------
+    whole : float64 array, shape (n_columns, n_users)
+        Of whole numbers, as `in_whole_numbers` returns them.
+    draws, seed : int
+        How many draws, of which seed.
+    show : callable, optional
+        Is told which share of them is done.
+
+    Returns
+    -------
+    float64 array, shape (n_draws, n_columns)
+    """
+    return _drawn(_weights, _WEIGHTS, whole, draws, seed, show)
+
+
+def _drawn(  # noqa: PLR0913, PLR0917 - all that the blocks hang on
+    block: Callable[[Floats, int, int], Floats],
+    size: int,
+    whole: Floats,
+    draws: int,
+    seed: int,
+    show: Callable[[float], None] | None,
+) -> Floats:
+    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
+    return np.concatenate(blocks)[:draws]
+
+
+def _stream(seed: int, block: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
+
+
+def _signs(whole: Floats, seed: int, block: int) -> Floats:
+    users = len(whole)
+    packed = np.frombuffer(_stream(seed, block).bytes(_SIGNS * -(-users // 8)), dtype=np.uint8)
+    packed = packed.reshape(_SIGNS, -1)
+    sums = np.zeros((_SIGNS, whole.shape[1]))
+    for start in range(0, users, _USERS):
+        heed()
+        some = whole[start : start + _USERS]
+        bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
+        sums += product(bits.astype(np.float64), some)
+    under: Floats = whole.sum(axis=0) - 2 * sums
+    return under
+
+
+def _weights(whole: Floats, seed: int, block: int) -> Floats:
+    stream, users = _stream(seed, block), len(whole)
+    sums = np.empty((_WEIGHTS, whole.shape[1]))
+    step = max(1, min(_WEIGHTS, _CELLS // users))
+    weights = np.empty((step, users))
+    for start in range(0, _WEIGHTS, step):
+        some = weights[: _WEIGHTS - start]
+        for row in some:
+            heed()
+            row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
+        sums[start : start + step] = product(some, whole)
+    return sums
+
+
+def product(weights: Floats, whole: Floats) -> Floats:
+    """Return the matrix product of two tables of whole numbers, in pieces.
+
+    So small are these that a BLAS starts no threads for them: ours would wait for each other's.
+
+    Examples
+    --------
+    >>> product(np.array([[1.0, 2.0, 0.0]]), np.array([[3.0], [4.0], [5.0]]))
+    array([[11.]])
+    """
+    rows, users = weights.shape
+    found = np.zeros((rows, whole.shape[1]))
+    for first in range(0, whole.shape[1], _COLUMNS):
+        columns = whole[:, first : first + _COLUMNS]
+        depth = max(1, _PIECE // (rows * columns.shape[1]))
+        for start in range(0, users, _USERS):
+            left, right = weights[:, start : start + _USERS], columns[start : start + _USERS]
+            pieces = len(right) // depth
+            some = pieces * depth
+            sums = found[:, first : first + _COLUMNS]
+            sums += left[:, some:] @ right[some:]
+            left = left[:, :some].reshape(rows, pieces, depth).swapaxes(0, 1)
+            sums += (left @ right[:some].reshape(pieces, depth, columns.shape[1])).sum(axis=0)
+    return found

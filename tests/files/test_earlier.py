@@ -1,0 +1,104 @@
+"""Files of the format before archives are read, with the numbers that they were saved with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from tests.files.made_earlier import FOLDER, comparisons, reports, run
+from tests.refusal import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REPORTS = sorted(path.stem for path in FOLDER.glob("report-*.json"))
+COMPARISONS = sorted(path.stem for path in FOLDER.glob("comparison-*.json"))
+TABLES = ("per_user", "summary", "audit", "baselines")
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+
+
+@cache
+def _fresh() -> dict[str, rn.Report]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return reports()
+
+
+@pytest.mark.parametrize("name", [one for one in REPORTS if one != "report-own"])
+def test_a_report_is_the_one_that_is_evaluated_today(name: str, tmp_path: Path) -> None:
+    """All that it has but the lists, and the same after it is saved again."""
+    fresh, earlier = _fresh()[name], rn.Report.load(FOLDER / f"{name}.json")
+    earlier.save(tmp_path / "r.json")
+    for one in (earlier, rn.Report.load(tmp_path / "r.json")):
+        assert one.scores.same_as(fresh.scores)
+        assert one.users.tolist() == fresh.users.tolist()
+        assert one.users.dtype == fresh.users.dtype
+        assert [*map(type, one.users.tolist())] == [*map(type, fresh.users.tolist())]
+        assert one.truth.equals(fresh.truth)
+        assert one.counts == fresh.counts
+        assert one.signatures.keys() == fresh.signatures.keys()
+        for table in TABLES:
+            pd.testing.assert_frame_equal(getattr(one, table), getattr(fresh, table))
+        for metric in fresh:
+            pd.testing.assert_frame_equal(one.per_user_audit(metric), fresh.per_user_audit(metric))
+
+
+def test_a_metric_that_is_not_known_here_is_shown(tmp_path: Path) -> None:
+    """With its scores, as always."""
+    earlier = rn.Report.load(FOLDER / "report-own.json")
+    assert earlier["homemade@2"] == _fresh()["report-text"]["precision@2"]
+    earlier.save(tmp_path / "r.json")
+    assert rn.Report.load(tmp_path / "r.json") == earlier
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_a_comparison_is_the_one_that_is_made_today(name: str, tmp_path: Path) -> None:
+    """With the same draws, segments and folds."""
+    fresh, earlier = comparisons()[name], rn.Comparison.load(FOLDER / f"{name}.json")
+    earlier.save(tmp_path / "c.json")
+    for one in (earlier, rn.Comparison.load(tmp_path / "c.json")):
+        for table in ("leaderboard", "pairwise", "per_user"):
+            pd.testing.assert_frame_equal(getattr(one, table), getattr(fresh, table))
+        if "segments" in name:
+            pd.testing.assert_frame_equal(one.segments, fresh.segments)
+        assert one.movers(3).table.equals(fresh.movers(3).table)
+        assert (one.baseline, one.verdict) == (fresh.baseline, fresh.verdict)
+
+
+def test_a_run_is_read(tmp_path: Path) -> None:
+    """Its JSON, and the scores of users in Parquet."""
+    pytest.importorskip("surprise")
+    pytest.importorskip("pyarrow")
+    earlier = rn.compare(rn.load_runs(FOLDER / "run"))
+    run(tmp_path / "run")
+    fresh = rn.compare(rn.load_runs(tmp_path / "run"))
+    pd.testing.assert_frame_equal(earlier.per_user, fresh.per_user)
+    assert earlier.metrics == ["ndcg@3"]
+
+
+def test_a_run_whose_scores_were_changed_is_refused(tmp_path: Path) -> None:
+    """By the digest that its fold has of them."""
+    pytest.importorskip("surprise")
+    shutil.copytree(FOLDER / "run", tmp_path / "run")
+    path = next((tmp_path / "run").glob("cells/top/*.parquet"))
+    path.write_bytes(path.read_bytes() + b" ")
+    with refused(path.name, whole=False):
+        rn.compare(rn.load_runs(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("name", ["report-text", "comparison-segments"])
+def test_a_file_may_be_laid_out_in_other_lines(name: str, tmp_path: Path) -> None:
+    """As the first files of the format have every id on a line of its own."""
+    kind = rn.Report if name.startswith("report") else rn.Comparison
+    stored = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    for indent in (None, 3):
+        (tmp_path / "f.json").write_text(json.dumps(stored, indent=indent), encoding="utf-8")
+        found = kind.load(tmp_path / "f.json")
+        assert str(found) == str(kind.load(FOLDER / f"{name}.json"))

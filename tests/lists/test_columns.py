@@ -1,0 +1,96 @@
+"""A further column of the data is one line: it is read, grouped and joined like the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recsys_ndcg import DataWarning, RankedLists
+from recsys_ndcg.input import column_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = pd.DataFrame(
+    {
+        "user": [2, 1, 2, 1],
+        "item": ["a", "b", "b", "a"],
+        "estimated": [1.0, 4.0, 2.0, 3.0],
+        "true": [5.0, 2.0, np.nan, 4.0],
+        "propensity": [0.1, 0.2, 0.3, 0.4],
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def propensity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the line: what people call it."""
+    monkeypatch.setitem(column_names.ROLES, "propensity", "propensity exposureprobability")
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, dict])
+def test_a_further_column_is_grouped_by_user_like_the_estimates(form: Any) -> None:
+    """Of each library's tables."""
+    lists = RankedLists.of(form(ROWS.to_dict(orient="list")))
+    assert lists.estimated.tolist() == [4.0, 3.0, 1.0, 2.0]
+    assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
+    assert lists.take(np.array([1])).columns["propensity"].tolist() == [0.1, 0.3]
+    assert lists.labelled_only().columns["propensity"].tolist() == [0.2, 0.4, 0.1]
+
+
+def test_it_comes_from_files_and_under_other_names(tmp_path: Path) -> None:
+    """Those that people are known to use, or that somebody says."""
+    path = tmp_path / "rows.csv"
+    ROWS.rename(columns={"propensity": "exposure_probability"}).to_csv(path, index=False)
+    with pytest.warns(DataWarning, match="Read exposure_probability as propensity"):
+        lists = RankedLists.of(path)
+    assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
+    frame = ROWS.rename(columns={"propensity": "p"})
+    lists = RankedLists.from_frame(frame, columns={"propensity": "p"})
+    assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
+    assert "propensity" not in RankedLists.from_frame(frame).columns
+
+
+def test_it_is_merged_where_rows_repeat() -> None:
+    """By the same rule."""
+    frame = pd.concat([ROWS, ROWS.assign(propensity=0.9)])
+    merged = RankedLists.from_frame(frame, duplicates="max")
+    assert merged.columns["propensity"].tolist() == [0.9, 0.9, 0.9, 0.9]
+    first = RankedLists.from_frame(frame, duplicates="first")
+    assert first.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # the two share few items
+@given(st.data())
+def test_it_is_joined_from_either_table(data: st.DataObject) -> None:
+    """That of a label stands with its item, in the list or not; NaN without one."""
+    pair = st.tuples(st.integers(0, 3), st.integers(0, 5))
+    known, found = (data.draw(st.sets(pair, min_size=1)) for _ in range(2))
+    labels = pd.DataFrame([*known], columns=["user", "item"])
+    labels["true"], labels["propensity"] = 1.0, labels["user"] + labels["item"] / 10
+    results = pd.DataFrame([*found], columns=["user", "item"]).assign(estimated=1.0)
+    lists = RankedLists.from_labels(labels, results)
+    users = lists.users[lists.user_of_row]
+    for user, item, value in zip(
+        users, np.asarray(lists.items), lists.columns["propensity"], strict=True
+    ):
+        assert value == user + item / 10 if (user, item) in known else np.isnan(value)
+    owner = np.repeat(lists.users, lists.n_unlisted)
+    items = np.asarray(lists.item_ids)[lists.unlisted["item"]]
+    assert lists.unlisted["propensity"].tolist() == (owner + items / 10).tolist()
+    results["propensity"] = 0.5
+    lists = RankedLists.from_labels(labels, results)
+    assert set(lists.columns["propensity"]) == {0.5}
+
+
+def test_nobody_writes_to_it() -> None:
+    """As to no other column."""
+    lists = RankedLists.from_frame(ROWS)
+    with pytest.raises(ValueError, match="read-only"):
+        lists.columns["propensity"][0] = 1

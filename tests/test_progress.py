@@ -1,0 +1,231 @@
+"""A bar is seen where a person watches a job that lasts, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recsys_ndcg import progress
+from recsys_ndcg.progress import Line, Steps, clock, followed, progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+JOB = """
+import sys, time
+from recsys_ndcg.progress import progress_bar
+with progress_bar(wanted=True, after=0) as show:
+    show("[b]Fitting[/b]", 0.25)
+    time.sleep(0.5)
+print("done")
+"""
+
+
+class Seen:
+    """A bar that keeps what it is to show."""
+
+    def __init__(self) -> None:
+        self.shown: list[list[Line]] = []
+        self.entered = self.left = 0
+        self.drawn = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Count."""
+        self.entered += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Count."""
+        self.left += 1
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Keep."""
+        self.shown.append(list(lines))
+        self.drawn.set()
+
+
+@pytest.fixture(name="seen")
+def _seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    found = Seen()
+    monkeypatch.setattr(progress, "bar_here", lambda: found)
+    return found
+
+
+def test_a_long_job_is_shown_and_the_bar_taken_away(seen: Seen) -> None:
+    """Whichever thread says how far it is, and whatever happens."""
+    with pytest.raises(KeyboardInterrupt), progress_bar(wanted=True, after=0) as show:  # noqa: PT012
+        other = threading.Thread(target=show, args=("Fitting", 0.5))
+        other.start()
+        other.join()
+        assert seen.drawn.wait(20)
+        raise KeyboardInterrupt
+    ((line,), *_) = seen.shown
+    assert (line.what, line.share) == ("Fitting", 0.5)
+    assert (seen.entered, seen.left) == (1, 1)
+    threads = threading.active_count()
+    with progress_bar(wanted=True, after=0) as show:  # there is one again
+        show("Fitting", 0.5)
+        assert threading.active_count() == threads + 1
+    assert threading.active_count() == threads
+
+
+def test_a_short_job_shows_nothing(seen: Seen) -> None:
+    """Whatever it says."""
+    with progress_bar(wanted=True) as show:
+        show("Fitting", 0.5)
+    assert seen.entered == 0
+
+
+def test_nobody_who_does_not_want_one_has_a_bar(seen: Seen) -> None:
+    """And it takes the place of no other one."""
+    with progress_bar(wanted=False, after=0) as show:
+        show("Fitting", 0.5)
+        with progress_bar(wanted=True, after=0) as inner:
+            inner("Ranking", 0.5)
+            assert seen.drawn.wait(20)
+    assert {line.what for lines in seen.shown for line in lines} == {"Ranking"}
+
+
+def test_a_part_of_a_job_has_no_bar_of_its_own(seen: Seen) -> None:
+    """Only the whole is shown."""
+    with progress_bar(wanted=True, after=0) as show, progress_bar(wanted=True, after=0) as inner:
+        inner("Ranking", 0.1)
+        show("Fitting", 0.5)
+        assert seen.drawn.wait(20)
+    assert seen.entered == 1
+    assert {line.what for lines in seen.shown for line in lines} == {"Fitting"}
+
+
+def test_a_worker_shows_nothing(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that started it does."""
+    monkeypatch.setattr("multiprocessing.process.parent_process", object)
+    with progress_bar(wanted=True, after=0) as show:
+        show("Fitting", 0.5)
+        time.sleep(0.05)
+    assert seen.entered == 0
+
+
+def test_what_is_followed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each when it is done with, and given on as it is."""
+    said: list[tuple[str, float]] = []
+    monkeypatch.setattr(Steps, "set", lambda _, *one: said.append(one))
+    monkeypatch.setattr(progress, "bar_here", Seen)
+    items = followed(iter("abcd"), "Reading", 4, wanted=True)
+    assert next(items) == "a"
+    assert said == [("Reading", 0.0)]
+    assert [*items] == ["b", "c", "d"]
+    assert said[1:] == [("Reading", done / 4) for done in range(1, 5)]
+    del said[:]
+    assert [*followed("ab", "Reading", None, wanted=True)] == ["a", "b"]
+    assert {share for _, share in said} == {-1.0}
+
+
+def test_steps_tell_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the pace of what is done; what is left counts down, and does not fall below nothing."""
+    now = 100.0
+    monkeypatch.setattr("recsys_ndcg.progress.monotonic", lambda: now)
+    steps = Steps()
+    assert steps.lines(now) == []
+    steps.set("Fitting", 0)
+    steps.set("Looking", -1)
+    now = 130.0
+    steps.set("Fitting", 0.25)
+    assert steps.lines(130) == [
+        Line("Fitting", 0.25, "0:30, 1:30 left"), Line("Looking", None, "0:30")
+    ]  # fmt: skip
+    assert steps.lines(160)[0].times == "1:00, 1:00 left"
+    assert steps.lines(500)[0].times == "6:40, 0:00 left"
+    steps.set("Fitting", 1.5)
+    assert [line.what for line in steps.lines(131)] == ["Looking"]
+    steps.set("Looking", 1)
+    assert steps.lines(190) == [Line("Looking", 1, "0:30")]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"), [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (86_400, "24:00:00")]
+)
+def test_seconds_are_read_as_a_clock(seconds: float, written: str) -> None:
+    """With hours, where there are some."""
+    assert clock(seconds) == written
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such terminals")
+@pytest.mark.parametrize("rich", [True, False])
+def test_a_terminal_shows_it_and_is_clean_in_the_end(*, rich: bool) -> None:
+    """Without rich, nothing; what is printed goes where it went."""
+    pytest.importorskip("rich")
+    import pty  # noqa: PLC0415 - of POSIX alone
+
+    job = JOB if rich else f"import sys; sys.modules['rich'] = None{JOB}"
+    ours, theirs = pty.openpty()
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", job],
+        env={**os.environ, "TERM": "xterm"}, stderr=theirs, stdout=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 1 << 16)
+        except OSError:  # Linux says the end so
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert done.stdout == b"done\n"
+    if rich:
+        assert b"[b]Fitting[/b]" in shown
+        assert b"25%" in shown
+        assert shown.endswith(b"\x1b[2K")  # the line is erased
+    else:
+        assert shown == b""
+
+
+@pytest.mark.parametrize("color", ["", "1"])
+def test_a_pipe_sees_nothing(color: str) -> None:
+    """Not even where colours are forced."""
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", JOB],
+        env={**os.environ, "FORCE_COLOR": color}, capture_output=True, check=True,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (b"done\n", b"")
+
+
+def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without rich and without widgets: one place, whose content is replaced."""
+    shown: list[dict[str, str]] = []
+    place = SimpleNamespace(update=lambda bundle, **_: shown.append(bundle))
+
+    def display(bundle: dict[str, str], **how: Any) -> object:
+        assert how == {"raw": True, "display_id": True}
+        shown.append(bundle)
+        return place
+
+    ipython, inner = ModuleType("IPython"), ModuleType("IPython.display")
+    vars(ipython)["get_ipython"] = lambda: SimpleNamespace(kernel=object())
+    vars(inner)["display"] = display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", inner)
+    bar = progress.bar_here()
+    assert bar is not None
+    with bar:
+        bar.show([Line("<b>", 0.25, "0:01, 0:03 left"), Line("Looking", None, "0:01")])
+        bar.show([Line("Looking", 1.0, "0:02")])
+    first, second, last = (one["text/html"] for one in shown)
+    assert first == (
+        '&lt;b&gt; <progress value="0.250"></progress> 25%, 0:01, 0:03 left<br>'
+        "Looking <progress></progress> 0:01"
+    )
+    assert "100%" in second
+    assert last == ""
+    vars(ipython)["get_ipython"] = SimpleNamespace  # IPython in a terminal
+    assert not isinstance(progress.bar_here(), type(bar))
