@@ -12,7 +12,7 @@ from recsys_ndcg.lists.ranked_lists import RankedLists
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.reporting import build_report
-from recsys_ndcg.scale.doors import door_of, is_files, is_pair, paths_of
+from recsys_ndcg.scale.engines import engine_for, is_files, is_pair, paths_of
 from recsys_ndcg.scoring.plan import Plan
 
 if TYPE_CHECKING:
@@ -145,15 +145,11 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
         raise InvalidInputError(msg)
     if per_user is not None:
         _check_apart(data, per_user)
-    apart: dict[str, Any] = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
     how: dict[str, Any] = {"columns": columns, "text": text}
-    door = door_of(data, memory_limit)
-    if door == "spark":
-        return _on_spark(data, plan, columns, **apart)
-    if door == "disk":
-        from recsys_ndcg.scale.out_of_core import evaluation  # noqa: PLC0415 - rarely needed
-
-        return evaluation.evaluate(data, plan, **how, **apart, progress=progress)
+    engine = engine_for(data, memory_limit)
+    if engine is not None:
+        apart = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
+        return engine(data, plan, **how, **apart, progress=progress)
     if is_pair(data):
         rule = plan.duplicates
         data = RankedLists.from_labels(**data, **how, duplicates=rule, n_items=n_items)
@@ -171,21 +167,6 @@ def _written(per_user: str | Path | None, work: Callable[[], Report]) -> Report:
     report = work()
     write_whole(per_user, per_user_file(report.per_user, form))
     return report
-
-
-def _on_spark(data: Any, plan: Plan, columns: Mapping[str, str] | None, **others: Any) -> Report:
-    """Evaluate a DataFrame of Spark, or two, without options of other ways."""
-    for name, given in others.items():
-        if given is not None:
-            msg = (
-                f"{name}= is not for tables of Spark: their rows stay on the cluster. Write the "
-                "scores of users by report.per_user.write, and share the memory out by "
-                "partitions= of recsys_ndcg.scale.spark.evaluate."
-            )
-            raise InvalidInputError(msg)
-    from recsys_ndcg.scale.spark.evaluation import evaluated as on_spark  # noqa: PLC0415 - rarely needed
-
-    return on_spark(data, plan, columns)
 
 
 def _check_apart(data: Any, per_user: str | Path) -> None:

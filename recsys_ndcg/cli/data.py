@@ -126,13 +126,13 @@ class Scale:
             The options do not go together, or the data cannot be read.
         """
         from recsys_ndcg.evaluation import evaluated, measured
-        from recsys_ndcg.scale.doors import door_of
+        from recsys_ndcg.scale.engines import engine_for
 
         data = self._data(source)
         if data is None:
             return measured(lists_of(source, written, plan.duplicates), plan), False
         columns, text = how_written(written)
-        streamed = door_of(data, self.memory_limit) != "memory"  # not all of them may be kept
+        streamed = engine_for(data, self.memory_limit) is not None  # not all of them may be kept
         report = evaluated(
             data,
             plan,

@@ -12,7 +12,7 @@ if __name__ == "__main__":
     sys.path.insert(0, sys.argv[1])  # of this process alone: workers have what PYTHONPATH says
 
 from recsys_ndcg.scale import spark
-from recsys_ndcg.scale.spark.evaluation import WorkerError
+from recsys_ndcg.scale.spark import WorkerError
 from tests.scale import sessions
 
 if __name__ == "__main__":

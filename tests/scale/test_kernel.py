@@ -13,10 +13,7 @@ import pandas as pd
 import pytest
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.scale.spark.kernel import REST, Job, measured, unpacked
-from recsys_ndcg.scale.spark.lists import Form
-from recsys_ndcg.scale.spark.report import SparkReport
+from recsys_ndcg.scale.spark import REST, Job, SparkReport, measured, unpacked
 from recsys_ndcg.scoring.plan import Plan
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, Case, predictions
@@ -24,20 +21,16 @@ from tests.scale.cases import CASES, Case, predictions
 pa: Any = pytest.importorskip("pyarrow")
 
 
-def _rows(case: Case) -> tuple[Any, bool]:
-    """Return a table as Spark has it, and whether it is of labels and results."""
+def _rows(case: Case) -> Any:
+    """Return a table as Spark has it, labels and results one below the other."""
     data, columns = case.data, case.options.get("columns") or {}
     names = {theirs: ours for ours, theirs in columns.items()}
     if isinstance(data, pd.DataFrame):
         wanted = data.rename(columns=names)[["user", "item", "estimated", "true"]]
-        return pa.Table.from_pandas(wanted, preserve_index=False), False
+        return pa.Table.from_pandas(wanted, preserve_index=False)
     labels, results = (data[one].rename(columns=names) for one in ("labels", "results"))
-    results = results.rename(columns={"rank": "estimated"})
-    if "true" not in labels:
-        labels = labels.assign(true=1.0)
     both = [labels.assign(listed=False), results.assign(listed=True)]
-    whole = pd.concat(both, ignore_index=True)[["user", "item", "estimated", "true", "listed"]]
-    return pa.Table.from_pandas(whole, preserve_index=False), True
+    return pa.Table.from_pandas(pd.concat(both, ignore_index=True), preserve_index=False)
 
 
 def _partitions(table: Any, count: int) -> list[Any]:
@@ -49,22 +42,21 @@ def _partitions(table: Any, count: int) -> list[Any]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_as_in_memory(case: Case) -> None:
     """Partitions of some users each, in odd batches."""
-    table, joined = _rows(case)
-    options = {name: one for name, one in case.options.items() if name != "columns"}
-    expected = case.local()
-    plan, true = Plan.of(**options), table.column("true").to_pandas().to_numpy(dtype=float)
-    if plan.duplicates == "mean":
-        means = table.to_pandas().groupby(["user", "item"])["true"].mean()
-        true = means.to_numpy(dtype=np.float64)
-    grades = Grades.of(true)
-    plan = plan.with_threshold(grades)
-    form = Form(plan.duplicates, joined, ranked=joined and "rank" in case.data["results"])
-    job = Job(plan, grades.highest, form)
-    parts = [
-        pd.concat([batch.to_pandas() for batch in measured(job, one.to_batches(max_chunksize=37))])
+    table, expected = _rows(case), case.local()
+    plan = Plan.of(**{name: one for name, one in case.options.items() if name != "columns"})
+    partitions = [
+        one.to_batches(max_chunksize=37)
         for one in _partitions(table, case.parts or 3)
         if one.num_rows
     ]
+    looking = Job(plan, np.nan, grades_only=True)
+    rests = [
+        batch.column(REST)[0].as_py() for one in partitions for batch in measured(looking, one)
+    ]
+    grades = reduce(add, (unpacked(one, plan) for one in rests))
+    plan = plan.with_threshold(grades)
+    job = Job(plan, grades.highest)
+    parts = [pd.concat([batch.to_pandas() for batch in measured(job, one)]) for one in partitions]
     assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
     whole = reduce(add, (unpacked(one[REST].iloc[-1], plan) for one in parts))
     users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
@@ -76,7 +68,7 @@ def test_as_in_memory(case: Case) -> None:
 
 
 def _job(**options: Any) -> Job:
-    return Job(Plan.of(**options), 5.0, Form())
+    return Job(Plan.of(**options), 5.0)
 
 
 def test_an_error_of_ours_is_handed_on() -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.evaluation import evaluated
-from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
-from recsys_ndcg.scale.out_of_core.score_file import ScoreFile
+from recsys_ndcg.scale.memory import Cost, Memory
+from recsys_ndcg.scale.score_files import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike, check_users
 from tests.scale.cases import CASES, predictions
@@ -411,25 +411,29 @@ def test_a_heavy_user_with_long_ids_is_named(
         frame.drop(columns="estimated").to_parquet(tmp_path / "labels.parquet")
         data = {"labels": tmp_path / "labels.parquet", "results": data}
     rows = 1800 if joined else 900
-    budget = Cost(3, in_order=False).of(rows, 1) + 20_000
+    budget = Cost(3).of(rows, 1) + 20_000
     monkeypatch.setattr(Memory, "budget", property(lambda _: budget))
     with pytest.raises(rn.InvalidInputError, match=f"user 'u3' has {rows:,} rows"):
         rn.evaluate(data, threshold=4, memory_limit="2GB")
 
 
 @given(
-    st.lists(st.lists(st.floats(allow_nan=False) | st.just(float("nan")), max_size=30), max_size=5)
+    st.lists(
+        st.lists(st.floats(allow_nan=False) | st.just(float("nan")), max_size=30),
+        min_size=1,
+        max_size=5,
+    )
 )
 def test_the_median_is_found_on_disk(parts: list[list[float]]) -> None:
     """Any numbers, some without one, in any parts."""
     with TemporaryDirectory() as folder:
-        scores = ScoreFile(Path(folder), 1)
+        scores = ScoreFile(Path(folder))
         for part in parts:
             scores.add(np.array(part, dtype=np.float64).reshape(-1, 1))
         values = np.array([one for part in parts for one in part if not np.isnan(one)])
         with np.errstate(over="ignore", invalid="ignore"):
             expected = np.median(values) if len(values) else np.nan
-            np.testing.assert_array_equal(scores.median, [expected])
+            np.testing.assert_array_equal(scores.median(), [expected])
 
 
 def test_users_are_the_same_in_every_engine(tmp_path: Path, in_parts: Any) -> None:

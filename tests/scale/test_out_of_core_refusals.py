@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.out_of_core.memory import Cost, Memory
+from recsys_ndcg.scale.memory import Cost, Memory
 from tests.refusal import refused
 from tests.scale.cases import predictions
 
@@ -325,7 +325,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
         # a shell in the background has its children ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
-    while not any(places.glob("*/rows/predictions/*")) and running.poll() is None:
+    while not any(places.glob("*/rows")) and running.poll() is None:
         time.sleep(0.01)
     asked = time.monotonic()
     running.send_signal(signal.SIGINT)

@@ -11,7 +11,6 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning, InvalidInputError
 from recsys_ndcg.scale import spark
-from recsys_ndcg.scale.spark import report as of_spark
 from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
@@ -86,7 +85,7 @@ def test_the_median_of_many_users(
     loaded: Callable[[pd.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values far from it are not held, and it is the same."""
-    monkeypatch.setattr(of_spark, "_MANY", 0)
+    monkeypatch.setattr(spark, "_MANY", 0)
     for users in (1, 2, 40, 401):
         frame = predictions(4, counts=[1 + one % 9 for one in range(users)])
         options: dict[str, Any] = {"metrics": ["ndcg@3", "rr@3", "recall@2"], "threshold": 5}

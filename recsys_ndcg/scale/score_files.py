@@ -1,4 +1,4 @@
-"""The scores of every user in a file of Parquet, written as they come."""
+"""The scores of every user on disk: a table for the reader, and columns for the median."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, check_path, needing
 from recsys_ndcg.files.writing import replacing
@@ -15,7 +17,43 @@ from recsys_ndcg.report.tables import scores_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.scoring.scores import Scores
+
+
+class ScoreFile:
+    """Scores of users under some metrics, a file for each metric, without those who have none.
+
+    Of all statistics the median alone needs them.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: list[Path] = []
+
+    def add(self, per_user: Floats) -> None:
+        """Write the scores of some users: shape (n_users, n_metrics), NaN where there is none."""
+        self._paths = [self._folder / f"scores_{place}" for place in range(per_user.shape[1])]
+        for path, column in zip(self._paths, per_user.T, strict=True):
+            with path.open("ab") as file:
+                file.write(column[~np.isnan(column)].tobytes())
+
+    def median(self) -> Floats:
+        """Return the median of each metric, NaN of no scores; the files are not in order after it.
+
+        What the system maps of a file it may take out of the memory again.
+        """
+        found = np.full(len(self._paths), np.nan)
+        for place, path in enumerate(self._paths):
+            if path.stat().st_size:
+                scores = np.memmap(path, dtype=np.float64, mode="r+")
+                found[place] = np.median(scores, overwrite_input=True)
+        return found
 
 
 @contextmanager

@@ -12,8 +12,7 @@ from threading import Event, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
 
-from recsys_ndcg.errors import InvalidInputError, needing, shown
-from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.errors import InvalidInputError, is_encodable, needing, shown
 from recsys_ndcg.parallel import n_threads
 
 if TYPE_CHECKING:
@@ -136,10 +135,6 @@ class Database:
             msg = f"{self._told(str(error))} Leave such columns out, or convert them."
             raise InvalidInputError(msg) from None
 
-    def change(self, setting: str) -> None:
-        """Change a setting."""
-        self._connection.execute(setting)
-
     def run(self, sql: str, step: str = "Looking at all rows") -> list[tuple[Any, ...]]:
         """Run a query, a step of the job, and return its rows.
 
@@ -175,10 +170,9 @@ class Database:
         if not self._stuck:
             query.join()
 
-    def schema(self, relation: str) -> Any:
-        """Return the schema of a relation as Arrow has it."""
-        table: Any = self._connection.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table()
-        return table.schema
+    def relation(self, source: str) -> Any:
+        """Return a relation of DuckDB's, of what stands behind FROM."""
+        return self._connection.sql(f"SELECT * FROM {source}")
 
     def _told(self, said: str) -> str:
         """Return what is wrong, in our words where we know it."""

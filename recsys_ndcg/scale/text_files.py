@@ -11,7 +11,7 @@ from recsys_ndcg.files.contents import Content, open_file, packed_as
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.tables import first_fields, is_plain_number, separator_of
-from recsys_ndcg.scale.out_of_core.database import FILE, file_literal, literal
+from recsys_ndcg.scale.database import FILE, file_literal, literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,16 +1,22 @@
-"""A Spark DataFrame whose columns are called by our names, checked by their types."""
+"""DataFrames of Spark whose columns are called by our names, checked by their types."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.frames import Table, checked_columns
 from recsys_ndcg.input.row_checks import CONVERT, NO_NUMBERS
+from recsys_ndcg.scale.engines import IDS, LABELS, RESULTS, is_pair
+from recsys_ndcg.scale.facts import LazyTable
+from recsys_ndcg.scale.tables import given_tables, wanted_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")
@@ -18,8 +24,53 @@ _TEXT = re.compile("string.*|char.*|varchar.*")
 _IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
 
 
-class SparkTable:
-    """A DataFrame, and which of its columns is which of ours.
+class SparkTable(LazyTable):
+    """A DataFrame with columns of our names."""
+
+    @property
+    def native(self) -> Any:
+        """The DataFrame itself."""
+        return nw.to_native(self.frame)
+
+    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+        """Run a query that has few rows, and return them: in Spark's way, whichever version."""
+        return [row.asDict() for row in nw.to_native(query).collect()]
+
+
+def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, SparkTable]:
+    """Find our columns in a DataFrame, or in those of labels and results.
+
+    Raises
+    ------
+    InvalidInputError
+        A column is missing or of another type, or the ids of the two can never meet.
+    """
+    if isinstance(data, Mapping) and not is_pair(data):
+        there = ", ".join(map(repr, data))
+        msg = f"Give {{'labels': ..., 'results': ...}}, a DataFrame each; not {there}."
+        raise InvalidInputError(msg)
+    given = given_tables(data, columns).items()
+    headings = {name: _Heading(frame, named) for name, (frame, named) in given}
+    tables = {name: _table(name, heading) for name, heading in headings.items()}
+    if LABELS in headings:
+        for column in IDS:
+            _check_kinds(column, headings[LABELS], headings[RESULTS])
+    return tables
+
+
+def _table(name: str, heading: _Heading) -> SparkTable:
+    wanted = wanted_columns(name, heading.named)
+    sql = [(heading.ids if one in IDS else heading.numbers)(one) for one in wanted]
+    names = heading.named.called(*wanted)
+    heading.named.say_names()
+    named = (f"{one} as `{ours}`" for one, ours in zip(sql, wanted, strict=True))
+    frame = nw.from_native(heading.frame.selectExpr(*named))
+    short = "true" in wanted and heading.type_of("true") == "float"
+    return SparkTable(frame, names, short_grades=short)
+
+
+class _Heading:
+    """The columns of a DataFrame, and which of them is which of ours.
 
     Parameters
     ----------
@@ -127,6 +178,25 @@ def _check(frame: Any) -> None:
     twice = [one for one in names if names.count(one) > 1]
     if twice:
         msg = f"The table has the column {twice[0]!r} twice; keep one."
+        raise InvalidInputError(msg)
+
+
+def _check_kinds(column: str, known: _Heading, found: _Heading) -> None:
+    """Refuse ids of two tables that can never meet, or that Spark would round to make them."""
+    ours, theirs = known.kind_of(column), found.kind_of(column)
+    if ours != theirs:
+        msg = (
+            f"{column}: the labels have ids of type {ours} (such as {known.first(column)!r}), the "
+            f"results of type {theirs} (such as {found.first(column)!r}). Make them the same "
+            "type, or nothing will match."
+        )
+        raise InvalidInputError(msg)
+    types = {known.type_of(column), found.type_of(column)}
+    if len(types) > 1 and types & {"float", "double"}:
+        msg = (
+            f"{column}: the labels have ids of type {known.type_of(column)}, the results of type "
+            f"{found.type_of(column)}, and Spark would round those. Cast one to the other's type."
+        )
         raise InvalidInputError(msg)
 
 

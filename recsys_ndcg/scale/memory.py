@@ -9,12 +9,8 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-
-if TYPE_CHECKING:
-    from recsys_ndcg.scoring.plan import Plan
 
 _UNITS = {"": 1, "B": 1} | {
     f"{letter}{form}": (1000 if form == "B" else 1024) ** power
@@ -27,10 +23,8 @@ _LEAST = 270_000_000  # beside what the process has, for anything to be done
 _LOADED = 130_000_000  # bytes of code and tables that DuckDB and pyarrow hold as long as they are
 _PER_USER = 150  # and of a user
 _PER_SCORE = 130  # and of a user under a measurement
-#: Bytes while a row is read, grouped, sorted and scored.
-PER_ROW = 180
-#: And of a letter of an id: it is read, and kept where it is distinct.
-PER_LETTER = 3
+_PER_ROW = 180  # bytes while a row is read, grouped, sorted and scored
+_PER_LETTER = 3  # and of a letter of an id: it is read, and kept where it is distinct
 #: An id of text takes as much as so many more letters.
 AS_TEXT = 40
 _KEPT_USER, _KEPT_SCORE = 120, 57  # of a user who is kept, and each score with what it is beside
@@ -81,7 +75,7 @@ class Memory:
         InvalidInputError
             It is no amount of memory, or leaves too little.
         """
-        _give_back()
+        give_back()
         least = _LEAST + _not_loaded()
         if limit is None:
             return cls(max(_free() // 2, least))
@@ -124,29 +118,20 @@ class Cost:
     ----------
     n_scores : int
         How many measurements there are.
-    in_order : bool
-        Whether rows are put back into their order, which takes a copy.
     """
 
     n_scores: int
-    in_order: bool
-
-    @classmethod
-    def under(cls, plan: Plan) -> Cost:
-        """Return what it takes under a plan."""
-        by_place = any(one.convention.ties == "input" for one in plan.measurements)
-        return cls(len(plan.measurements), by_place or plan.duplicates in ("first", "last"))
 
     def of(self, rows: int, users: int = 0, letters: int = 0) -> int:
         """Return how many bytes so many rows of so many users take, with ids of so many letters.
 
         Examples
         --------
-        >>> Cost(3, in_order=False).of(1_000_000, 10_000)
+        >>> Cost(3).of(1_000_000, 10_000)
         185400000
         """
-        by_row = rows * PER_ROW + letters * PER_LETTER
-        return by_row * (1 + self.in_order) + users * (_PER_USER + _PER_SCORE * self.n_scores)
+        by_row = rows * _PER_ROW + letters * _PER_LETTER
+        return by_row + users * (_PER_USER + _PER_SCORE * self.n_scores)
 
 
 def resident() -> int:
@@ -170,7 +155,7 @@ def _not_loaded() -> int:
     return 0 if {"duckdb", "pyarrow"} <= sys.modules.keys() else _LOADED
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Let the system have what was used before and is kept for later."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()

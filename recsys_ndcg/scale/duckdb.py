@@ -1,0 +1,307 @@
+"""The engine for files and streams larger than memory: DuckDB sorts them by user on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from recsys_ndcg.errors import InvalidInputError, counted, shown
+from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.scale.database import (
+    FILE,
+    Database,
+    file_literal,
+    literal,
+    quoted,
+    temporary_folder,
+)
+from recsys_ndcg.scale.engines import IDS
+from recsys_ndcg.scale.facts import FIRST, Fault, LazyTable, facts_of, pairs_of
+from recsys_ndcg.scale.memory import AS_TEXT, Cost, Memory, give_back
+from recsys_ndcg.scale.score_files import ScoreFile, users_file
+from recsys_ndcg.scale.sources import ROW, source_of, with_other_types
+from recsys_ndcg.scale.tables import ListMaker, UserBatch, evaluate_batches, given_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.scale.facts import RowFacts
+    from recsys_ndcg.scale.sources import Source
+    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.scoring.scores import Scores
+
+_KEY = "user_as_text"  # by which users are sorted where two tables write them in different ways
+_PARTS = 3  # of what the memory holds: how much is measured at once where not all of it can be
+
+
+def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
+    data: Any,
+    plan: Plan,
+    *,
+    memory_limit: str | float | None = None,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    per_user: str | Path | None = None,
+    n_items: int | None = None,
+    progress: bool = False,
+) -> Report:
+    """Evaluate files or a stream within a limit of memory.
+
+    Parameters
+    ----------
+    data : path, pattern, list of paths, or what streams Arrow's batches
+        Predictions; or a mapping of two such, ``{"labels": ..., "results": ...}``.
+    plan : Plan
+        What is measured.
+    memory_limit : str or number, optional
+        How much the process may use: ``"2GB"``; by default half of what is free.
+    columns, text
+        As in `recsys_ndcg.RankedLists.from_file`.
+    per_user : path, optional
+        Where the scores of every user are written.
+    n_items : int, optional
+        As in `recsys_ndcg.RankedLists.from_labels`.
+    progress : bool
+        Whether a bar shows how far it is.
+
+    Returns
+    -------
+    Report
+        The same as in memory. Beyond as many users as the memory holds, it sums them up and keeps
+        none. It holds the lists where they fit at once.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read or ranked, a user has more rows than the memory holds, or a file
+        cannot be written.
+    MissingExtraError
+        DuckDB or pyarrow is not installed.
+    """
+    memory = Memory.within(memory_limit)
+    with (
+        temporary_folder() as folder,
+        users_file(per_user) as write,
+        progress_bar(wanted=progress) as show,
+    ):
+        sources = {
+            name: source_of(table, named, name, folder, text)
+            for name, (table, named) in given_tables(data, columns).items()
+        }
+        tables, facts = _sorted(sources, folder, memory, plan, show)
+        scores, n_users = ScoreFile(folder), 0
+
+        def keep(some: Scores) -> bool:
+            nonlocal n_users
+            n_users += len(some.users)
+            write(some)
+            scores.add(some.per_user)
+            return memory.keeps(n_users, len(plan.measurements))
+
+        return evaluate_batches(
+            tables.batches,
+            ListMaker(plan.duplicates, n_items),
+            plan,
+            facts,
+            keep=keep,
+            median=scores.median,
+            where=_where(per_user),
+        )
+
+
+def _where(per_user: str | Path | None) -> str:
+    """Return where the scores of each user are, or how to have them."""
+    if per_user is not None:
+        return f"Their scores are in {per_user}."
+    return "Ask for them in a file, per_user='scores.parquet', or give a higher memory_limit."
+
+
+def _sorted(
+    sources: dict[str, Source],
+    folder: Path,
+    memory: Memory,
+    plan: Plan,
+    show: Callable[[str, float], None],
+) -> tuple[SortedTables, RowFacts]:
+    """Write the rows of each table in the order of the users, and look at all of them once."""
+    cost, budget = Cost(len(plan.measurements)), memory.budget
+    about = [one.n_rows for one in sources.values()]
+    # the order of rows is kept where something hangs on it, or they seem to be few
+    few = None not in about and 2 * cost.of(sum(one or 0 for one in about)) <= budget
+    in_order = few or plan.duplicates in ("first", "last") or any(
+        one.convention.ties == "input" for one in plan.measurements
+    )  # fmt: skip
+    rows = folder / "rows"
+    rows.mkdir()
+    paths = {name: rows / f"{name}.parquet" for name in sources}
+    with Database(folder / "spill", memory.database, show) as database:
+        for one in sources.values():
+            if one.stream is not None:
+                database.register(one.relation.strip('"'), one.stream)
+        unsorted = [*sources]
+        while unsorted:
+            alike = len({one.kind("user") for one in sources.values()}) == 1
+            for name in unsorted:
+                _sort(database, sources[name], paths[name], alike=alike, in_order=in_order)
+            others = {
+                name: with_other_types(database, _read(paths[name]), sources[name])
+                for name in unsorted
+            }  # what began with whole numbers goes on with other text
+            changed = {name: one for name, one in others.items() if one is not None}
+            sources |= changed
+            unsorted = [*sources] if changed else []
+        facts = facts_of(
+            {
+                name: _DuckDBTable(
+                    nw.from_native(database.relation(_read(paths[name]))),
+                    one.names,
+                    short_grades=one.kinds.get("true") == "float",
+                    read_as_text=one.text is not None,
+                    database=database,
+                    source=one,
+                )
+                for name, one in sources.items()
+            }
+        )
+        text = [one for one in IDS if all(each.kind(one) == "text" for each in sources.values())]
+        bounds = _bounds(database, paths, budget, cost, text)
+    give_back()
+    return SortedTables(paths, bounds, show), facts
+
+
+def _sort(database: Database, source: Source, path: Path, *, alike: bool, in_order: bool) -> None:
+    key = '"user"' if alike else _KEY
+    column = "" if alike else f', CAST("user" AS VARCHAR) AS {_KEY}'
+    order = f"{key}, {ROW}" if in_order else key
+    database.run(
+        f"COPY (SELECT *{column} FROM {source.read(in_order=in_order)} ORDER BY {order}) "
+        f"TO {literal(str(path))} (FORMAT parquet, COMPRESSION uncompressed)",
+        "Bringing users together",
+    )
+
+
+def _read(path: Path) -> str:
+    return f"read_parquet({file_literal(path)})"
+
+
+@dataclass(frozen=True, eq=False)
+class _DuckDBTable(LazyTable):
+    """A table in a database, of which messages name the file that is at fault."""
+
+    database: Database = None  # type: ignore[assignment]
+    source: Source = None  # type: ignore[assignment]
+
+    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+        """Run a query that has few rows, and return them."""
+        names = query.collect_schema().names()
+        found = self.database.run(nw.to_native(query).sql_query())
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+    def refusal(self, fault: Fault, count: int) -> str:
+        """Return what is said of rows with a fault, naming the first ones of the first file."""
+        where, wrong = self.source.name, self.frame.filter(fault.where)
+        if self.source.stream is None:  # it can be read again
+            files = nw.from_native(self.database.relation(self.source.read(FILE)))
+            wrong = files.filter(fault.where)
+            where = self.rows(wrong.select(FILE).head(1))[0][FILE]
+            wrong = wrong.filter(nw.col(FILE) == where)
+        some = pairs_of(self.rows(wrong.select(*IDS).head(FIRST)), "; ")
+        what = f"{self.names[fault.column]} {fault.of_column}"
+        return (
+            f"{where}: {what}: {some}. {counted(count, 'such row')} in all: correct what is wrong."
+        )
+
+
+def _bounds(
+    database: Database, paths: Mapping[str, Path], budget: int, cost: Cost, text: Sequence[str]
+) -> list[Any]:
+    """Return after which users a batch ends, but for the last one.
+
+    Raises
+    ------
+    InvalidInputError
+        A single user takes more than the memory holds.
+    """
+    letters = " + ".join(f"strlen({quoted(one)}) + {AS_TEXT}" for one in text) or "0"
+    rows = " UNION ALL ".join(
+        f"SELECT {_key_of(path)} AS user_key, {letters} AS letters FROM {_read(path)}"
+        for path in paths.values()
+    )
+    taken = f"count(*) * {cost.of(1)} + {cost.of(0, 1)} + sum(letters) * {cost.of(0, 0, 1)}"
+    database.run(
+        f"CREATE TABLE users AS SELECT user_key, count(*) AS n, ({taken})::BIGINT AS cost "
+        f"FROM ({rows}) GROUP BY user_key"
+    )
+    ((total, most, user, n_rows),) = database.run(
+        "SELECT sum(cost)::BIGINT, max(cost), max_by(user_key, cost), max_by(n, cost) FROM users"
+    )
+    if most > budget:
+        msg = (
+            f"The user {shown(user)} has {n_rows:,} rows, more than the memory holds at once: "
+            f"within memory_limit={Memory.limit_for(most)!r} they can be ranked."
+        )
+        raise InvalidInputError(msg)
+    if total <= budget:
+        return []
+    parts = f"sum(cost) OVER (ORDER BY user_key) // {max(budget // _PARTS, 1)}"
+    found = database.run(
+        f"SELECT max(user_key) FROM (SELECT user_key, {parts} AS part FROM users) "
+        "GROUP BY part ORDER BY part"
+    )
+    return [last for (last,) in found][:-1]
+
+
+def _key_of(path: Path) -> str:
+    """Return the column by which the rows of a file are sorted."""
+    from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+    return _KEY if _KEY in parquet.read_schema(path).names else "user"
+
+
+@dataclass(frozen=True)
+class SortedTables:
+    """Files with the rows of tables, in the order of the users.
+
+    Parameters
+    ----------
+    paths : mapping
+        Of files of Parquet, by what the tables are.
+    bounds : sequence
+        The last user of each batch, but for the last one.
+    show : callable
+        Told how far it is.
+    """
+
+    paths: Mapping[str, Path]
+    bounds: Sequence[Any]
+    show: Callable[[str, float], None]
+
+    def batches(self) -> Iterator[UserBatch]:
+        """Give as many users at once as the memory holds."""
+        for place in range(len(self.bounds) + 1):
+            ends = [*self.bounds[max(place - 1, 0) : place]], [*self.bounds[place : place + 1]]
+            yield UserBatch(
+                {name: _rows_between(path, *ends) for name, path in self.paths.items()},
+                is_last=place == len(self.bounds),
+            )
+            self.show("Measuring users", (place + 1) / (len(self.bounds) + 1))
+
+
+def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
+    """Read the rows of users beyond one, if there is one, and up to another one."""
+    import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    key = pc.field(_key_of(path))
+    wanted = [*(key > one for one in after), *(key <= one for one in until)]
+    rows = parquet.read_table(
+        path, filters=reduce(and_, wanted) if wanted else None, partitioning=None
+    )
+    return rows.drop_columns([one for one in (_KEY, ROW) if one in rows.column_names])

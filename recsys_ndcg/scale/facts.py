@@ -1,0 +1,242 @@
+"""What must be known of all rows before any is measured, and what is wrong with some of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input.labels_and_results import LOWEST, RANKS, check_first_rank, warn_of_fillers
+from recsys_ndcg.input.rows import as_written, check_rows_there
+from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from recsys_ndcg.scoring.plan import Plan
+
+#: Rows that are named where something is wrong with more.
+FIRST = 3
+
+
+class Fault(NamedTuple):
+    """What rows must not be, as it is said of the row, and of the column of a file."""
+
+    column: str
+    where: nw.Expr
+    of_row: str
+    advice: str
+    of_column: str
+
+
+@dataclass(frozen=True, eq=False)
+class LazyTable:
+    """A table of an engine, which is asked in the words of narwhals.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+        Its rows by our names: user, item, and estimated, rank and true as far as it has them.
+    names : mapping
+        Our names of these columns to its own.
+    short_grades : bool
+        Whether the true values are floats of 32 bits.
+    read_as_text : bool
+        Whether numbers were read of text: NULL is what is none, and NaN what is left open.
+    """
+
+    frame: nw.LazyFrame[Any]
+    names: Mapping[str, str]
+    short_grades: bool = False
+    read_as_text: bool = False
+
+    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+        """Run a query that has few rows, and return them."""
+        return query.collect().rows(named=True)
+
+    def refusal(self, fault: Fault, count: int) -> str:
+        """Return what is said of rows with a fault, naming the first ones."""
+        some = self.rows(self.frame.filter(fault.where).head(FIRST))
+        more = f" and {count - FIRST} more" if count > FIRST else ""
+        found = fault.of_row.format(**some[0])
+        return f"{fault.column}: {found} at {pairs_of(some, ', ')}{more}; {fault.advice}."
+
+
+def pairs_of(rows: Sequence[Mapping[str, Any]], separator: str) -> str:
+    """Return the user and the item of some rows as messages name them."""
+    return separator.join(
+        " ".join(f"{column} {shown(row[column])}" for column in IDS) for row in rows
+    )
+
+
+@dataclass(frozen=True)
+class RowFacts:
+    """What is known of all rows.
+
+    Parameters
+    ----------
+    rows : int
+        How many there are in all tables.
+    has_unlabelled : bool
+        Whether items may lack a true value.
+    grades : Grades
+        The bounds of the true values, of repeated rows too.
+    """
+
+    rows: int
+    has_unlabelled: bool
+    grades: Grades
+
+    def settle_merging(self, plan: Plan) -> bool:
+        """Return whether a plan takes the true values of what repeated rows become."""
+        return plan.hangs_on_merging(unlabelled=self.has_unlabelled)
+
+
+def facts_of(tables: Mapping[str, LazyTable], *, check_ids: bool = True) -> RowFacts:
+    """Look at all rows of predictions, or of labels and results, and refuse what cannot be ranked.
+
+    Parameters
+    ----------
+    tables : mapping
+        By what they are.
+    check_ids : bool
+        Whether a missing id is looked for, too; see `check_ids_of`.
+
+    Raises
+    ------
+    InvalidInputError
+        A table has no rows, an id is missing, or a number is none or not finite; some such rows
+        are named.
+
+    Warns
+    -----
+    DataWarning
+        There are results that are none, or ranks without a first.
+    """
+    facts = {
+        name: _facts_of_one(table, name, [*(_id_faults(table) if check_ids else ()),
+                                          *_number_faults(table, name)])
+        for name, table in tables.items()
+    }  # fmt: skip
+    graded = facts[LABELS if LABELS in facts else PREDICTIONS]
+    n_rows = sum(one.rows for one in facts.values())
+    return RowFacts(n_rows, graded.has_unlabelled or LABELS in facts, graded.grades)
+
+
+def check_ids_of(tables: Mapping[str, LazyTable]) -> None:
+    """Refuse rows without an id, naming some of them.
+
+    Raises
+    ------
+    InvalidInputError
+        There are some.
+    """
+    for table in tables.values():
+        faults = [*_id_faults(table)]
+        _refuse_any(table, faults, _one_row(table, _counts(faults)))
+
+
+def _facts_of_one(table: LazyTable, name: str, faults: Sequence[Fault]) -> RowFacts:
+    wanted = {"rows": nw.len(), **_counts(faults)}
+    if "true" in table.names:
+        grade = _number("true")
+        grade = nw.when(~_is_nothing(grade)).then(grade)
+        wanted |= {
+            "labelled": _count(~grade.is_null()),
+            "lowest": grade.min(),
+            "highest": grade.max(),
+            "zero_one": ((grade == 0) | (grade == 1)).all(),
+        }
+    if name == RESULTS and "rank" in table.names:
+        wanted["first_rank"] = _number("rank").min()
+    elif name == RESULTS:
+        wanted["fillers"] = _count(_number("estimated") == LOWEST)
+    found = _one_row(table, wanted)
+    rows = found["rows"]
+    check_rows_there(range(rows), f"the {name}")
+    _refuse_any(table, faults, found)
+    if "first_rank" in found:
+        check_first_rank(found["first_rank"])
+    if found.get("fillers"):
+        warn_of_fillers(int(found["fillers"]), rows, "estimated")
+    if "true" not in table.names:
+        return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, zero_one=True))
+    return RowFacts(rows, int(found["labelled"]) < rows, _grades(found, short=table.short_grades))
+
+
+def _grades(found: Mapping[str, Any], *, short: bool) -> Grades:
+    if found["lowest"] is None:
+        return Grades(np.nan, np.nan, zero_one=True)
+    ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)
+    if short:  # the nearest double of a short float is not the decimal that it stands for
+        ends = as_written(ends.astype(np.float32))
+    return Grades(float(ends[0]), float(ends[1]), zero_one=bool(found["zero_one"]))
+
+
+def _id_faults(table: LazyTable) -> Iterator[Fault]:
+    """Give what ids must not be."""
+    schema = table.frame.collect_schema()
+    for column in IDS:
+        missing = nw.col(column).is_null()
+        if schema[column].is_float():
+            missing |= nw.col(column).is_nan()
+        advice = "fill it in or leave the row out"
+        yield Fault(column, missing, "a missing id", advice, "is missing")
+
+
+def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
+    """Give what numbers must not be, in the order in which it is told."""
+    score = "rank" if "rank" in table.names else "estimated"
+    if score in table.names:
+        number = _number(score)
+        advice = "each must be a finite number: " + (
+            "leave out what was not recommended"
+            if name == RESULTS
+            else "if a model diverged, train it again"
+        )
+        yield Fault(score, _is_nothing(number), "NaN", advice, "is missing, or no number")
+        yield Fault(score, _is_infinite(number), "an infinite value", advice, "is infinite")
+        if score == "rank":
+            found, no_rank = "{rank:g}, which is no rank,", (number < 0) | (number * 2 % 1 > 0)
+            yield Fault(score, no_rank, found, RANKS, "is no rank (1, 2, 3, …)")
+    if "true" in table.names:
+        grade, advice = _number("true"), "use NaN for an unlabelled item"
+        if table.read_as_text:
+            yield Fault("true", grade.is_null(), "no number", advice, "is no number")
+        yield Fault("true", _is_infinite(grade), "an infinite grade", advice, "is infinite")
+
+
+def _number(column: str) -> nw.Expr:
+    return nw.col(column).cast(nw.Float64)
+
+
+def _is_nothing(number: nw.Expr) -> nw.Expr:
+    return number.is_null() | number.is_nan()
+
+
+def _is_infinite(number: nw.Expr) -> nw.Expr:
+    return number.abs() == float("inf")
+
+
+def _count(where: nw.Expr) -> nw.Expr:
+    return where.cast(nw.Int64).sum()
+
+
+def _counts(faults: Sequence[Fault]) -> dict[str, nw.Expr]:
+    return {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
+
+
+def _one_row(table: LazyTable, wanted: Mapping[str, nw.Expr]) -> Mapping[str, Any]:
+    (found,) = table.rows(table.frame.select(**wanted))
+    return found
+
+
+def _refuse_any(table: LazyTable, faults: Sequence[Fault], found: Mapping[str, Any]) -> None:
+    for place, fault in enumerate(faults):
+        count = int(found[f"fault{place}"] or 0)
+        if count:
+            raise InvalidInputError(table.refusal(fault, count))

@@ -1,0 +1,429 @@
+"""Ranking evaluation of Spark DataFrames, on the workers of a cluster: classic and Connect.
+
+Nothing here imports pyspark: what is asked of a DataFrame is asked in SQL, and through narwhals.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.parallel import at_most
+from recsys_ndcg.report.report import Report
+from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS
+from recsys_ndcg.scale.facts import check_ids_of, facts_of
+from recsys_ndcg.scale.partial_report import PartialReport
+from recsys_ndcg.scale.spark_tables import quoted, spark_tables
+from recsys_ndcg.scale.tables import ListMaker, true_values
+from recsys_ndcg.scoring.audit import Audit
+from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.scale.spark_tables import SparkTable
+    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+
+#: The column beside the scores for what is left of a partition: a row of its own, without scores.
+REST = "_rest"
+_ROWS = 1 << 21  # of a partition, if nobody says how many there are
+#: Spark's median holds each distinct value. Of more users it looks at those alone that its sketch,
+#: which is off by one in ten thousand users at most, leaves in question.
+_MANY = 1_000_000
+_NEAR = "0.4995D, 0.5005D"
+_WHERE = "Their scores are in per_user, a Spark DataFrame."
+
+
+class WorkerError(RecsysNdcgError, ImportError):
+    """The workers lack something that the driver has; the message says what brings it."""
+
+
+def evaluate(  # noqa: PLR0913 - the contract
+    df: Any,
+    *,
+    metrics: Metrics = None,
+    k: Cutoffs = 10,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    partitions: int | None = None,
+) -> SparkReport:
+    """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
+
+    The rows are read twice: once for what must be known of all of them, and once to bring the
+    users together; where repeated rows are merged, mostly once more. Cache the DataFrame where it
+    is dear to compute, or not always the same. The workers need this package, NumPy, pandas, SciPy,
+    narwhals and pyarrow: ``docs/spark.md``.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame, or mapping of two
+        Classic or Connect, from Spark 3.5 on, with the columns user, item, estimated and true; or
+        ``{"labels": df, "results": df}``, joined as `RankedLists.from_labels` does.
+    metrics, k, threshold, convention, columns
+        As in `recsys_ndcg.evaluate`. What goes by the order of the rows is refused, for Spark
+        keeps none: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
+    partitions : int, optional
+        Among how many the users are divided. By default one for each 2^21 rows. The rows of one
+        must fit into the memory of a worker: 200 bytes each.
+
+    Returns
+    -------
+    SparkReport
+        Its `per_user` is a Spark DataFrame, persisted. The numbers are those of
+        `recsys_ndcg.evaluate`.
+
+    Raises
+    ------
+    InvalidInputError
+        The data or an option cannot be used; the message says where and what to do.
+    UnknownMetricError
+        No metric has that name.
+    WorkerError
+        The workers cannot import this package, or what it needs.
+
+    Warns
+    -----
+    DataWarning
+        As `recsys_ndcg.evaluate` does.
+
+    Examples
+    --------
+    >>> from recsys_ndcg.scale import spark
+    >>> df = session.read.parquet("predictions")  # doctest: +SKIP
+    >>> with spark.evaluate(df, k=10, threshold=4) as report:  # doctest: +SKIP
+    ...     report.per_user.write.parquet("scores")
+    """
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return evaluate_by_plan(df, plan, columns=columns, partitions=partitions)
+
+
+def evaluate_by_plan(
+    data: Any,
+    plan: Plan,
+    *,
+    columns: Mapping[str, str] | None = None,
+    partitions: int | None = None,
+    **others: Any,
+) -> SparkReport:
+    """Do the same by a plan, without options of other engines.
+
+    Raises
+    ------
+    InvalidInputError
+        There are some, or as for `evaluate`.
+    """
+    for name in ("memory_limit", "per_user", "n_items"):
+        if others.get(name) is not None:
+            msg = (
+                f"{name}= is not for tables of Spark: their rows stay on the cluster. Write the "
+                "scores of users by report.per_user.write, and share the memory out by "
+                "partitions= of recsys_ndcg.scale.spark.evaluate."
+            )
+            raise InvalidInputError(msg)
+    _refuse_order(plan)
+    if partitions is not None and (type(partitions) is not int or partitions < 1):
+        msg = f"partitions is a number from 1 on, not {shown(partitions)}."
+        raise InvalidInputError(msg)
+    tables = spark_tables(data, columns)
+    facts = facts_of(tables, check_ids=False)  # workers look at ids: to read text twice is dear
+    rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
+    grades = facts.grades
+    if facts.settle_merging(plan):
+        grades = _merged_grades(rows, tables, plan)
+    return _measured(rows, tables, Job(plan.with_threshold(grades), grades.highest))
+
+
+def _refuse_order(plan: Plan) -> None:
+    """Refuse choices that go by the order of the rows."""
+    why = "goes by the order of the rows, which Spark does not keep."
+    if plan.duplicates in ("first", "last"):
+        msg = f"duplicates={plan.duplicates!r} {why} Choose 'max' or 'mean', or drop the repeats."
+        raise InvalidInputError(msg)
+    for one in plan.measurements:
+        if one.convention.ties == "input":
+            msg = (
+                f"{one}: ties='input' {why} Choose 'expected', or 'item_asc', or add the number of "
+                "the row to the estimates."
+            )
+            raise InvalidInputError(msg)
+
+
+def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
+    """Return the rows of all tables as one DataFrame, in so many partitions of whole users."""
+    frames = {name: table.native for name, table in tables.items()}
+    if PREDICTIONS in frames:
+        return frames[PREDICTIONS].repartition(count, "user")
+    labels = frames[LABELS].selectExpr("*", "false as listed")
+    results = frames[RESULTS].selectExpr("*", "true as listed")
+    return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
+
+
+def _merged_grades(rows: Any, tables: Mapping[str, SparkTable], plan: Plan) -> Grades:
+    """Return the bounds of what repeated rows become, which the threshold hangs on."""
+    table = rows.mapInArrow(kernel_of(Job(plan, np.nan, grades_only=True)), f"{REST} binary")
+    with _on_workers():
+        rests = table.collect()
+    grades: Grades = _merged(rests, tables, plan)
+    return grades
+
+
+def _measured(rows: Any, tables: Mapping[str, SparkTable], job: Job) -> SparkReport:
+    """Measure all users once, and sum up what each partition leaves."""
+    kind = next(one.dataType for one in rows.schema.fields if one.name == "user").simpleString()
+    scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
+    schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
+    table = rows.mapInArrow(kernel_of(job), schema).persist()
+    try:
+        with _on_workers():
+            rests = table.where(f"{REST} is not null").select(REST).collect()
+        whole = _merged(rests, tables, job.plan)
+        per_user = table.where(f"{REST} is null").drop(REST)
+        return SparkReport.of(whole, job.plan, per_user, table)
+    except BaseException:
+        table.unpersist()
+        raise
+
+
+def _merged(rests: Iterable[Any], tables: Mapping[str, SparkTable], plan: Plan) -> Any:
+    """Merge what the workers left; where one met a fault, say which rows have it."""
+    try:
+        return reduce(add, (unpacked(bytes(one[0]), plan) for one in rests))
+    except InvalidInputError:
+        check_ids_of(tables)  # a worker knows the places of its own rows alone
+        raise
+
+
+@contextmanager
+def _on_workers() -> Iterator[None]:
+    """Say what to do where the workers lack a module.
+
+    Raises
+    ------
+    WorkerError
+        They do.
+    """
+    try:
+        yield
+    except Exception as error:
+        missing = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error))
+        if missing is None:
+            raise
+        msg = (
+            f"The workers cannot import {missing[1]!r}, which measuring needs. Install "
+            "recsys-ndcg[scale] in their Python, or send what is missing along as a zip: "
+            "spark.addArtifact('recsys_ndcg.zip', pyfile=True), or spark-submit --py-files "
+            "recsys_ndcg.zip (docs/spark.md)."
+        )
+        raise WorkerError(msg) from None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every worker is told.
+
+    Parameters
+    ----------
+    plan : Plan
+        With its threshold settled.
+    highest : float
+        The highest grade of all.
+    grades_only : bool
+        Whether only the bounds of the true values are looked for.
+    version : str
+        Of this package, where the job comes from.
+    """
+
+    plan: Plan
+    highest: float
+    grades_only: bool = False
+    version: str = __version__
+
+
+def kernel_of(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function for `mapInArrow`; it can be pickled wherever this module is."""
+
+    def kernel(batches: Iterator[Any]) -> Iterator[Any]:
+        return measured(job, batches)
+
+    return kernel
+
+
+def measured(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
+    """Measure all users of a partition; an error of ours is handed on beside the scores.
+
+    So it is not a failed task, which Spark would try again.
+    """
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - optional
+
+    rows = [batch for batch in batches if batch.num_rows]
+    if not rows:
+        return
+    table = pa.Table.from_batches(rows)
+    columns = [(REST, pa.binary())]
+    if not job.grades_only:
+        counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
+        scores = [(name, pa.float64()) for name in job.plan.names]
+        columns = [("user", table.schema.field("user").type), *counts, *scores, *columns]
+    schema = pa.schema(columns)
+    try:
+        users, rest = _left_of(table, job, schema)
+    except RecsysNdcgError as error:
+        users, rest = None, pickle.dumps(InvalidInputError(str(error)))
+    if users is not None:
+        yield users
+    yield pa.RecordBatch.from_pylist([{REST: rest}], schema=schema)
+
+
+def _left_of(table: Any, job: Job, schema: Any) -> tuple[Any, bytes]:
+    """Return the scores of every user, unless only grades are looked for, and what is left."""
+    _check_version(job.version)
+    # one thread: Spark runs as many tasks as there are cores; what is to be said, the driver says
+    with at_most(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lists = ListMaker(job.plan.duplicates, in_order=False).lists(_tables(table))
+        if job.grades_only:
+            return None, pickle.dumps(true_values(lists))
+        audit = Audit.of_part(lists, job.plan, highest=job.highest)
+        return _of_users(audit, schema), packed(PartialReport.of(audit, keep=False))
+
+
+def _check_version(version: str) -> None:
+    if version != __version__:
+        msg = f"The workers have recsys-ndcg {__version__}, but {version} asks. Give them the same."
+        raise InvalidInputError(msg)
+
+
+def _tables(rows: Any) -> dict[str, Any]:
+    """Return the tables whose rows stand one below the other."""
+    if "listed" not in rows.column_names:
+        return {PREDICTIONS: rows}
+    listed = np.asarray(rows.column("listed").to_numpy(), dtype=bool)
+    score = "rank" if "rank" in rows.column_names else "estimated"
+    beside = {LABELS: (~listed, score), RESULTS: (listed, "true")}
+    return {
+        name: rows.take(np.flatnonzero(mine)).drop_columns(
+            [one for one in ("listed", other) if one in rows.column_names]
+        )
+        for name, (mine, other) in beside.items()
+    }
+
+
+def _of_users(audit: Audit, schema: Any) -> Any:
+    """Return the scores of every user."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    scores, counts = audit.scores, audit.scores.counts
+    n_relevant = pa.array(counts.n_relevant, from_pandas=True).cast(pa.int64())
+    numbers = [pa.array(column, from_pandas=True) for column in scores.per_user.T]
+    # as a list: pyarrow makes no decimals of an array of whole numbers
+    users = pa.array(scores.users.tolist(), type=schema.field("user").type)
+    columns = [users, counts.n_items, n_relevant]
+    nothing = pa.nulls(len(users), pa.binary())
+    return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
+
+
+def packed(part: PartialReport) -> bytes:
+    """Return what is left of a partition as bytes.
+
+    The measurements are left out: they may hold functions of the user's.
+    """
+    return pickle.dumps(replace(part, totals=replace(part.totals, measurements=())))
+
+
+def unpacked(rest: bytes, plan: Plan) -> Any:
+    """Return what a worker packed.
+
+    Raises
+    ------
+    InvalidInputError
+        The worker met it.
+    """
+    found = pickle.loads(rest)  # noqa: S301 - from our own workers
+    if isinstance(found, InvalidInputError):
+        raise found
+    if isinstance(found, Grades):
+        return found
+    return replace(found, totals=replace(found.totals, measurements=plan.measurements))
+
+
+def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:
+    """Return the exact median of each metric over so many users, whose scores Spark has."""
+
+    def found(wanted: Iterable[str]) -> Any:
+        return per_user.selectExpr(*wanted).collect()[0]
+
+    columns = [quoted(name) for name in names]
+    if n_users > _MANY:
+        near = found(f"percentile_approx({one}, array({_NEAR}))" for one in columns)
+        columns = [_within(*both) for both in zip(columns, near, strict=True)]
+    medians = found(f"percentile({one}, 0.5D)" for one in columns)
+    return np.array([np.nan if one is None else one for one in medians], dtype=np.float64)
+
+
+def _within(column: str, bounds: list[float] | None) -> str:
+    """Return the SQL of a column whose values end at bounds: those beyond count as the bound."""
+    if bounds is None:
+        return column
+    low, high = (f"{bound!r}D" for bound in bounds)
+    return f"if({column} is null, null, greatest(least({column}, {high}), {low}))"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkReport(Report):
+    """A report whose users stay on the cluster.
+
+    It has the attributes of `Report` that sum up all users. What takes the users themselves
+    (`take`, `by`, `leaderboard`, `explain`, `save`) is refused, and says where they are. As a
+    context manager it gives the memory of the cluster back in the end.
+
+    Attributes
+    ----------
+    per_user : pyspark.sql.DataFrame
+        user, n_items, n_relevant, then a column per metric: NULL is undefined, and of n_relevant
+        that nothing tells what is relevant. It is persisted, in no order, and not collected.
+    """
+
+    table: Any = None
+    scores_on_cluster: Any = None
+
+    @classmethod
+    def of(cls, part: PartialReport, plan: Plan, per_user: Any, table: Any = None) -> Self:
+        """Return the report of all users, whose scores are on the cluster."""
+        totals = part.totals
+        median = partial(median_of, per_user, totals.names, totals.users)
+        report = part.report(plan, median, _WHERE)
+        return cls(report.audited, table=table, scores_on_cluster=per_user)
+
+    @property
+    def per_user(self) -> Any:
+        """Scores by user, a Spark DataFrame."""
+        return self.scores_on_cluster
+
+    def unpersist(self) -> None:
+        """Give the memory back that the scores take on the cluster.
+
+        Whatever is asked of `per_user` afterwards, the first time the median too, is measured anew.
+        """
+        self.table.unpersist()
+
+    def __enter__(self) -> Self:
+        """Return the report."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the memory back."""
+        self.unpersist()

@@ -1,0 +1,284 @@
+"""Predictions, or labels and results: what every engine reads of them, and measures in batches."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.input.dispatch import those_of
+from recsys_ndcg.input.frames import Table
+from recsys_ndcg.input.labels_and_results import (
+    LOWEST,
+    labels_from,
+    results_from,
+    score_column,
+    warn_ungraded,
+)
+from recsys_ndcg.lists.assembly import join
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.report.reporting import build_report
+from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
+from recsys_ndcg.scale.partial_report import PartialReport
+from recsys_ndcg.scoring.audit import Audit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.lists.facts import Grades
+    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.scale.facts import RowFacts
+    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.scoring.scores import Scores
+
+_IN_ORDER, _IN_NO_ORDER = ("first", "last", "max", "mean"), ("max", "mean")
+
+
+def given_tables(
+    data: Any, columns: Mapping[str, str] | None
+) -> dict[str, tuple[Any, Mapping[str, str] | None]]:
+    """Return what is given by what it is: predictions, or labels and results.
+
+    Each comes with what its columns are said to be called.
+    """
+    if not is_pair(data):
+        return {PREDICTIONS: (data, columns)}
+    others = {LABELS: ("estimated", "rank"), RESULTS: ("true",)}
+    return {name: (data[name], those_of(columns, *other)) for name, other in others.items()}
+
+
+def wanted_columns(name: str, heading: Table) -> Sequence[str]:
+    """Return which of our columns are read of a table, by its heading.
+
+    Raises
+    ------
+    InvalidInputError
+        One is missing.
+    """
+    if name == PREDICTIONS:
+        return (*IDS, "estimated", "true")
+    if name == RESULTS:
+        return (*IDS, score_column(heading))
+    if heading.may_have("true"):
+        return (*IDS, "true")
+    heading.called(*IDS)
+    warn_ungraded(heading)
+    return IDS
+
+
+@dataclass
+class ListMaker:
+    """How all rows of some users become lists, as if they had been read from memory.
+
+    Parameters
+    ----------
+    duplicates : str
+        As in `Convention`.
+    n_items : int, optional
+        How many candidates the results were chosen from.
+    in_order : bool
+        Whether the rows stand in an order that means something.
+    """
+
+    duplicates: str
+    n_items: int | None = None
+    in_order: bool = True
+    _said: list[set[str]] = field(default_factory=list)
+
+    def lists(self, tables: Mapping[str, Any]) -> GroupedLists:
+        """Return the lists of tables of pyarrow's, by what they are, with columns of our names.
+
+        Raises
+        ------
+        InvalidInputError
+            The same user and item stand there twice; they are named, for the places of rows in
+            such a table say nothing.
+        """
+        rules = _IN_ORDER if self.in_order else _IN_NO_ORDER
+        with _repeats_named(tables, self.duplicates, rules):
+            if PREDICTIONS in tables:
+                return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
+            return self._joined(tables)
+
+    def warn(self) -> None:
+        """Warn of ids that were said to differ wherever there were labels and results."""
+        for told in sorted(set.intersection(*self._said)) if self._said else ():
+            warn(told)
+
+    def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
+        with about(""):  # what is to be said of each table was said of all its rows
+            labels = labels_from(Table(tables[LABELS]))
+            results = results_from(Table(_without_fillers(tables[RESULTS])))
+        with about("") as said:
+            lists = join(
+                labels, results, self.duplicates, RankedLists, part=True, n_items=self.n_items
+            )
+        if len(labels.user) and len(results.user):
+            self._said.append(set(said))
+        return lists
+
+
+def _without_fillers(results: Any) -> Any:
+    """Return results without what implicit did not recommend: that was told of all of them."""
+    if "estimated" not in results.column_names:
+        return results
+    kept = np.asarray(results.column("estimated"), dtype=np.float64) != LOWEST
+    return results if kept.all() else results.filter(kept)
+
+
+@contextmanager
+def _repeats_named(
+    tables: Mapping[str, Any], duplicates: str, rules: Sequence[str]
+) -> Iterator[None]:
+    """Have an error name who has an item twice, if somebody has and there is no rule for it.
+
+    Parameters
+    ----------
+    tables : mapping
+        Of pyarrow's, by what messages call them.
+    duplicates : str
+        As in `Convention`.
+    rules : sequence of str
+        Which of those may be chosen.
+
+    Raises
+    ------
+    InvalidInputError
+        What is inside raises one.
+    """
+    try:
+        yield
+    except InvalidInputError:
+        told = _first_repeat(tables, rules) if duplicates == "raise" else ""
+        if not told:
+            raise
+        raise InvalidInputError(told) from None
+
+
+def _first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
+    for where, table in tables.items():
+        pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
+        again = pairs[pairs.duplicated()]
+        if not again.empty:
+            user, item = again.iloc[0].tolist()
+            named = " or ".join(map(repr, rules))
+            return (
+                f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove "
+                f"such repeats, or choose duplicates={named}: convention="
+                f"Convention(duplicates={rules[0]!r}) (--convention duplicates={rules[0]})."
+            )
+    return ""
+
+
+class UserBatch(NamedTuple):
+    """All rows of some users.
+
+    Parameters
+    ----------
+    tables : mapping
+        Of pyarrow's, by what they are, with columns of our names; one may have no rows.
+    is_last : bool
+        Whether there are no more users.
+    """
+
+    tables: Mapping[str, Any]
+    is_last: bool
+
+
+def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
+    batches: Callable[[], Iterator[UserBatch]],
+    maker: ListMaker,
+    plan: Plan,
+    facts: RowFacts,
+    *,
+    keep: Callable[[Scores], bool] = lambda _: True,
+    median: Callable[[], Floats] | None = None,
+    where: str = "",
+) -> Report:
+    """Measure batches of whole users, each let go before the next one is read.
+
+    Parameters
+    ----------
+    batches : callable
+        Gives them, each time from the first one on.
+    maker : ListMaker
+        What makes lists of a batch.
+    plan : Plan
+        What is measured.
+    facts : RowFacts
+        Of all rows.
+    keep : callable
+        Told the scores of each batch, it returns whether those of all users so far stay in memory.
+    median : callable, optional
+        Returns the median of all scores where they do not.
+    where : str
+        Where the scores of each user are then, or how to have them.
+
+    Returns
+    -------
+    Report
+        Of one batch, it holds the lists.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be measured.
+
+    Warns
+    -----
+    DataWarning
+        As `recsys_ndcg.evaluate` does.
+    """
+
+    def lists_of(batch: UserBatch) -> tuple[GroupedLists, bool]:
+        return maker.lists(batch.tables), batch.is_last
+
+    # maps, and no loops or generators: these would hold what was read until there is more
+    stream = map(lists_of, batches())
+    lists, is_whole = next(stream)
+    if is_whole:
+        report = build_report(lists, plan)
+        keep(report.scores)
+        maker.warn()
+        return report
+    grades = facts.grades
+    if facts.settle_merging(plan):
+        del lists
+        grades = reduce(add, (true_values(some) for some, _ in map(lists_of, batches())))
+        stream = map(lists_of, batches())
+        lists, _ = next(stream)
+    plan = plan.with_threshold(grades)
+    whole: PartialReport | None = None
+
+    def measure(some: tuple[GroupedLists, bool]) -> None:
+        nonlocal whole
+        audit = Audit.of_part(some[0], plan, highest=grades.highest)
+        part = PartialReport.of(audit, keep=whole is None or whole.kept is not None)
+        whole = part if whole is None else whole + part
+        if not keep(audit.scores):
+            whole = whole.without_users()
+
+    measure((lists, False))
+    del lists
+    deque(map(measure, stream), maxlen=0)
+    if whole is None:  # pragma: no cover - there is a first batch
+        raise AssertionError
+    report = whole.report(plan, median, where)
+    maker.warn()
+    return report
+
+
+def true_values(lists: GroupedLists) -> Grades:
+    """Return the bounds of the true values of lists, in which repeated rows are one."""
+    return Facts.of(lists).all_true

@@ -1,0 +1,98 @@
+"""A new engine is a file such as this, and its line in `ENGINES`: lazy tables of Polars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.input.frames import Table
+from recsys_ndcg.scale import engines
+from recsys_ndcg.scale.facts import LazyTable, facts_of
+from recsys_ndcg.scale.tables import (
+    ListMaker,
+    UserBatch,
+    evaluate_batches,
+    given_tables,
+    wanted_columns,
+)
+from tests.refusal import refused
+from tests.scale.alike import check_alike
+from tests.scale.cases import CASES, predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from recsys_ndcg.scoring.plan import Plan
+    from tests.scale.cases import Case
+
+pytest.importorskip("pyarrow")
+#: Batches that the users are shared among.
+BATCHES = 3
+
+
+def evaluate_by_plan(
+    data: Any, plan: Plan, *, columns: Mapping[str, str] | None = None, **_options: Any
+) -> rn.Report:
+    """Measure a lazy table of Polars, or two."""
+    tables = {
+        name: _table(name, frame, named)
+        for name, (frame, named) in given_tables(data, columns).items()
+    }
+
+    def batches() -> Iterator[UserBatch]:
+        users = pl.concat([nw.to_native(one.frame).select("user") for one in tables.values()])
+        distinct = users.unique().sort("user").collect()["user"]
+        for place in range(min(BATCHES, len(distinct))):
+            mine = pl.col("user").is_in(distinct.gather_every(BATCHES, place).implode())
+            some = {name: nw.to_native(one.frame).filter(mine) for name, one in tables.items()}
+            rows = {name: one.collect().to_arrow() for name, one in some.items()}
+            yield UserBatch(rows, is_last=place == min(BATCHES, len(distinct)) - 1)
+
+    return evaluate_batches(batches, ListMaker(plan.duplicates), plan, facts_of(tables))
+
+
+def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
+    heading = Table(dict.fromkeys(frame.collect_schema().names(), ()), named)
+    wanted = wanted_columns(name, heading)
+    names = heading.called(*wanted)
+    ours = frame.select(pl.col(names[one]).alias(one) for one in wanted)
+    short = frame.collect_schema().get(names.get("true", "")) == pl.Float32
+    return LazyTable(nw.from_native(ours), names, short_grades=short)
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(engines.ENGINES, "polars.LazyFrame", __name__)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_as_in_memory(case: Case) -> None:
+    """All that a report says, and every user's scores to the last bit."""
+    data: Any = case.data
+    if isinstance(data, dict):
+        lazy: Any = {name: pl.from_pandas(one).lazy() for name, one in data.items()}
+    else:
+        lazy = pl.from_pandas(data).lazy()
+    report = rn.evaluate(lazy, **case.options)
+    check_alike(report, report.per_user, case.local())
+
+
+@pytest.mark.parametrize(("column", "told"), [
+    ("estimated", r"estimated: NaN at user 3 item \d+; each must be a finite number"),
+    ("user", r"user: a missing id at user None item \d+; fill it in"),
+])  # fmt: skip
+def test_what_is_refused(column: str, told: str) -> None:
+    """The same list of faults, in the words of the memory."""
+    frame = predictions(1, counts=[20, 30])
+    first = frame.index[frame["user"] == 3][0]
+    frame[column] = frame[column].where(frame.index != first, np.nan).astype(object)
+    nothing = pd.DataFrame({"user": "Int64", "estimated": "float64"}, index=[0])[column][0]
+    with refused(told):
+        rn.evaluate(pl.from_pandas(frame.astype({column: nothing})).lazy())
