@@ -78,8 +78,10 @@ def attach_stub(
     >>> "evaluate" in recsys_ndcg.__all__
     True
     """
-    with open(f"{file.removesuffix('.py')}.pyi", encoding="utf-8") as stub:  # noqa: PTH123 - pathlib takes 4 ms to import
-        lines = [line.split() for line in stub]
+    # by the loader, as the package may stand in a zip, which Spark sends to its workers
+    loader: Any = sys.modules[package].__loader__
+    stub = loader.get_data(f"{file.removesuffix('.py')}.pyi")
+    lines = [line.split() for line in stub.decode().splitlines()]
     modules = {line[3]: line[1] for line in lines if line[4:5] == ["as"]}
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's

@@ -68,7 +68,7 @@ MAY_USE_OPTIONAL = {
     "rendering/page/charts.py",
     "rendering/plots/charts.py",
     "progress.py",
-    "report/parquet.py",
+    "files/archive.py",
     "rendering/terminal.py",
 }
 ALLOWED = {

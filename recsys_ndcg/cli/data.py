@@ -295,7 +295,7 @@ def saved_in(
     InvalidInputError
         There is no such file, or options come too late.
     """
-    from recsys_ndcg.report.saved_files import is_saved
+    from recsys_ndcg.files.archive import is_saved
 
     given = files_of(source)
     for path in given.values():

@@ -240,7 +240,7 @@ class Entries:
         InvalidInputError
             A file is not there, or there are too few; or choices come too late.
         """
-        from recsys_ndcg.report.saved_files import is_saved
+        from recsys_ndcg.files.archive import is_saved
 
         if len(self.files) < 2:
             only = "".join(f" There is only {name!r}." for name in self.files)
@@ -286,8 +286,8 @@ class Entries:
         """
         from recsys_ndcg.comparison.reading_models import of_each_model
         from recsys_ndcg.evaluation import measured
+        from recsys_ndcg.files.archive import is_saved
         from recsys_ndcg.report.report import Report
-        from recsys_ndcg.report.saved_files import is_saved
 
         found = {name: Report.load(path) for name, path in self.files.items() if is_saved(path)}
         for name, report in found.items():

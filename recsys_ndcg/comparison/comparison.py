@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison import storage
+from recsys_ndcg.comparison import saving
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.movers import Movers, movers
 from recsys_ndcg.comparison.overlap import overlaps
-from recsys_ndcg.comparison.plain import told
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
@@ -512,7 +511,23 @@ class Comparison:
         >>> told["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
-        return told(self, self.compared)
+        compared, rows = self.compared, saving.rows_of
+        return {
+            "models": self.models,
+            "metrics": self.metrics,
+            "users": len(self.users),
+            "baseline": self.baseline,
+            "tested_by": self.tested_by,
+            "how": {**asdict(compared.how), "margin": compared.margin},
+            "leaderboards": {
+                name: rows(table.reset_index()) for name, table in self.leaderboards.items()
+            },
+            "pairwise": rows(self.pairwise),
+            "segments": None if compared.groups is None else rows(self.segments.reset_index()),
+            "verdict": self.verdict_in(self.metrics[0]),
+            "remarks": self.remarks,
+            "signatures": {name: self.signature(name).text for name in self.metrics},
+        }
 
     def save(self, path: str | Path) -> None:
         """Write the comparison as JSON: what it says to be read, the scores of users packed.
@@ -523,7 +538,7 @@ class Comparison:
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        storage.write(self.to_dict(), self.compared, path)
+        saving.save(self.to_dict(), self.compared, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
@@ -532,9 +547,9 @@ class Comparison:
         Raises
         ------
         InvalidInputError
-            The file is no comparison, or one of an older or newer version.
+            The file is no comparison, one of an older or newer version, or was changed.
         """
-        return cls(storage.read(path))
+        return cls(saving.load(path))
 
     def __str__(self) -> str:
         """Return the leaderboard of the first metric, the verdict and the remarks, as text."""

@@ -17,10 +17,10 @@ from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
 from recsys_ndcg.errors.visible import is_encodable
 from recsys_ndcg.evaluation import measured
+from recsys_ndcg.files.archive import is_saved
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.saved_files import is_saved
 from recsys_ndcg.report.segments.user_columns import is_table
 from recsys_ndcg.report.segments.user_groups import segments_of
 from recsys_ndcg.scoring.plan import Plan, chosen_metrics

@@ -7,6 +7,7 @@ which were written before it, and has the digest of everything that its numbers 
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from contextlib import suppress
@@ -15,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, warn
+from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import machine, versions
 from recsys_ndcg.experiments.records import (
@@ -28,18 +29,16 @@ from recsys_ndcg.experiments.records import (
     read_record,
     write_record,
 )
+from recsys_ndcg.files.archive import json_value, open_archive
 from recsys_ndcg.files.contents import open_file
 from recsys_ndcg.files.writing import write_whole
-from recsys_ndcg.report.parquet import from_parquet, to_parquet
-from recsys_ndcg.report.plain import plain
-from recsys_ndcg.report.saved_files import read_saved
+from recsys_ndcg.report.saving import audit_from_parquet, audit_to_parquet
 from recsys_ndcg.surprise.model_selection.folds import Fold, Ranked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.experiments.cells import Failure
-    from recsys_ndcg.report.parts import Part
 
 _CELLS = "cells"
 _COMPARED = ("written_by", "data", "splits", "measures")
@@ -201,7 +200,7 @@ class RunFolder:
             if one.audit is None:
                 continue
             path = self._file(cell, f".{_protocol(one)}.parquet")
-            content = to_parquet(one.audit)
+            content = audit_to_parquet(one.audit)
             write_whole(path, content)
             ranked.append(
                 {
@@ -215,8 +214,8 @@ class RunFolder:
             **cell._asdict(),
             "fingerprint": self._fingerprint(cell.model),
             "split": result.split,
-            "values": {name: plain(value) for name, value in result.scores.items()},
-            **{name: plain(value) for name, value in result.costs.items()},
+            "values": {name: json_value(value) for name, value in result.scores.items()},
+            **{name: json_value(value) for name, value in result.costs.items()},
             "users": fold.n_users,
             "said": list(result.said),
             "ranked": ranked,
@@ -254,17 +253,12 @@ class RunFolder:
             A file is damaged: it is named.
         """
         path = self._file(cell, ".json")
-        try:
-            mark, result = read_saved(
-                path,
-                "cell",
-                FORMAT,
-                lambda part, _: (part["fingerprint"].value, self._result(cell, part)),
-                "",
-            )
-        except InvalidInputError as error:
-            msg = f"{error} Delete {path}, and run the experiment again: that cell is redone."
-            raise InvalidInputError(msg) from None
+        redo = f"Delete {path}, and run the experiment again: that cell is redone."
+        with open_archive(path, f"cell {FORMAT}", redo) as (stored, _):
+            if [stored[name] for name in cell._fields] != [*cell]:
+                msg = f"this result is not that of {cell}."
+                raise InvalidInputError(msg)
+            mark, result = stored["fingerprint"], self._result(cell, stored)
         if mark != self._fingerprint(cell.model):
             msg = (
                 f"{path}: this result is of a different experiment than {RUN} and {MODEL} "
@@ -283,25 +277,20 @@ class RunFolder:
         """Return where it says what went wrong with a model."""
         return sorted(self._folder_of(model).glob(f"*{_FAILED}"))
 
-    def _result(self, cell: Cell, part: Part) -> Result:
+    def _result(self, cell: Cell, stored: dict[str, Any]) -> Result:
         """Return the result that the file of a cell holds."""
-        if [part[name].value for name in cell._fields] != [*cell]:
-            part["model"].refuse(f"is not that of {cell}")
-        values = {name: part["values"][name].number() for name in self.asked["measures"]}
+        values = {name: _number(stored["values"][name]) for name in self.asked["measures"]}
+        folder = self._folder_of(cell.model)
         fold = Fold(
             test=values,
             train={},
-            fit_time=part["fit_time"].number(0.0),
-            test_time=part["test_time"].number(0.0),
-            n_users=part["users"].whole(least=1),
-            ranked=[_ranked(one, self._folder_of(cell.model)) for one in part["ranked"].entries()],
+            fit_time=_number(stored["fit_time"]),
+            test_time=_number(stored["test_time"]),
+            n_users=stored["users"],
+            ranked=[_ranked(one, folder) for one in stored["ranked"]],
         )
-        names = [name for one in fold.ranked for name in one.names]
-        ranked = {one for one, how in self.asked["measures"].items() if how["kind"] == "ranking"}
-        if len({*names}) < len(names) or not ranked <= {*names} <= values.keys():
-            part["ranked"].refuse("does not have every measure once")
-        said = tuple(one.text() for one in part["said"].entries())
-        return Result(cell, fold, part["peak_memory_mb"].number(), part["split"].text(), said)
+        memory, said = _number(stored["peak_memory_mb"]), tuple(stored["said"])
+        return Result(cell, fold, memory, stored["split"], said)
 
     def _folder_of(self, model: str) -> Path:
         return self.path / _CELLS / _folder(model)
@@ -315,18 +304,23 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _ranked(part: Part, folder: Path) -> Ranked:
+def _ranked(stored: dict[str, Any], folder: Path) -> Ranked:
     """Return the scores of a file, if it is the one that was written."""
-    name = part["file"].text()
+    name = stored["file"]
     if Path(name).name != name:
-        part["file"].refuse("is no file beside this one")
+        msg = f"{shown(name)} is no file beside this one."
+        raise InvalidInputError(msg)
     with open_file(folder / name) as file:
         content = file.read()
-    if sha256(content).hexdigest() != part["sha256"].value:
-        part["file"].refuse(f"({name}) was changed or damaged after it was written")
-    audit = from_parquet(content)
-    names = [one.text() for one in part["names"].entries(len(audit.scores.names))]
-    return Ranked(names, audit.totals, audit, part["orderless"].flag())
+    if sha256(content).hexdigest() != stored["sha256"]:
+        msg = f"{name} was changed or damaged after it was written."
+        raise InvalidInputError(msg)
+    audit = audit_from_parquet(content)
+    return Ranked(stored["names"], audit.totals, audit, stored["orderless"])
+
+
+def _number(stored: float | None) -> float:
+    return math.nan if stored is None else stored
 
 
 def _protocol(one: Ranked) -> str:

@@ -18,7 +18,7 @@ from recsys_ndcg.experiments.reproducing import typed_for
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.experiments.splits import describe_splitter
 from recsys_ndcg.experiments.workers import run_tasks
-from recsys_ndcg.report.parquet import column_of
+from recsys_ndcg.files.archive import arrow_column
 from recsys_ndcg.surprise.leakage import warn_of_leaks
 from recsys_ndcg.surprise.orderless import warn_of_random_order
 from recsys_ndcg.version import __version__
@@ -153,7 +153,7 @@ def open_folder(
     folder: str | Path, schedule: Schedule, fingerprint: str | Mapping[str, str] | None
 ) -> RunFolder:
     """Return the folder of an experiment; refuse users whose ids it cannot keep."""
-    column_of(users_of(schedule.data))
+    arrow_column(users_of(schedule.data))
     asked = {
         "written_by": __version__,
         "data": describe_ratings(schedule.data),

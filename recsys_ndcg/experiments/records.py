@@ -1,4 +1,4 @@
-"""The JSON files of a run folder: written for people, read with nothing believed, compared."""
+"""The JSON files of a run folder: written for people, read with a digest, compared."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import shown
-from recsys_ndcg.files.writing import write_whole
-from recsys_ndcg.report.saved_files import read_saved
+from recsys_ndcg.files.archive import open_archive, write_archive
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from recsys_ndcg.report.parts import Part
-
-FORMAT = 2
+FORMAT = 3
 GIVEN = "given: "  # begins a fingerprint that the user gave
 RUN, MODEL = "run.json", "model.json"
 _IDENTITY = ("fingerprint", "libraries")
-_PARTS = {"run": ("data", "splits", "measures"), "model": ("parameters", "libraries")}
+_NEEDED = {
+    "run": ("written_by", "data", "splits", "measures", "begun"),
+    "model": ("name", "parameters", "libraries", "fingerprint"),
+}
 
 
 def write_record(path: Path, kind: str, values: dict[str, Any]) -> None:
     """Write plain values as JSON that people read."""
-    record = {"format": f"recsys_ndcg {kind} {FORMAT}", **values}
-    write_whole(path, json.dumps(record, indent=1) + "\n")
+    write_archive(path, f"{kind} {FORMAT}", values, {})
 
 
 def read_record(path: Path, kind: str) -> dict[str, Any]:
@@ -34,23 +33,12 @@ def read_record(path: Path, kind: str) -> dict[str, Any]:
     Raises
     ------
     InvalidInputError
-        The file cannot be read, or something is missing in it.
+        The file cannot be read, or was changed.
     """
-    return read_saved(path, kind, FORMAT, lambda part, _: _checked(part, kind))
-
-
-def _checked(part: Part, kind: str) -> dict[str, Any]:
-    for name in _PARTS[kind]:
-        part[name].names()
-    part["begun" if kind == "run" else "name"].text()
-    if kind == "run":
-        part["written_by"].text()
-        part["data"]["digest"].text()
-        for name in part["measures"].names():
-            part["measures"][name]["kind"].text()
-    elif part["fingerprint"].value is not None:
-        part["fingerprint"].text()
-    return {name: one for name, one in part.value.items() if name != "format"}
+    with open_archive(path, f"{kind} {FORMAT}", "Take another folder.") as (values, _):
+        if not values.keys() >= {*_NEEDED[kind]}:
+            raise KeyError(kind)
+        return values
 
 
 def differences(name: str, before: Any, now: Any) -> list[str]:

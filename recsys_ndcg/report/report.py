@@ -11,10 +11,9 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input.ids import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.report import loading, storage, tracking
+from recsys_ndcg.report import saving, tracking
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
-from recsys_ndcg.report.plain import by_user, head
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
@@ -594,21 +593,23 @@ class Report(Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
-        return {**self._told(), **by_user(self.per_user, self.scores)}
+        return {**self._told(), **saving.users_to_dict(self.per_user, self.scores)}
 
     def _told(self) -> dict[str, Any]:
-        by_metric = {"summary": self.summary, "audit": self.audit, "baselines": self.baselines.T}
-        return head(by_metric, self.counts, self.signatures)
+        tables = {"summary": self.summary, "audit": self.audit, "baselines": self.baselines.T}
+        return saving.summary_to_dict(tables, self.counts, self.signatures)
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON: what it says of all users to be read, of each user packed.
+
+        A digest in it tells whether the file was damaged or changed since.
 
         Raises
         ------
         InvalidInputError
             A user id is neither text nor a number, or the file cannot be written.
         """
-        storage.write(self._told(), self.audited, path)
+        saving.save(self._told(), self.audited, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
@@ -617,9 +618,9 @@ class Report(Mapping[str, float]):
         Raises
         ------
         InvalidInputError
-            The file is not a report, or one of an older or newer version.
+            The file is not a report, one of an older or newer version, or was changed.
         """
-        return cls(*loading.read(path))
+        return cls(*saving.load(path))
 
     def __str__(self) -> str:
         """Return the summary, the counts that matter and the signature, as text."""

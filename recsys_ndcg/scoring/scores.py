@@ -181,31 +181,32 @@ class Scores(Record):
         return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return all but measurements and users as arrays with an entry or a row per user.
+        """Return all but the measurements as columns with a row per user, to be saved.
 
-        Files hold them: the counts by their names, ``"truth"`` if it is known, and a table by the
-        name of each part and role.
+        Returns
+        -------
+        dict of str to array
+            ``"user"``; ``"n_items"`` and the other counts; ``"truth"`` if it is known; and tables
+            with a column per measurement: ``"numerator"``, ``"denominator"``, ``"left_out"``, and
+            each role by its name.
         """
-        counts = {name: getattr(self.counts, name) for name in LISTS}
         truth = {} if self.truth is None else {"truth": self.truth}
+        counts = {name: getattr(self.counts, name) for name in LISTS}
         parts = {name: getattr(self, name) for name in PARTS}
-        return {**counts, **truth, **parts, **self.roles}
+        return {"user": self.users, **counts, **truth, **parts, **self.roles}
 
     @classmethod
     def from_columns(
-        cls,
-        measurements: tuple[Measurement, ...],
-        users: Ids,
-        columns: Mapping[str, NDArray[Any]],
+        cls, measurements: tuple[Measurement, ...], columns: Mapping[str, NDArray[Any]]
     ) -> Scores:
-        """Return the scores that `columns` took apart, whichever roles they have."""
-        tables = {name: one for name, one in columns.items() if one.ndim > 1}
+        """Return the scores that `columns` took apart, whichever roles they hold."""
+        others = {"user", "truth", *LISTS, *PARTS}
         return cls(
             measurements,
-            users,
-            **{name: tables.pop(name) for name in PARTS},
+            columns["user"],
+            **{name: columns[name] for name in PARTS},
             counts=ListCounts(**{name: columns[name] for name in LISTS}),
-            roles=tables,
+            roles={name: table for name, table in columns.items() if name not in others},
             truth=columns.get("truth"),
         )
 

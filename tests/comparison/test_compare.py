@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
+from tests.files.signing import signed
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -432,7 +434,7 @@ def test_errors_of_ones_own_stay_errors_in_a_file(tmp_path: Path) -> None:
         text = path.read_text(encoding="utf-8").replace("ndcg@3", "homemade@3")
         told = '"greater_is_better": '
         assert f"{told}true" in text
-        path.write_text(text.replace(f"{told}true", f"{told}false"), encoding="utf-8")
+        path.write_bytes(signed(json.loads(text.replace(f"{told}true", f"{told}false"))))
     board = rn.compare(paths).leaderboard
     assert board.index[0] == "poor"
     assert board["mean"]["poor"] < board["mean"]["good"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,27 +84,6 @@ def test_they_are_saved(tmp_path: Path) -> None:
     assert [one.parameters for one in again.compared.contenders.values()] == [given, {}]
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "told"),
-    [
-        ([], "which has no parts"),
-        ({"a\x1b": 1}, "has a name that cannot be shown"),
-        ({"a": "\x1b"}, "not a text"),
-        ({"a": [1]}, "not a finite number"),
-        ({"a": 10**400}, "not a finite number"),
-    ],
-)
-def test_what_no_model_has_is_refused(parameters: Any, told: str, tmp_path: Path) -> None:
-    """By its place in the file."""
-    path = tmp_path / "c.json"
-    compared(GIVEN, {"n": 3}).save(path)
-    stored = json.loads(path.read_text())
-    stored["models"]["m0"]["parameters"] = parameters
-    path.write_text(json.dumps(stored))
-    with refused(f"models.m0.parameters.*{told}"):
-        rn.Comparison.load(path)
 
 
 def test_a_trade_off_is_coloured_by_what_differs_most() -> None:

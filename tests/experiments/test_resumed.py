@@ -14,6 +14,7 @@ from surprise import BaselineOnly
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.cells import Cell, Result
+from recsys_ndcg.files.archive import open_archive, write_archive
 from recsys_ndcg.surprise import MostPopular
 from recsys_ndcg.surprise.model_selection.folds import Fold
 from tests.commands import run as run_command
@@ -130,7 +131,8 @@ def test_no_file_elsewhere_is_read(name: str, tmp_path: Path) -> None:
     run(folder=tmp_path)
     cell = tmp_path / "cells" / "SVD" / "seed0-fold1.json"
     (ranked,) = json.loads(cell.read_text())["ranked"]
-    _changed(cell, ranked=[ranked | {"file": name}])
+    with open_archive(cell, "cell 3") as (stored, _):
+        write_archive(cell, "cell 3", stored | {"ranked": [ranked | {"file": name}]}, {})
     with pytest.raises(rn.InvalidInputError, match="seed0-fold1") as caught:
         rn.load_runs(tmp_path).table  # noqa: B018
     if name.startswith((".", "/")) and name != "..":

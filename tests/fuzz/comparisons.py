@@ -1,17 +1,15 @@
-"""Saved comparisons, damaged: refused, or all that a comparison has can be asked for."""
+"""Saved comparisons, damaged: refused, as `reports` are."""
 
 from __future__ import annotations
 
-import json
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 import recsys_ndcg as rn
 from tests.comparison.models import models
+from tests.files.made_earlier import FOLDER
 from tests.fuzz.reports import damaged
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ def _samples() -> list[bytes]:
         for one in comparisons:
             one.save(path)
             found.append(path.read_bytes())
-    return found
+    return [*found, *(one.read_bytes() for one in sorted(FOLDER.glob("comparison-*.json")))]
 
 
 def case(chance: random.Random) -> bytes:
@@ -50,20 +48,7 @@ def case(chance: random.Random) -> bytes:
 
 
 def run(case: bytes, folder: Path) -> None:
-    """Load it, and ask for all that it has."""
+    """Load it."""
     path = folder / "c.json"
     path.write_bytes(case)
-    comparison = rn.Comparison.load(path)
-    try:
-        with np.errstate(all="raise", under="ignore"):
-            said = [str(comparison), comparison.verdict, json.dumps(comparison.to_dict())]
-            said += [comparison.to_markdown(), comparison.to_latex(pairs=True)]
-            comparison.movers(2)
-            if comparison.compared.groups is not None:
-                said.append(comparison.segments.to_string())
-    except rn.RecsysNdcgError as error:
-        msg = "a comparison that was loaded refuses to be looked at"
-        raise AssertionError(msg) from error
-    assert all(said)
-    board = comparison.leaderboard
-    assert (board["rank_low"] <= board["rank_high"]).all()
+    rn.Comparison.load(path)

@@ -1,4 +1,8 @@
-"""Saved reports, damaged: `Report.load` refuses them, or all that a report has can be asked for."""
+"""Saved reports, damaged: `Report.load` refuses them, and takes neither long nor much room.
+
+Nothing that was damaged by chance is read. What somebody changed on purpose may be, if the digest
+was made to fit: it is not looked at any further.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.packing import pack, unpack
+from tests.files.made_earlier import FOLDER
+from tests.files.signing import signed
 
 if TYPE_CHECKING:
     import random
@@ -32,8 +37,6 @@ WORDS: list[Any] = [
     "<f8", "|b1", "<i8", "a" * 20_000, "rbp(p=9)@2", "callable(x)", "none", "nan", "map(1=2)",
     [], {}, [[]], [None], {"": {}}, [1, "a"], {"codes": {}, "values": {}}, {"steps": {}},
 ]  # fmt: skip
-FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-320, 1e308, -1e308, np.inf, -np.inf, np.nan, 2.0**53, 3.0]
-HIGH = [0, 1, -1, 2, 5, 2**31, 2**53, 2**62, 2**63 - 1, -(2**63)]
 
 
 @cache
@@ -58,8 +61,7 @@ def _samples() -> list[bytes]:
         for report in reports:
             report.save(path)
             found.append(path.read_bytes())
-    # a metric that is not known where the file is read
-    return [*found, found[0].replace(b"precision@2", b"homemade@2")]
+    return [*found, *(one.read_bytes() for one in sorted(FOLDER.glob("report-*.json")))]
 
 
 def case(chance: random.Random) -> bytes:
@@ -74,11 +76,10 @@ def damaged(chance: random.Random, content: bytes) -> bytes:
     stored = json.loads(content)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         _change(chance, stored)
+    if chance.random() < 0.8:
+        return signed(stored)
     text = json.dumps(stored)
-    if chance.random() < 0.1:
-        name = chance.choice([*stored])
-        text = text.replace(f'"{name}":', f'"{name}": {chance.choice(("0", "{}"))}, "{name}":', 1)
-    if chance.random() < 0.03:
+    if chance.random() < 0.2:
         text = text.replace("{}", '{"a":' * 40_000 + "1" + "}" * 40_000, 1)
     return text.encode()
 
@@ -105,7 +106,7 @@ def _change(chance: random.Random, stored: Any) -> None:
         return
     parent, last = _at(stored, where[:-1]), where[-1]
     way = chance.randrange(9)
-    if isinstance(parent[last], dict) and "data" in parent[last] and way:
+    if isinstance(parent[last], dict) and "shape" in parent[last] and way:
         parent[last] = _other_column(chance, parent[last])
     elif way == 0:
         del parent[last]
@@ -150,67 +151,22 @@ def _at(stored: Any, where: tuple[Any, ...]) -> Any:
 
 
 def _other_column(chance: random.Random, packed: Any) -> Any:
-    """Return a column with some of its values changed, or one that inflates to very much."""
-    if chance.random() < 0.1:
+    """Return a column with other values, or one that inflates to very much."""
+    if chance.random() < 0.3:
         bomb = base64.b64encode(zlib.compress(bytes(chance.choice((10**5, 10**8))), 9)).decode()
-        return (
-            packed | {"data": bomb, "packed": True} | ({"size": 10**8} if chance.random() else {})
-        )
-    try:
-        column = unpack(packed, packed["size"]).copy()
-    except Exception:  # noqa: BLE001 - changed before
-        return packed
-    if not len(column):
-        return packed
-    place = chance.randrange(len(column))
-    if column.dtype.kind == "f":
-        column[place] = chance.choice(FLOATS)
-    elif column.dtype.kind == "b":
-        column = column.view(np.uint8)
-        column[place] = chance.randrange(256)
-        column = column.view(bool)
-    else:
-        column = column.astype(np.int64)
-        column[place] = chance.choice(HIGH)
-    if chance.random() < 0.2:
-        kind = chance.choice(("<f8", "<i8", "<u8", "|u1", "|b1"))
-        with np.errstate(all="ignore"):
-            column = column.astype(kind)
-    return pack(column)
+        return packed | {"data": bomb} | ({"shape": [10**8]} if chance.random() < 0.5 else {})
+    data = bytearray(zlib.decompress(base64.b64decode(packed["data"])))
+    for _ in range(chance.choice((1, 2, 9))):
+        if data:
+            data[chance.randrange(len(data))] = chance.randrange(256)
+    shape = chance.choice((packed.get("shape"), [len(data)], [-1], [1, len(data)], [2**62, 4]))
+    kind = chance.choice((packed.get("dtype"), "<f8", "|u1", "|b1", "|O", "<U1"))
+    changed = base64.b64encode(zlib.compress(bytes(data))).decode()
+    return packed | {"data": changed, "shape": shape, "dtype": kind}
 
 
 def run(case: bytes, folder: Path) -> None:
-    """Load it, and ask for all that it has."""
+    """Load it."""
     path = folder / "r.json"
     path.write_bytes(case)
-    report = rn.Report.load(path)
-    try:
-        _look_at(report, folder)
-    except rn.RecsysNdcgError as error:
-        msg = "a report that was loaded refuses to be looked at"
-        raise AssertionError(msg) from error
-
-
-def _look_at(report: rn.Report, folder: Path) -> None:
-    with np.errstate(all="raise", under="ignore"):
-        shown = [report.summary, report.audit, report.per_user, report.intervals(0.9)]
-        said = [str(report), report.to_markdown(), report.to_html(folder / "r.html")]
-        said += [report.to_latex(), report._repr_html_(), json.dumps(report.to_dict())]
-    assert all(said)
-    for table in shown:
-        assert not np.isinf(table.to_numpy(dtype=np.float64)).any(), table
-    for name, count in report.counts.items():
-        assert isinstance(count, int), name
-        assert 0 <= count < 2**53, (name, count)
-    assert report.take(report.users.tolist()) == report
-    assert hash(report) == hash(report)
-    assert report.same_ratings(report)
-    assert len(report.truth) == len(report.users) == report.counts["users"]
-    report.take(report.users[:1].tolist()).summary  # noqa: B018 - worked out when asked for
-    for name in report:
-        assert rn.Signature(report.signature(name).text) == report.signature(name)
-        assert np.isnan(report[name]) or abs(report[name]) < np.inf
-        report.per_user_audit(name)
-        report.leaderboard(name)
-    report.save(folder / "again.json")
-    assert rn.Report.load(folder / "again.json") == report
+    rn.Report.load(path)

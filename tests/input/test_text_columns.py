@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
 USES = [
     f"recsys_ndcg.{one}.coded_text"
-    for one in ("input.frames", "input.rows", "input.arrow.files", "lists.assembly")
+    for one in ("input.frames", "input.rows", "input.arrow.files", "input.labels_and_results")
 ]
 
 

@@ -16,6 +16,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.errors.visible import visible
 from recsys_ndcg.rendering.wording import cut
 from recsys_ndcg.report.report import Report
+from tests.files.signing import signed
 from tests.refusal import refused
 from tests.rendering.parsed import harmless
 
@@ -133,10 +134,10 @@ def test_a_file_cannot_name_what_acts(tmp_path: Path) -> None:
     plain = path.read_text()
 
     def named(name: str) -> Report:
-        path.write_text(json.dumps(json.loads(plain.replace("ndcg@2", name), strict=False)))
+        path.write_bytes(signed(json.loads(plain.replace("ndcg@2", name), strict=False)))
         return rn.Report.load(path)
 
-    with refused(r"x\\x1b\[2J\\u202e", whole=False):
+    with refused("this report was damaged, or changed after it was saved", whole=False):
         named("x\x1b[2J\u202e")
     loaded = named("x<b>_")
     assert loaded.metrics == ["x<b>_"]

@@ -211,7 +211,7 @@ def _audit(users: range) -> Audit:
 def test_scores_come_back_from_their_columns_in_every_role() -> None:
     """Files hold columns, and know of no roles."""
     scores = _audit(range(7)).kept_scores
-    again = Scores.from_columns(scores.measurements, scores.users, scores.columns())
+    again = Scores.from_columns(scores.measurements, scores.columns())
     assert again.same_as(scores)
     assert again.roles.keys() == scores.roles.keys() == {*ORDERS}
     for role, table in scores.roles.items():

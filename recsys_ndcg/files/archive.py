@@ -1,0 +1,388 @@
+"""Archives: JSON files with a head for people, packed columns, and a digest of the whole.
+
+::
+
+    {
+     "format": "recsys_ndcg report 5",
+     "sha256": "9f0c…",
+     "signatures": {…},
+     "columns": {
+      "user": ["ann", "bob"],
+      "numerator": {"dtype": "<f8", "shape": [2, 3], "data": "eAFj…"}
+     }
+    }
+
+The digest is the SHA-256 of all bytes but its own. ``data`` is an array of little-endian numbers,
+column by column, compressed by zlib and written in base64; other ids stand as they are. The same
+head and columns can be written as Parquet, for other programs.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+import re
+import zlib
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError, is_number, needing, shown
+from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.files import earlier
+from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, most_bytes, open_file
+from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Head = dict[str, Any]
+    Columns = dict[str, NDArray[Any]]
+
+_BEGIN = '{{\n "format": "recsys_ndcg {}",\n "sha256": "'
+_SIGNED = re.compile(rb'\{\n "format": "recsys_ndcg [a-z]+ \d+",\n "sha256": "([0-9a-f]{64})"')
+_FORMAT = re.compile(r"recsys_ndcg ([a-z]+) ([0-9]{1,18})")
+_BEGINNING = 200  # bytes, by which a file is known
+_LEVEL = 1  # of compression: more takes longer than it saves
+_TYPES = (
+    "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"
+)  # fmt: skip
+_PARQUET = {"job": "Parquet", "extra": "scale"}
+_KEY = b"recsys_ndcg"
+#: What code raises that reads a head in which something is missing or of another kind.
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+def write_archive(
+    path: str | Path, form: str, head: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write an archive.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    form : str
+        What is saved, and the number of its format: ``"report 5"``.
+    head : mapping of str
+        What people read; anything that JSON holds.
+    columns : mapping of str to array
+        Numbers, flags or ids, of any shape.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is neither text nor a number, the head has a value that JSON does not hold, or the
+        file cannot be written.
+    """
+    packed = in_threads(lambda one: _pack(*one), [*columns.items()])
+    try:
+        fields = [f"{json.dumps(name)}: {_in_lines(value)}" for name, value in head.items()]
+        lines = [
+            f"{json.dumps(name)}: {json.dumps(one, allow_nan=False)}"
+            for name, one in zip(columns, packed, strict=True)
+        ]
+    except (TypeError, ValueError) as error:
+        msg = f"{path}: a {form.split(maxsplit=1)[0]} with such values cannot be saved ({error})."
+        raise InvalidInputError(msg) from None
+    if lines:
+        fields.append('"columns": {\n  ' + ",\n  ".join(lines) + "\n }")
+    begin, rest = _BEGIN.format(form).encode(), ('",\n ' + ",\n ".join(fields)).encode()
+    # nothing is read that unpacks to more than `most_bytes`: blanks make room for what does
+    unpacked = sum(one.nbytes for one in columns.values())
+    blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(rest))
+    rest += blanks + b"\n}\n"
+    write_whole(path, begin + _digest(begin, rest).encode() + rest)
+
+
+@contextmanager
+def open_archive(
+    path: str | Path, form: str, advice: str | None = None
+) -> Iterator[tuple[Head, Columns]]:
+    """Give the head and the columns of an archive; what fails while they are used is damage, too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    form : str
+        What it shall be, and the number of the format that is read.
+    advice : str, optional
+        What to do about a file that cannot be used; to save a damaged one again by default.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read, is of another kind or format, or was damaged or changed.
+    """
+    with open_file(path) as file:
+        content = file.read().replace(b"\r\n", b"\n")  # as git may write it
+    try:
+        yield _read(content, form)
+    except InvalidInputError as error:
+        msg = f"{path}: {error} {advice or ''}".rstrip()
+        raise InvalidInputError(msg) from None
+    except (*_DAMAGE, zlib.error):
+        kind = form.split(maxsplit=1)[0]
+        msg = f"{path}: this {kind} was damaged, or changed after it was saved. "
+        raise InvalidInputError(msg + (advice or f"Save the {kind} again.")) from None
+
+
+def is_saved(path: str | Path, kind: str = "report") -> bool:
+    """Return whether a file is an archive of a kind, by its first bytes."""
+    try:
+        if not Path(path).is_file():  # of a pipe, what is read is gone
+            return False
+        with Path(path).open("rb") as file:
+            return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
+    except (OSError, ValueError):  # told when it is read
+        return False
+
+
+def _read(content: bytes, form: str) -> tuple[Head, Columns]:
+    """Return what an archive holds; raise one of `_DAMAGE` if it is damaged."""
+    kind, number = form.split()
+    signed = _SIGNED.match(content)
+    if (
+        signed
+        and _digest(content[: signed.start(1)], content[signed.end(1) :]) != signed[1].decode()
+    ):
+        raise ValueError(kind)
+    stored = _parse(content)
+    text = stored.get("format") if isinstance(stored, dict) else None
+    found = _FORMAT.fullmatch(text) if isinstance(text, str) else None
+    if found is None or found[1] != kind:
+        msg = f"not a {kind} that recsys_ndcg saved."
+        raise InvalidInputError(msg)
+    theirs = int(found[2])
+    if theirs == earlier.FORMATS.get(kind):
+        return earlier.upgrade(stored, kind, len(content))
+    if theirs != int(number):
+        _refuse_format(kind, theirs, number)
+    if not signed:
+        raise ValueError(kind)
+    packed = stored.pop("columns", {})
+    sizes = [_n_bytes(one) for one in packed.values() if isinstance(one, dict)]
+    if sum(sizes) > most_bytes(len(content)):
+        raise ValueError(kind)
+    columns = dict(zip(packed, in_threads(_unpack, [*packed.values()]), strict=True))
+    return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
+
+
+def _parse(content: bytes) -> Any:
+    try:
+        return json.loads(content.decode())
+    except UnicodeDecodeError as error:
+        msg = f"not JSON (no text in UTF-8 from byte {error.start} on)."
+    except RecursionError:
+        msg = "not JSON that a saved file has: it is nested too deep."
+    except json.JSONDecodeError as error:
+        msg = f"not JSON ({error})."
+    except ValueError:  # Python reads no whole number of thousands of digits
+        msg = "not JSON that a saved file has: it holds a number of more than 4300 digits."
+    raise InvalidInputError(msg)
+
+
+def _refuse_format(kind: str, theirs: int, ours: str) -> None:
+    what, to_do = (
+        ("an older", "Evaluate the data again, and save that.")
+        if theirs < int(ours)
+        else ("a newer", "Install it: pip install -U recsys-ndcg.")
+    )
+    msg = (
+        f"a {kind} of format {theirs}, which {what} recsys_ndcg saved; version {__version__} reads "
+        f"format {ours}. {to_do}"
+    )
+    raise InvalidInputError(msg)
+
+
+def _digest(*parts: bytes) -> str:
+    found = sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()
+
+
+def _in_lines(value: Any) -> str:
+    """Return JSON line by line, as it stands below a name."""
+    return json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
+
+
+def _pack(name: str, values: NDArray[Any]) -> dict[str, Any] | list[Any]:
+    """Return a column as JSON holds it."""
+    values = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    if values.dtype.str not in _TYPES:
+        return checked_ids(values.tolist(), f"{name} id")
+    data = zlib.compress(values.tobytes(order="F"), _LEVEL)
+    return {
+        "dtype": values.dtype.str,
+        "shape": [*values.shape],
+        "data": base64.b64encode(data).decode("ascii"),
+    }
+
+
+def _unpack(packed: Any) -> NDArray[Any]:
+    """Return the array that `_pack` packed; raise one of `_DAMAGE` if it is none."""
+    if isinstance(packed, list):
+        if not {*map(type, packed)} <= {str, int, float, bool}:
+            raise TypeError(type(packed))
+        values = np.empty(len(packed), dtype=object)
+        values[:] = packed
+        return values
+    size, inflate = _n_bytes(packed), zlib.decompressobj()
+    data = inflate.decompress(base64.b64decode(packed["data"], validate=True), size + 1)
+    if len(data) != size or not inflate.eof or inflate.unused_data:
+        raise ValueError(size)
+    kind = np.dtype(packed["dtype"])
+    flat = np.frombuffer(data, np.uint8 if kind.kind == "b" else kind)
+    table: NDArray[Any] = flat.reshape(packed["shape"], order="F")
+    return np.ascontiguousarray(table.astype(kind.newbyteorder("="), copy=False))
+
+
+def _n_bytes(packed: Mapping[str, Any]) -> int:
+    """Return how many bytes a column says that it unpacks to."""
+    if packed["dtype"] not in _TYPES or min(packed["shape"]) < 0:
+        raise ValueError(packed["dtype"])
+    kind: np.dtype[Any] = np.dtype(packed["dtype"])
+    return int(math.prod(packed["shape"])) * kind.itemsize
+
+
+def to_parquet(
+    form: str,
+    head: Mapping[str, Any],
+    columns: Mapping[str, NDArray[Any]],
+    names: Sequence[str],
+    beside: Mapping[str, NDArray[Any]],
+) -> bytes:
+    """Return a Parquet file with a row per user, and the head in the metadata of its schema.
+
+    Parameters
+    ----------
+    form, head, columns
+        As `write_archive` takes them; every column has a row per user.
+    names : sequence of str
+        What the columns of a table are called: that of ``"rr"`` in ``numerator`` is
+        ``"numerator.rr"``.
+    beside : mapping of str to array
+        What other programs look for, and is not read again.
+
+    Raises
+    ------
+    InvalidInputError
+        The users have ids of several types, or of one that Parquet does not have.
+    MissingExtraError
+        pyarrow is not installed.
+    """
+    with needing("pyarrow", **_PARQUET):
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
+    stands_in: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
+    for name, values in columns.items():
+        if values.ndim == 1:
+            stands_in[name] = name
+            flat[name] = arrow_column(values) if values.dtype == object else values
+        else:
+            stands_in[name] = [f"{name}.{one}" for one in names]
+            flat |= zip(stands_in[name], values.T, strict=True)
+    stored = {"format": f"recsys_ndcg {form}", "columns": stands_in, **head}
+    others = {name: one for name, one in beside.items() if name not in flat}
+    table = pa.table(others | flat)
+    table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
+def from_parquet(content: bytes, form: str) -> tuple[Head, Columns]:
+    """Return the head and the columns that `to_parquet` wrote.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no such file.
+    MissingExtraError
+        pyarrow is not installed.
+    """
+    with needing("pyarrow", **_PARQUET):
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
+    try:
+        table = parquet.read_table(io.BytesIO(content))
+        found = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
+        head = json.loads(table.schema.metadata[_KEY])
+        kind, number = form.split()
+        if head["format"] == f"recsys_ndcg {kind} {earlier.FORMATS[kind]}":
+            return earlier.upgrade_parquet(head, found)
+        if head.pop("format") != f"recsys_ndcg {kind} {number}":
+            raise ValueError(kind)
+        columns = {
+            name: found[one] if isinstance(one, str) else np.column_stack([found[it] for it in one])
+            for name, one in head.pop("columns").items()
+        }
+    except (*_DAMAGE, pa.ArrowException):
+        msg = "no Parquet file that recsys_ndcg wrote of an evaluation, or a damaged one."
+        raise InvalidInputError(msg) from None
+    return head, columns
+
+
+def arrow_column(ids: NDArray[Any]) -> Any:
+    """Return ids of users as a column of Arrow.
+
+    Raises
+    ------
+    InvalidInputError
+        They are of several types, or of one that Parquet does not have.
+    MissingExtraError
+        pyarrow is not installed.
+    """
+    with needing("pyarrow", **_PARQUET):
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+    try:
+        column = pa.array(ids.tolist() if ids.dtype == object else ids)
+        parquet_has = not pa.types.is_nested(column.type)
+    except (pa.ArrowException, OverflowError, UnicodeError):
+        parquet_has = False
+    if not parquet_has:
+        msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
+        raise InvalidInputError(msg)
+    return column
+
+
+def checked_ids(ids: list[Any], kind: str) -> list[Any]:
+    """Return ids, or labels of segments, if JSON gives back what it is given.
+
+    Raises
+    ------
+    InvalidInputError
+        One is neither text nor a finite number.
+
+    Examples
+    --------
+    >>> checked_ids(["ann", 7], "user id")
+    ['ann', 7]
+    """
+    if {*map(type, ids)} == {str} and is_encodable("".join(ids)):
+        return ids
+    for one in ids:
+        if is_encodable(one) if isinstance(one, str) else isinstance(one, int) or is_number(one):
+            continue
+        half = " without lone surrogates" if isinstance(one, str) else ""
+        msg = f"The {kind} {shown(one)} cannot be saved; use text or numbers{half}."
+        raise InvalidInputError(msg)
+    return ids
+
+
+def json_value(value: Any) -> Any:
+    """Return a number or a text of Python; None for NaN and infinity, which JSON does not have."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
