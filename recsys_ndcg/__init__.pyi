@@ -31,7 +31,7 @@ from recsys_ndcg.metrics.recall import Recall as Recall
 from recsys_ndcg.metrics.rmse import RMSE as RMSE
 from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
 from recsys_ndcg.metrics.rr import RR as RR
-from recsys_ndcg.reconciliation import reconcile as reconcile
+from recsys_ndcg.reconciliation.reconciliation import reconcile as reconcile
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.scale.accumulator import Accumulator as Accumulator
 from recsys_ndcg.scoring.one_list import average_precision_at_k as average_precision_at_k
@@ -40,7 +40,7 @@ from recsys_ndcg.scoring.one_list import ndcg_at_k as ndcg_at_k
 from recsys_ndcg.scoring.one_list import precision_at_k as precision_at_k
 from recsys_ndcg.scoring.one_list import recall_at_k as recall_at_k
 from recsys_ndcg.scoring.one_list import reciprocal_rank as reciprocal_rank
-from recsys_ndcg.scoring.signatures import Signature as Signature
+from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.significance.sample_size import power as power
 from recsys_ndcg.version import __version__ as __version__
 

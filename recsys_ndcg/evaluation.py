@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files.writing import write_whole
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.files import write_whole
+from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.reporting import build_report
-from recsys_ndcg.scale.engines import engine_for, is_files, is_pair, paths_of
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.report import Report, build_report
+from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
+from recsys_ndcg.scoring import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.input.text.form import TextFormat
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.input import TextFormat
+    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -161,7 +160,7 @@ def _written(per_user: str | Path | None, work: Callable[[], Report]) -> Report:
     """Return a report whose users are written to a file, of a form that is looked at before."""
     if per_user is None:
         return work()
-    from recsys_ndcg.rendering.exports import form_of, per_user_file  # noqa: PLC0415 - rarely needed
+    from recsys_ndcg.rendering import form_of, per_user_file  # noqa: PLC0415 - rarely needed
 
     form = form_of(os.fspath(per_user))
     report = work()

@@ -82,8 +82,14 @@ def attach_stub(
     # by the loader, as the package may stand in a zip, which Spark sends to its workers
     loader: Any = sys.modules[package].__loader__
     stub = loader.get_data(f"{file.removesuffix('.py')}.pyi")
-    lines = [line.split() for line in stub.decode().splitlines()]
-    modules = {line[3]: line[1] for line in lines if line[4:5] == ["as"]}
+    modules: dict[str, str] = {}
+    module = ""
+    words = iter(stub.decode().partition("__all__")[0].replace(",", " ").split())
+    for word in words:
+        if word == "from":
+            module = next(words)
+        elif word == "as":
+            modules[next(words)] = module
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
         """Import a name when it is first used, and keep it."""

@@ -86,12 +86,12 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
-    "code lines": 26_413,
-    "files": 279,
-    "names crossing a room's border": 374,
-    "imports past a door": 854,
-    "class names used twice": 3,
-    "short files with one neighbour": 13,
+    "code lines": 25_599,
+    "files": 249,
+    "names crossing a room's border": 362,
+    "imports past a door": 4,
+    "class names used twice": 0,
+    "short files with one neighbour": 8,
 }
 
 
@@ -173,7 +173,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
     """A library raises; what it says is its caller's business."""
     for path in _modules():
         # the plug-in speaks as Surprise does, where verbose= asks for it
-        if path.relative_to(ROOT).as_posix() in {"cli/main.py", "surprise/printing.py"}:
+        if path.relative_to(ROOT).as_posix() in {"cli/program.py", "surprise/printing.py"}:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import warn
-from recsys_ndcg.errors.visible import printable, visible
+from recsys_ndcg.errors.wording import printable, visible
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 MARKS = [*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0x200B, 0x2010), 0xFEFF, 0x61C]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from recsys_ndcg.arrays import ranges
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.parallel import at_most, in_threads
 
 if TYPE_CHECKING:

@@ -10,20 +10,17 @@ import numpy as np
 from recsys_ndcg.arrays import edges
 from recsys_ndcg.catalogue.candidates import top
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import encode, in_common, text_places
-from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input import Rows, encode, floats, in_common, objects, text_places
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.placed_lists import PlacedLists
+from recsys_ndcg.lists import GroupedLists, PlacedLists, group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.catalogue.candidates import Candidates, Estimated
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.scoring import Plan
 
 _MANY = 0.5
 _KEPT = 10  # ranks of every list that can be shown, at least

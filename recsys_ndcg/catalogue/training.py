@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.ids import encode, in_common
-from recsys_ndcg.input.rows import objects
+from recsys_ndcg.input import encode, in_common, objects
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:

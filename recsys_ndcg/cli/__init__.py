@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.cli.main import application, main
+from recsys_ndcg.cli.program import application, main
 
 __all__ = ["application", "main"]

@@ -13,15 +13,15 @@ import typer
 
 from recsys_ndcg.cli.options import pairs_from
 from recsys_ndcg.errors import InvalidInputError, reading
-from recsys_ndcg.input.file_kinds import describe_kinds
+from recsys_ndcg.input import describe_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from recsys_ndcg.input.text.form import TextFormat
-    from recsys_ndcg.lists.ranked_lists import RankedLists
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.input import TextFormat
+    from recsys_ndcg.lists import RankedLists
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Plan
 
 Saved = TypeVar("Saved")
 
@@ -126,7 +126,7 @@ class Scale:
             The options do not go together, or the data cannot be read.
         """
         from recsys_ndcg.evaluation import evaluated, measured
-        from recsys_ndcg.scale.engines import engine_for
+        from recsys_ndcg.scale import engine_for
 
         data = self._data(source)
         if data is None:
@@ -179,8 +179,8 @@ def lists_of(source: DataOptions, written: Written, duplicates: str) -> RankedLi
     InvalidInputError
         None is named, or too many are; or one cannot be read.
     """
-    from recsys_ndcg.input.text.form import TextFormat
-    from recsys_ndcg.lists.ranked_lists import RankedLists
+    from recsys_ndcg.input import TextFormat
+    from recsys_ndcg.lists import RankedLists
 
     given = files_of(source)
     check_way(given, source.n_items)
@@ -202,7 +202,7 @@ def lists_of(source: DataOptions, written: Written, duplicates: str) -> RankedLi
 
 def how_written(written: Written) -> tuple[dict[str, str] | None, TextFormat]:
     """Return what the columns are called, and how text is written."""
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input import TextFormat
 
     text = TextFormat(written.sep, written.decimal, written.encoding, not written.no_heading)
     return pairs_from(written.columns, "--columns"), text
@@ -295,7 +295,7 @@ def saved_in(
     InvalidInputError
         There is no such file, or options come too late.
     """
-    from recsys_ndcg.files.archive import is_saved
+    from recsys_ndcg.files import is_saved
 
     given = files_of(source)
     for path in given.values():

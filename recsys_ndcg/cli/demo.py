@@ -8,7 +8,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, about, warn_of_some
 from recsys_ndcg.evaluation import evaluate
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.surprise.library import library
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report import Report
 
 MODELS = ("SVD", "KNNBaseline", "BaselineOnly", "NormalPredictor")
 _FEWEST = 50

@@ -13,7 +13,7 @@ from recsys_ndcg.cli.models import Entries, Margin, Users, read_entry
 from recsys_ndcg.cli.options import METRIC_NAMES, names_of, plan_of
 from recsys_ndcg.cli.process import complain
 from recsys_ndcg.errors import InvalidInputError, about, is_number, warn_of_some
-from recsys_ndcg.significance.testing import Testing
+from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.cli.data import DataOptions, Written
     from recsys_ndcg.cli.options import Choices
-    from recsys_ndcg.comparison.verdict import Gate
+    from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Plan
 
 _FAILED = 1
 
@@ -87,7 +87,7 @@ class Limit(NamedTuple):
 
     def gate(self, mean: float, users: int, of: str = "") -> Gate:
         """Tell whether a mean passes."""
-        from recsys_ndcg.comparison.verdict import Gate
+        from recsys_ndcg.comparison import Gate
 
         name = str(self.metric)
         if math.isnan(mean):
@@ -236,7 +236,7 @@ class Replacing:
                 msg = f"--{given[0]} is about --fail-if-worse, which is not given."
                 raise InvalidInputError(msg)
         else:
-            from recsys_ndcg.comparison.reading_models import check_options
+            from recsys_ndcg.comparison import check_options
 
             need_margin(self.margin)
             Testing(alpha=self.alpha)
@@ -298,7 +298,7 @@ class Older:
         metric = report.metrics[0] if self.metric is None else str(self.metric)
         options, name = self.options, next(iter(self.entries.files))
         for other, before in others.items():
-            from recsys_ndcg.comparison.reading_models import compare
+            from recsys_ndcg.comparison import compare
 
             found = compare(
                 {other: before, name: report},

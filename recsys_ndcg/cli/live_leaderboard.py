@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.experiments.cells import Result
+    from recsys_ndcg.experiments import Result
 
 
 _WIDTH = 30  # of the bar
@@ -55,7 +55,7 @@ class LiveLeaderboard:
 
     def resume(self, folder: Path | None) -> None:
         """Take what a folder has of the models; what is wrong with it, the experiment says."""
-        from recsys_ndcg.experiments.folder import RunFolder
+        from recsys_ndcg.experiments import RunFolder
 
         if folder is None or not RunFolder.is_one(folder):
             return
@@ -77,7 +77,7 @@ class LiveLeaderboard:
         if not rows:
             return empty.assign(folds=0)
         found = pd.DataFrame(rows).groupby("model")
-        from recsys_ndcg.experiments.measures import lower_is_better
+        from recsys_ndcg.experiments import lower_is_better
 
         means = found.mean().assign(folds=found.size())
         first = next(iter(self._results[0].scores))
@@ -85,8 +85,7 @@ class LiveLeaderboard:
         return joined.sort_values(first, ascending=lower_is_better(first))
 
     def _drawn(self) -> Group:
-        from recsys_ndcg.rendering.terminal import Grid
-        from recsys_ndcg.rendering.wording import number
+        from recsys_ndcg.rendering import Grid, number
 
         table = self.table().reset_index()
         cells = table.astype(object)

@@ -12,29 +12,28 @@ import typer
 
 from recsys_ndcg.cli.data import DataOptions, Written, check_there, is_dash, lists_of, same_file
 from recsys_ndcg.cli.options import beginning
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.errors.visible import escape_surrogates
-from recsys_ndcg.input.file_kinds import stem_of
+from recsys_ndcg.errors import InvalidInputError, escape_surrogates
+from recsys_ndcg.input import stem_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
+from recsys_ndcg.significance import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from recsys_ndcg.cli.options import Choices
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Plan
 
 
 def _users() -> Iterable[str]:
-    from recsys_ndcg.comparison.common_users import USERS
+    from recsys_ndcg.comparison import USERS
 
     return USERS
 
 
 def _segments() -> Iterable[str]:
-    from recsys_ndcg.report.segments.user_groups import BUILT_IN
+    from recsys_ndcg.report import BUILT_IN
 
     return BUILT_IN
 
@@ -110,7 +109,7 @@ class Statistics:
         InvalidInputError
             An option cannot be used.
         """
-        from recsys_ndcg.comparison.reading_models import check_options
+        from recsys_ndcg.comparison import check_options
 
         choices = {"alpha": self.alpha, "draws": self.draws, "seed": self.seed}
         how = Testing.of(self.test, self.correction or None, **choices)
@@ -240,7 +239,7 @@ class Entries:
         InvalidInputError
             A file is not there, or there are too few; or choices come too late.
         """
-        from recsys_ndcg.files.archive import is_saved
+        from recsys_ndcg.files import is_saved
 
         if len(self.files) < 2:
             only = "".join(f" There is only {name!r}." for name in self.files)
@@ -284,10 +283,10 @@ class Entries:
         InvalidInputError
             A file cannot be read, or nothing can be measured of it.
         """
-        from recsys_ndcg.comparison.reading_models import of_each_model
+        from recsys_ndcg.comparison import of_each_model
         from recsys_ndcg.evaluation import measured
-        from recsys_ndcg.files.archive import is_saved
-        from recsys_ndcg.report.report import Report
+        from recsys_ndcg.files import is_saved
+        from recsys_ndcg.report import Report
 
         found = {name: Report.load(path) for name, path in self.files.items() if is_saved(path)}
         for name, report in found.items():

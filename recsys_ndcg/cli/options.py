@@ -17,8 +17,8 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.scoring import Plan
 
 _OWN = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
@@ -43,7 +43,7 @@ def _metrics() -> Iterable[str]:
 
 
 def _presets() -> Iterable[str]:
-    from recsys_ndcg.convention.presets import PRESETS
+    from recsys_ndcg.convention import PRESETS
 
     return PRESETS
 
@@ -190,7 +190,7 @@ def spread(words: Sequence[str]) -> list[str]:
 
 
 def _is_choice(word: str) -> bool:
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
 
     name, equals, _ = word.partition("=")
     return bool(equals) and name in [one.name for one in fields(Convention)]
@@ -222,8 +222,8 @@ def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -
     >>> [(str(one), one.convention.undefined) for one in plan.measurements]
     [('ndcg@10', 1.0), ('ap@10', 0.0)]
     """
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.scoring import Plan
 
     texts = [text.removeprefix("yours: ") for text in choices.convention or ()]
     convention: Convention | str | None = choices.preset
@@ -304,8 +304,7 @@ def _imported(text: str) -> str:
     found = _OWN.fullmatch(text)
     if found is None:
         return text
-    from recsys_ndcg.metrics.metric import Metric
-    from recsys_ndcg.metrics.registry import register
+    from recsys_ndcg.metrics import Metric, register
 
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -327,12 +326,12 @@ def _imported(text: str) -> str:
 
 
 def _value(key: str, text: str) -> Any:
-    from recsys_ndcg.convention import notation
+    from recsys_ndcg.convention import parsed
 
     try:
         if key == "gain" and ":" in text:
             entries = (entry.split(":") for entry in text.split("/"))
             return {float(grade): float(gain) for grade, gain in entries}
-        return notation.parsed(key, text)
+        return parsed(key, text)
     except ValueError:
         return text

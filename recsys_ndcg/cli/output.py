@@ -15,8 +15,7 @@ import typer
 
 from recsys_ndcg.cli.data import is_dash, same_file
 from recsys_ndcg.cli.process import emit, out, say
-from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors import InvalidInputError, needing, visible
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from recsys_ndcg.cli.options import Style
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.rendering.document import Document
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.comparison import Comparison
+    from recsys_ndcg.rendering import Document
+    from recsys_ndcg.report import Report
 
 #: Where a page goes.
 Html = Annotated[
@@ -66,9 +65,7 @@ def show_document(  # noqa: PLR0913 - what, as what, and where to
     tables_only : bool
         Whether Markdown and LaTeX are the tables alone.
     """
-    from recsys_ndcg.rendering.exports import data_as
-    from recsys_ndcg.rendering.forms import render
-    from recsys_ndcg.rendering.terminal import print_document
+    from recsys_ndcg.rendering import data_as, print_document, render
 
     if form == "text":
         print_document(document, to, quiet=style.quiet, full=style.full_signature)
@@ -108,10 +105,9 @@ def write_page(path: Path | None, found: Report | Comparison) -> bool:
     """
     if path is None:
         return False
-    from recsys_ndcg.comparison.page import comparison_page
-    from recsys_ndcg.rendering.forms import render
-    from recsys_ndcg.report.page import report_page
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.comparison import comparison_page
+    from recsys_ndcg.rendering import render
+    from recsys_ndcg.report import Report, report_page
 
     command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
     page = (
@@ -161,7 +157,7 @@ class Files:
 
     def write(self, report: Report) -> None:
         """Write what is asked for."""
-        from recsys_ndcg.rendering.exports import per_user_file
+        from recsys_ndcg.rendering import per_user_file
 
         if self.per_user is not None:
             _write(self.per_user, per_user_file(report.per_user, _form_for(self.per_user)))
@@ -190,8 +186,8 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
 
 def _form_for(path: Path) -> str:
     """Return the form in which scores of users go to a file; a stream gets CSV."""
-    from recsys_ndcg.files.writing import is_stream
-    from recsys_ndcg.rendering.exports import form_of
+    from recsys_ndcg.files import is_stream
+    from recsys_ndcg.rendering import form_of
 
     if is_dash(path) or is_stream(path):
         return ".csv"
@@ -203,7 +199,7 @@ def _form_for(path: Path) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from recsys_ndcg.files.writing import write_whole
+    from recsys_ndcg.files import write_whole
 
     if is_dash(path):
         emit(content.decode())

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 from rich.console import Console
 
-from recsys_ndcg.errors import DataWarning, RecsysNdcgError
-from recsys_ndcg.errors.visible import PLAINLY, printable, visible
+from recsys_ndcg.errors import PLAINLY, DataWarning, RecsysNdcgError, printable, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import in_common
+from recsys_ndcg.input import in_common
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

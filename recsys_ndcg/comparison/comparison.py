@@ -17,9 +17,9 @@ from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import over_users, resampled
 from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
-from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.report import tracking
-from recsys_ndcg.significance.intervals import BOOTSTRAPS
+from recsys_ndcg.input import index_of
+from recsys_ndcg.report import tracker_metrics
+from recsys_ndcg.significance import BOOTSTRAPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.signatures import Signature
-    from recsys_ndcg.significance.testing import Testing
+    from recsys_ndcg.scoring import Signature
+    from recsys_ndcg.significance import Testing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -462,8 +462,8 @@ class Comparison:
             The file cannot be written.
         """
         from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - with all plots
-        from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
-        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.files import write_whole  # noqa: PLC0415
+        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
 
         page = render(comparison_page(self), "page")
         if path is not None:
@@ -497,7 +497,7 @@ class Comparison:
             model: pd.DataFrame({name: one.loc[model] for name, one in boards.items()}).T
             for model in self.models
         }
-        return tracking.of_metrics(tables, "tier")
+        return tracker_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the scores of users, as plain values that JSON can hold; NaN is None.
@@ -568,7 +568,7 @@ class Comparison:
             PAIRS,
             comparison_document,
         )
-        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415
+        from recsys_ndcg.rendering import render  # noqa: PLC0415
 
         kind = PAIRS if pairs else LEADERBOARD
         return render(comparison_document(self, self.compared.metric(metric), [kind]), form)

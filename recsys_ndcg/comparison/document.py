@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.document import Document, Section, ShownTable
-from recsys_ndcg.rendering.wording import interval, number, probability
-from recsys_ndcg.report.document import remarks_section, signatures_section
+from recsys_ndcg.errors import visible
+from recsys_ndcg.rendering import Document, Section, ShownTable, interval, number, probability
+from recsys_ndcg.report import remarks_section, signatures_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,15 +14,14 @@ from recsys_ndcg.comparison.model_scores import TABLES
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.significance.intervals import ratio_interval
-from recsys_ndcg.significance.paired import PairResults, compare_pairs
+from recsys_ndcg.significance import PairResults, compare_pairs, ratio_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.comparison.model_scores import ModelScores
-    from recsys_ndcg.significance.testing import Testing
+    from recsys_ndcg.significance import Testing
 
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 

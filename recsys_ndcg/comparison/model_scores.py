@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.report.explanation import places_of
-from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.scores import Scores
+from recsys_ndcg.errors import InvalidInputError, visible
+from recsys_ndcg.input import index_of
+from recsys_ndcg.report import places_of
+from recsys_ndcg.scoring import Measurement, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.audit import Audit
-    from recsys_ndcg.scoring.scores import ListCounts
-    from recsys_ndcg.scoring.signatures import Signature
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Audit, ListCounts, Signature
 
 Parameter = str | int | float | bool | None
 _LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON

@@ -14,14 +14,14 @@ from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring.plan import metric_among
+from recsys_ndcg.scoring import metric_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.significance.testing import Testing
+    from recsys_ndcg.significance import Testing
 
 
 @dataclass(frozen=True, eq=False)

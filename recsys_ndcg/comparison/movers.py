@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.scoring.scores import same
+from recsys_ndcg.input import index_of
+from recsys_ndcg.scoring import same
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.model_scores import ModelScores

@@ -11,8 +11,8 @@ import pandas as pd
 
 from recsys_ndcg.arrays import quotient
 from recsys_ndcg.comparison.model_scores import over
-from recsys_ndcg.input.ids import encode
-from recsys_ndcg.scoring.scores import PARTS, ListCounts
+from recsys_ndcg.input import encode
+from recsys_ndcg.scoring import PARTS, ListCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

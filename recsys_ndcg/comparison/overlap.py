@@ -9,21 +9,17 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import edges, ranges
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.input.dispatch import read_results
-from recsys_ndcg.input.ids import check_same_ids, column_of
-from recsys_ndcg.input.rows import Rows
-from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.placed_lists import PlacedLists
-from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.metrics.metric import checked_k
+from recsys_ndcg.input import Rows, check_same_ids, column_of, read_results
+from recsys_ndcg.lists import PlacedLists, RankedLists, group
+from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.lists import GroupedLists
 
 
 def jaccard_at_k(

@@ -21,25 +21,35 @@ from recsys_ndcg.comparison.movers import movers
 from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.ids import written
-from recsys_ndcg.rendering.document import Details, Section, Sentences, ShownTable
-from recsys_ndcg.rendering.page.charts import for_a_page
-from recsys_ndcg.rendering.page.lists import packed, sides_in_order
-from recsys_ndcg.rendering.wording import cut, number, signed
-from recsys_ndcg.report.document import audit_table, remarks_section
-from recsys_ndcg.report.explanation import places_of, side_by_side
-from recsys_ndcg.report.page import (
+from recsys_ndcg.input import written
+from recsys_ndcg.rendering import (
+    Details,
+    Section,
+    Sentences,
+    ShownTable,
+    cut,
+    for_a_page,
+    number,
+    packed,
+    sides_in_order,
+    signed,
+)
+from recsys_ndcg.report import (
+    BUILT_IN,
     UserLists,
+    audit_table,
     both_ends,
     by_cutoff,
     named,
+    options,
+    places_of,
+    remarks_section,
     reproduced,
+    side_by_side,
     spread,
     user_section,
 )
-from recsys_ndcg.report.reproducing import options
-from recsys_ndcg.report.segments.user_groups import BUILT_IN
-from recsys_ndcg.significance.testing import Testing
+from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,8 +57,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.models import ComparedModels
-    from recsys_ndcg.rendering.document import Document, Part
-    from recsys_ndcg.report.explanation import Sides
+    from recsys_ndcg.rendering import Document, Part
+    from recsys_ndcg.report import Sides
 
 _AUDITS = 6  # models, of which each audit is shown,
 _ROWS = 1_000_000  # but no more users in all: it takes a second for so many

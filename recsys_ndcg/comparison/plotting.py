@@ -10,12 +10,12 @@ import pandas as pd
 
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.rendering.plots import (
-    a_against_b,
-    difference_per_user,
-    intervals_by_tier,
-    score_by_activity,
-    trade_off,
+from recsys_ndcg.rendering import (
+    plot_a_against_b,
+    plot_difference_per_user,
+    plot_intervals_by_tier,
+    plot_score_by_activity,
+    plot_trade_off,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def plotted(
         return _of_two(compared, result, kind, before, after)
     if kind == "activity":
         return _by_activity(compared, result)
-    return intervals_by_tier(
+    return plot_intervals_by_tier(
         _with_ends(compared.leaderboards[metric]),
         metric,
         float(means(result.chance)[0]),  # of lists that differ, that of the first model
@@ -104,7 +104,7 @@ def traded_off(compared: ComparedModels, x: str, y: str, parameter: str | None) 
         table["value"] = pd.Series(values, dtype=object)
     lower = compared.by_metric[x].sign < 0, compared.by_metric[y].sign < 0
     level = 1 - compared.how.alpha
-    return trade_off(table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+    return plot_trade_off(table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
 def check_kind(kind: str) -> None:
@@ -140,7 +140,7 @@ def _by_activity(compared: ComparedModels, result: MetricComparison) -> alt.Laye
         }
     )
     lower, level = result.sign < 0, 1 - compared.how.alpha
-    return score_by_activity(table, result.name, lower_is_better=lower, level=level)
+    return plot_score_by_activity(table, result.name, lower_is_better=lower, level=level)
 
 
 def _of_two(
@@ -153,11 +153,11 @@ def _of_two(
     lower = result.sign < 0
     if kind == "scatter":
         users = compared.first.users.tolist()
-        return a_against_b(
+        return plot_a_against_b(
             one, other, after, before, result.name, users=users, lower_is_better=lower
         )
     level = 1 - compared.how.alpha
-    return difference_per_user(
+    return plot_difference_per_user(
         one - other, after, before, result.name, lower_is_better=lower, level=level
     )
 

@@ -14,25 +14,30 @@ from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.comparison.over_runs import averaged
 from recsys_ndcg.comparison.verdict import check_margin
-from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
-from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    about,
+    is_encodable,
+    nearest,
+    shown,
+    warn,
+    warn_of_some,
+)
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.files.archive import is_saved
+from recsys_ndcg.files import is_saved
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
-from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.segments.user_columns import is_table
-from recsys_ndcg.report.segments.user_groups import segments_of
-from recsys_ndcg.scoring.plan import Plan, chosen_metrics
-from recsys_ndcg.significance.testing import Testing
+from recsys_ndcg.report import Report, is_table, segments_of
+from recsys_ndcg.scoring import Plan, chosen_metrics
+from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     import pandas as pd
 
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

@@ -10,18 +10,18 @@ import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
 from recsys_ndcg.comparison.models import ComparedModels
-from recsys_ndcg.files.archive import checked_ids, json_value, open_archive, write_archive
-from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.metrics.registry import names_known
-from recsys_ndcg.report.saving import (
+from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
+from recsys_ndcg.input import column_of
+from recsys_ndcg.metrics import names_known
+from recsys_ndcg.report import (
     counts_from,
     counts_to_columns,
+    labels_from,
     measurement_from,
     metric_to_dict,
 )
-from recsys_ndcg.report.segments.membership import labels_from
-from recsys_ndcg.scoring.signatures import Signature
-from recsys_ndcg.significance.testing import Testing
+from recsys_ndcg.scoring import Signature
+from recsys_ndcg.significance import Testing
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.tables import intervals, means, turned
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.wording import first_few, size
-from recsys_ndcg.significance.paired import compare_pairs
-from recsys_ndcg.significance.testing import CORRECTIONS
+from recsys_ndcg.errors import visible
+from recsys_ndcg.rendering import first_few, size
+from recsys_ndcg.significance import CORRECTIONS, compare_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,16 +10,15 @@ import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums, quotient
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring.scores import adjusted
-from recsys_ndcg.significance.intervals import mean_interval, ratio_bootstrap
-from recsys_ndcg.significance.ranks import letters, rank_intervals
+from recsys_ndcg.scoring import adjusted
+from recsys_ndcg.significance import letters, mean_interval, rank_intervals, ratio_bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
-    from recsys_ndcg.significance.paired import PairResults
+    from recsys_ndcg.significance import PairResults
 
 
 def means(table: Floats) -> Floats:

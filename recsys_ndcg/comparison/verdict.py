@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.wording import first_few, p_value, size
-from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.errors import InvalidInputError, is_number, shown, visible
+from recsys_ndcg.rendering import first_few, p_value, size
+from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors.classes import InvalidInputError, MissingExtraError
-from recsys_ndcg.errors.visible import nearest, shown
+from recsys_ndcg.errors.wording import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -7,7 +7,7 @@ import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors.wording import visible
 
 _PACKAGE = Path(__file__).parents[1]
 

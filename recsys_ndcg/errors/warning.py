@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors.classes import DataWarning, MissingExtraError, RecsysNdcgError
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

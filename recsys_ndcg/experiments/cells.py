@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, about
-from recsys_ndcg.folds.folds import FoldRun, fold_of
-from recsys_ndcg.report.tracking import keys
+from recsys_ndcg.folds import FoldRun, fold_of
+from recsys_ndcg.report import tracker_keys
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
-    from recsys_ndcg.folds.fold_plan import FoldPlan
+    from recsys_ndcg.folds import FoldPlan
 
 _LONGEST = 300  # characters of a message, all of which is in the traceback
 _RESET = "5"  # what Linux takes for it: the peak is what there is now
@@ -113,7 +113,7 @@ class Result:
     def to_metrics(self) -> dict[str, float]:
         """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
         told = {**self.scores, **self.costs}
-        names = keys(told)
+        names = tracker_keys(told)
         return {names[name]: value for name, value in told.items() if math.isfinite(value)}
 
 

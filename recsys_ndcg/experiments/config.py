@@ -10,11 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.experiments.models import is_algorithm
 from recsys_ndcg.experiments.trials import experiment
-from recsys_ndcg.files.contents import open_file
+from recsys_ndcg.files import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -20,11 +20,9 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.experiments.models import GIVEN, machine, versions
-from recsys_ndcg.files.archive import json_value, open_archive, write_archive
-from recsys_ndcg.files.contents import open_file
-from recsys_ndcg.files.writing import write_whole
-from recsys_ndcg.folds.folds import FoldRun, Ranked
-from recsys_ndcg.report.saving import audit_from_parquet, audit_to_parquet
+from recsys_ndcg.files import json_value, open_archive, open_file, write_archive, write_whole
+from recsys_ndcg.folds import FoldRun, Ranked
+from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.experiments.fingerprints import FingerprintError, fingerprint, qualified_name
-from recsys_ndcg.folds.fold_plan import FoldPlan
-from recsys_ndcg.folds.measures import ACCURACY, resolved
+from recsys_ndcg.folds import ACCURACY, FoldPlan, resolved
 from recsys_ndcg.metrics import Metric, parse
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.folds.checks import Splits
-    from recsys_ndcg.folds.fitting import Measure
-    from recsys_ndcg.scoring.plan import Cutoffs
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.folds import Measure, Splits
+    from recsys_ndcg.scoring import Cutoffs
 
 PROTOCOLS = ("rated", "catalogue")
 

@@ -13,8 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.experiments.fingerprints import (
     fingerprint,
     names_in,
@@ -22,7 +21,7 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
-from recsys_ndcg.folds.function_models import SEEDS, FunctionModel
+from recsys_ndcg.folds import SEEDS, FunctionModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.comparison.common_users import CHANCE
-from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.reading_models import compare
+from recsys_ndcg.comparison import CHANCE, Comparison, compare
 from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
 from recsys_ndcg.experiments.cells import Failure, failure_of, run_fold
 from recsys_ndcg.experiments.fingerprints import readable
@@ -19,11 +17,9 @@ from recsys_ndcg.experiments.models import is_algorithm, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, users_of
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.experiments.schedule import describe_splitter
-from recsys_ndcg.files.archive import arrow_column
-from recsys_ndcg.folds.folds import warn_of_random_order
-from recsys_ndcg.folds.runner import run_each
-from recsys_ndcg.folds.splits import UserKFold
-from recsys_ndcg.report.reproducing import how_typed
+from recsys_ndcg.files import arrow_column
+from recsys_ndcg.folds import UserKFold, run_each, warn_of_random_order
+from recsys_ndcg.report import how_typed
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:

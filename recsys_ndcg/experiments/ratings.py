@@ -13,13 +13,9 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import readable
-from recsys_ndcg.files.contents import is_place
-from recsys_ndcg.folds.ratings import PlainDataset, ratings_of, seconds_of, training_of
-from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.frames import Table
-from recsys_ndcg.input.ids import factorized
-from recsys_ndcg.input.ratings import read_ratings
-from recsys_ndcg.input.rows import check_finite
+from recsys_ndcg.files import is_place
+from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of, training_of
+from recsys_ndcg.input import Table, check_finite, factorized, read_ratings, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.model_scores import parameters_of
-from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.comparison import parameters_of
+from recsys_ndcg.errors import InvalidInputError, nearest, visible
 from recsys_ndcg.experiments.measures import lower_is_better
-from recsys_ndcg.folds.folds import FoldRuns
+from recsys_ndcg.folds import FoldRuns
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from recsys_ndcg.comparison.model_scores import ModelScores
+    from recsys_ndcg.comparison import ModelScores
     from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.folder import RunFolder
 

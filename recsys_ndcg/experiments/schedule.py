@@ -9,23 +9,21 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.catalogue.training import Ratings
-from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.catalogue import Ratings
+from recsys_ndcg.comparison import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown
 from recsys_ndcg.experiments.cells import Cell, Task
 from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue
 from recsys_ndcg.experiments.ratings import digest_of_split
-from recsys_ndcg.folds.checks import Splits, check_jobs, warn_of_scale
-from recsys_ndcg.folds.ratings import ratings_of
-from recsys_ndcg.folds.splits import UserKFold
+from recsys_ndcg.folds import Splits, UserKFold, check_jobs, ratings_of, warn_of_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from recsys_ndcg.experiments.measures import AskedMeasures
     from recsys_ndcg.experiments.models import Model
-    from recsys_ndcg.folds.fold_plan import FoldPlan
+    from recsys_ndcg.folds import FoldPlan
 
 _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes

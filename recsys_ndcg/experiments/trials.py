@@ -8,18 +8,17 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, needing
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors import InvalidInputError, check_path, needing, visible
 from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.comparison import Comparison
+    from recsys_ndcg.convention import Convention
     from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.runs import SavedRuns
-    from recsys_ndcg.scoring.plan import Cutoffs
+    from recsys_ndcg.scoring import Cutoffs
 
 
 def experiment(  # noqa: PLR0913 - the contract

@@ -32,8 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, is_number, needing, shown
-from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
 from recsys_ndcg.files import earlier
 from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, most_bytes, open_file
 from recsys_ndcg.files.writing import write_whole

@@ -15,11 +15,8 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.folds.ratings import ratings_of, training_of
-from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.rows import Rows, check_finite, floats, ids_of
-from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.input import Coded, Rows, check_finite, encode, floats, ids_of
+from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.catalogue.placement import placing
+from recsys_ndcg.catalogue import placing
 from recsys_ndcg.folds.fitting import FoldJob
 from recsys_ndcg.folds.measures import ACCURACY
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring.plan import Plan, checked_convention
+from recsys_ndcg.scoring import Plan, checked_convention
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
     from recsys_ndcg.folds.fitting import Measure
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics
 
 
 #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.

@@ -10,27 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
-from recsys_ndcg.catalogue.training import refuse_beyond
-from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.over_runs import averaged, beside
+from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
+from recsys_ndcg.comparison import ModelScores, averaged, beside
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
 from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE
 from recsys_ndcg.folds.measures import ACCURACY
-from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.input.rows import floats
-from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.lists.placed_lists import PlacedLists
-from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.scoring import Totals, facts_for, settled_scores
-from recsys_ndcg.scoring.audit import Audit
+from recsys_ndcg.input import floats, index_of
+from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
+from recsys_ndcg.scoring import Audit, Totals, facts_for, settled_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.folds.fold_plan import FoldPlan
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Plan
 
 

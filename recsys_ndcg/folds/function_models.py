@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.catalogue.candidates import Candidates
+from recsys_ndcg.catalogue import Candidates
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.folds.ratings import training_of
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.catalogue.training import Training
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.catalogue import Training
+    from recsys_ndcg.convention import Convention
 
 SEEDS = ("seed", "random_state")
 _POSSIBLE = {"was_impossible": False}

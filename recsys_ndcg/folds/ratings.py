@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.catalogue.training import Ratings, Training
+from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.input.ids import refuse_rows
+from recsys_ndcg.input import refuse_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,8 +12,8 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.folds.ratings import ratings_of, seconds_of, times_of
-from recsys_ndcg.input.ids import coded, encode
-from recsys_ndcg.lists.grouping import grouped
+from recsys_ndcg.input import coded, encode
+from recsys_ndcg.lists import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

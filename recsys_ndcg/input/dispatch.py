@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files.contents import is_place
+from recsys_ndcg.files import is_place
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.files import ORDER, read_file, refuse_options
 from recsys_ndcg.input.frames import Table, checked_columns, read_frame

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.files.contents import PACKINGS
+from recsys_ndcg.files import PACKINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

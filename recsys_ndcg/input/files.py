@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.files import content_of
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.text.form import TextFormat
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from recsys_ndcg.files.contents import Content, Place
+    from recsys_ndcg.files import Content, Place
 
 #: In which order columns without a heading stand.
 ORDER = ("user", "item", "estimated", "true")

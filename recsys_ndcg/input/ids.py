@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.errors import InvalidInputError, is_encodable, shown, warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping

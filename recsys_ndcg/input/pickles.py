@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files.contents import open_file
+from recsys_ndcg.files import open_file
 from recsys_ndcg.input.file_kinds import PICKLE, kind_of
 from recsys_ndcg.input.stand_ins import (
     TOO_LONG,

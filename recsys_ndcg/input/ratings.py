@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files.contents import Place, content_of
+from recsys_ndcg.files import Place, content_of
 from recsys_ndcg.input.ids import Coded, column_of
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.plain import plain_columns, plain_text
 from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, number
 
 if TYPE_CHECKING:
-    from recsys_ndcg.files.contents import Content
+    from recsys_ndcg.files import Content
 
 RATINGS = ("user", "item", "rating", "timestamp")
 

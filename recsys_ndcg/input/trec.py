@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files.contents import Place, content_of, is_place, named
+from recsys_ndcg.files import Place, content_of, is_place, named
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.text.form import TextFormat
 from recsys_ndcg.input.text.tables import ODD_NUMBER

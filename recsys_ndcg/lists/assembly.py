@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.input.ids import encode
-from recsys_ndcg.input.labels_and_results import encode_both
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.input import encode, encode_both
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recsys_ndcg.arrays import Codes, Floats
-    from recsys_ndcg.input.rows import Rows
+    from recsys_ndcg.input import Rows
     from recsys_ndcg.lists.candidates import Sizes
 
 Lists = TypeVar("Lists", bound=GroupedLists)

@@ -11,8 +11,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import edges
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import encode, in_common
-from recsys_ndcg.input.rows import objects
+from recsys_ndcg.input import encode, in_common, objects
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import named
 

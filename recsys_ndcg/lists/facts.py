@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.ids import type_names
+from recsys_ndcg.input import type_names
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
     from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _LOOK = 1000  # rows that tell at once that a column is an ordinary one

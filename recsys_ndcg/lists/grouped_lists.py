@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Record, edges, ranges, read_only
 from recsys_ndcg.errors import counted
-from recsys_ndcg.input.ids import text_places
+from recsys_ndcg.input import text_places
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

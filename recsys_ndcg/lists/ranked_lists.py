@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.dispatch import read, read_labels, read_results, read_surprise
-from recsys_ndcg.input.rows import Rows
-from recsys_ndcg.input.trec import Judgements, read_trec
-from recsys_ndcg.input.tuples import read_tuples
+from recsys_ndcg.input import (
+    Judgements,
+    Rows,
+    read,
+    read_labels,
+    read_results,
+    read_surprise,
+    read_trec,
+    read_tuples,
+)
 from recsys_ndcg.lists.assembly import group, join
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input import TextFormat
     from recsys_ndcg.lists.candidates import Sizes
 
 

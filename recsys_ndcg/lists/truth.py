@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors.visible import is_encodable
+from recsys_ndcg.errors import is_encodable
 from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:

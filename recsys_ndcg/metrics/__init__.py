@@ -5,10 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from recsys_ndcg.metrics.metric import Metric
-from recsys_ndcg.metrics.registry import METRICS, parse
+from recsys_ndcg.lazy import attach_stub
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["METRICS", "Metric", "parse"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

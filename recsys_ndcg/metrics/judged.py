@@ -11,7 +11,7 @@ from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.ranking.ranking import Ranking
+    from recsys_ndcg.ranking import Ranking
 
 
 @register

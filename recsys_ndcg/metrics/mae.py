@@ -11,7 +11,7 @@ from recsys_ndcg.metrics.rmse import RMSE
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.ranking.ranking import Ranking
+    from recsys_ndcg.ranking import Ranking
 
 
 @register

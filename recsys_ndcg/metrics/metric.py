@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, shown
-from recsys_ndcg.ranking.ranking import weighted
+from recsys_ndcg.ranking import weighted
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.ranking.ranking import Ranking
+    from recsys_ndcg.ranking import Ranking
 
 #: The choices that decide which rows there are and which users count, for every metric.
 ROWS_AND_USERS = frozenset(

@@ -8,14 +8,14 @@ import numpy as np
 
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
-from recsys_ndcg.ranking.ranking import weighted
+from recsys_ndcg.ranking import weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.ranking.ranking import Ranking
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.ranking import Ranking
 
 MOST_PLACES = 10_000_000
 

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
-from recsys_ndcg.convention.gains import checked_weights
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.convention import checked_weights
+from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
 from recsys_ndcg.metrics.registry import register
-from recsys_ndcg.ranking.ranking import weighted
+from recsys_ndcg.ranking import weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.ranking.ranking import Ranking
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.ranking import Ranking
 
 _CHOICES = {
     "of": ("relevance", "gain"),

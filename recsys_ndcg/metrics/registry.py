@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recsys_ndcg.convention.notation import ALSO_CALLED, bare, plainly
+from recsys_ndcg.convention import ALSO_CALLED, bare, plainly
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 
 if TYPE_CHECKING:

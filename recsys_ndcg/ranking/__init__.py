@@ -1,7 +1,5 @@
 """The only sort: lists in order of their estimates, and the tables that metrics read."""
 
-from __future__ import annotations
+from recsys_ndcg.lazy import attach_stub
 
-from recsys_ndcg.ranking.ranking import Ranking, rank
-
-__all__ = ["Ranking", "rank"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.arrays import edges
-from recsys_ndcg.convention.gains import relevance
+from recsys_ndcg.convention import relevance
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.ranking.ordering import largest_first
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from recsys_ndcg.arrays import Floats, Positions
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.lists import GroupedLists
 
 
 class GradedLists:

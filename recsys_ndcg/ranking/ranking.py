@@ -9,8 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import Known, lazy
-from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.preparation import Objections, prepare
+from recsys_ndcg.lists import Facts, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
 from recsys_ndcg.ranking.runs import Cells, first_hits, hits_so_far
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.ranking.runs import Runs
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.lists import GroupedLists
 
 _MANY = 2  # times the rows that are wanted: fewer are sorted at once
 

@@ -1,7 +1,5 @@
 """One metric under every preset, and which choices make the difference."""
 
-from __future__ import annotations
+from recsys_ndcg.lazy import attach_stub
 
-from recsys_ndcg.reconciliation.reconciliation import reconcile, reconciled
-
-__all__ = ["reconcile", "reconciled"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.presets import PRESETS
-from recsys_ndcg.rendering.document import Code, Document, Section, Sentences, ShownTable
-from recsys_ndcg.rendering.wording import number, signed
+from recsys_ndcg.convention import PRESETS, Convention
+from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,24 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.convention import CHOICES, WORDS, Convention
-from recsys_ndcg.convention.notation import written
-from recsys_ndcg.convention.presets import PRESETS
+from recsys_ndcg.convention import CHOICES, PRESETS, WORDS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.rendering.wording import signed
-from recsys_ndcg.scoring import Plan, facts_for, measure
-from recsys_ndcg.scoring.measuring import with_ties
-from recsys_ndcg.scoring.signatures import signatures
-from recsys_ndcg.scoring.totals import Means
+from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.rendering import signed
+from recsys_ndcg.scoring import Means, Plan, facts_for, measure, signatures, with_ties
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.scoring import Measurement, Scores
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+    from recsys_ndcg.lists import Facts, GroupedLists
+    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Scores
 
 _CELLS = 1 << 22  # scores that are held at once
 _SAME = 1e-12

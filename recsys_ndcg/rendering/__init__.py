@@ -1,1 +1,5 @@
 """Documents for people to read: text, Markdown, LaTeX, HTML, pages, and charts."""
+
+from recsys_ndcg.lazy import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

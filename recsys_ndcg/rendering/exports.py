@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.errors.visible import is_encodable
-from recsys_ndcg.input.text.form import guarded
+from recsys_ndcg.errors import InvalidInputError, is_encodable, needing
+from recsys_ndcg.input import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from recsys_ndcg.errors.visible import printable
+from recsys_ndcg.errors import printable
 from recsys_ndcg.rendering.document import Chart, Code, Panels, Sentences, ShownTable
 
 if TYPE_CHECKING:

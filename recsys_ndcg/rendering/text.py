@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recsys_ndcg.errors.visible import printable
+from recsys_ndcg.errors import printable
 from recsys_ndcg.rendering.document import Chart, Code, Panels, Sentences, ShownTable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from unicodedata import bidirectional
 
 import numpy as np
 
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.document import (
+from recsys_ndcg.errors import visible
+from recsys_ndcg.rendering import (
     Details,
     Document,
     Section,
     Sentences,
     ShownTable,
     Signatures,
+    number,
 )
-from recsys_ndcg.rendering.wording import number
 from recsys_ndcg.report.remarks import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.rendering.document import Part
+    from recsys_ndcg.rendering import Part
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.signatures import Signature
+    from recsys_ndcg.scoring import Signature
 
 _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "

@@ -11,21 +11,17 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, refuse, shown
-from recsys_ndcg.input.ids import column_of
-from recsys_ndcg.lists.preparation import prepare
-from recsys_ndcg.metrics.metric import checked_k
-from recsys_ndcg.metrics.ndcg import NDCG
-from recsys_ndcg.ranking.graded_lists import GradedLists
-from recsys_ndcg.ranking.ranking import Ranking
-from recsys_ndcg.ranking.sorted_lists import SortedLists
-from recsys_ndcg.scoring.measuring import facts_for
+from recsys_ndcg.input import column_of
+from recsys_ndcg.lists import prepare
+from recsys_ndcg.metrics import NDCG, checked_k
+from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
+from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.rendering.page.lists import Ranks
-    from recsys_ndcg.scoring.audit import Audit
-    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.lists import GroupedLists
+    from recsys_ndcg.rendering import Ranks
+    from recsys_ndcg.scoring import Audit, Measurement
 
 DEPTH = 10  # ranks of many users' lists
 

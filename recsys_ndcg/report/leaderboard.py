@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown
-from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input import index_of
 
 if TYPE_CHECKING:
-    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring import Scores
 
 BY = ("score", "adjusted", "z")
 

@@ -11,14 +11,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.input.ids import written
-from recsys_ndcg.rendering.document import Code, Details, Section, Sentences, ShownTable, UserTable
-from recsys_ndcg.rendering.page.charts import for_a_page
-from recsys_ndcg.rendering.page.lists import packed, sides_in_order
-from recsys_ndcg.rendering.plots import score_by_activity, users_against_chance
-from recsys_ndcg.rendering.wording import count, number
+from recsys_ndcg.errors import InvalidInputError, visible
+from recsys_ndcg.input import written
+from recsys_ndcg.rendering import (
+    Code,
+    Details,
+    Section,
+    Sentences,
+    ShownTable,
+    UserTable,
+    count,
+    for_a_page,
+    number,
+    packed,
+    plot_score_by_activity,
+    plot_users_against_chance,
+    sides_in_order,
+)
 from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
 from recsys_ndcg.report.plotting import plotted
@@ -29,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
-    from recsys_ndcg.rendering.document import Document
+    from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.scores import ListCounts
+    from recsys_ndcg.scoring import ListCounts
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -84,7 +93,7 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
     """Return the section of the users' scores beside chance; nothing if nobody has one."""
     if np.isnan(score).all():
         return []
-    chart = users_against_chance(pd.DataFrame({"score": score, "chance": chance}), metric)
+    chart = plot_users_against_chance(pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
     return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
 
@@ -110,7 +119,7 @@ def _by_activity(report: Report) -> Iterator[Section]:
         return
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
     lower = not scores.measurements[0].metric.greater_is_better
-    chart = score_by_activity(frame, report.metrics[0], lower_is_better=lower)
+    chart = plot_score_by_activity(frame, report.metrics[0], lower_is_better=lower)
     yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])
 
 

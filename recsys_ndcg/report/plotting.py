@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from recsys_ndcg.scoring.audit import Audit
-    from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring import Audit, Measurement
 
 KINDS = ("k", "users")
 _FEW = 5  # up to here, each cutoff is measured for a plot; beyond, round ones
@@ -50,18 +49,15 @@ def plotted(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    from recsys_ndcg.rendering.plots import (  # noqa: PLC0415 - ten files, rarely needed
-        score_by_cutoff,
-        users_against_chance,
-    )
+    from recsys_ndcg.rendering import plot_score_by_cutoff, plot_users_against_chance  # noqa: PLC0415 - ten files, rarely needed
 
     if kind not in KINDS:
         msg = f"kind must be 'k' or 'users', not {shown(kind)}."
         raise InvalidInputError(msg)
     if kind == "users":
         name = audited.scores.names[0] if metric is None else known(metric)
-        return users_against_chance(by_user(audited, name), name)
-    return score_by_cutoff(by_cutoff(audited, _families(audited, metric, known)))
+        return plot_users_against_chance(by_user(audited, name), name)
+    return plot_score_by_cutoff(by_cutoff(audited, _families(audited, metric, known)))
 
 
 def by_user(audited: Audit, name: str) -> pd.DataFrame:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.rendering.wording import first_few, number
+from recsys_ndcg.errors import visible
+from recsys_ndcg.rendering import first_few, number
 from recsys_ndcg.report.tables import TIES_MATTER
 
 if TYPE_CHECKING:

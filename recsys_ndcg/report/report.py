@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
-from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.report import saving, tracking
+from recsys_ndcg.report import saving
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plotting import plotted
@@ -25,7 +25,8 @@ from recsys_ndcg.report.tables import (
     scores_table,
     summary_table,
 )
-from recsys_ndcg.scoring.plan import metric_among
+from recsys_ndcg.report.tracking import tracker_metrics
+from recsys_ndcg.scoring import metric_among
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.audit import Audit
-    from recsys_ndcg.scoring.scores import Scores
-    from recsys_ndcg.scoring.signatures import Signature
+    from recsys_ndcg.scoring import Audit, Scores, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -559,8 +558,8 @@ class Report(Mapping[str, float]):
         InvalidInputError
             The file cannot be written.
         """
-        from recsys_ndcg.files.writing import write_whole  # noqa: PLC0415
-        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.files import write_whole  # noqa: PLC0415
+        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
         from recsys_ndcg.report.page import report_page  # noqa: PLC0415 - with all plots
 
         page = render(report_page(self), "page")
@@ -589,7 +588,7 @@ class Report(Mapping[str, float]):
         {'ndcg_at_10': 0.898, 'ndcg_at_10_pooled': 0.98, 'ndcg_at_10_chance': 0.871,
         'ndcg_at_10_adjusted': 0.214, 'ndcg_at_10_users': 2.0}
         """
-        return tracking.of_metrics({"": self.summary})
+        return tracker_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
@@ -632,7 +631,7 @@ class Report(Mapping[str, float]):
         return self._rendered("html", answer=True)
 
     def _rendered(self, form: str, **options: bool) -> str:
-        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
         from recsys_ndcg.report.document import report_document  # noqa: PLC0415
 
         return render(report_document(self, **options), form)

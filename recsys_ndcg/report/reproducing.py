@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from recsys_ndcg.scoring.signatures import Signature
+    from recsys_ndcg.scoring import Signature
 
 
 def options(signatures: Iterable[Signature]) -> list[str]:

@@ -10,25 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
-from recsys_ndcg.files.archive import (
-    from_parquet,
-    json_value,
-    open_archive,
-    to_parquet,
-    write_archive,
-)
-from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.metric import Recorded
-from recsys_ndcg.metrics.registry import names_known
+from recsys_ndcg.files import from_parquet, json_value, open_archive, to_parquet, write_archive
+from recsys_ndcg.metrics import Metric, Recorded, names_known, parse
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.tables import audit_table, counts_of
-from recsys_ndcg.scoring.audit import Audit
-from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.scores import LISTS, PARTS, ListCounts, Scores
-from recsys_ndcg.scoring.signatures import Signature
-from recsys_ndcg.scoring.totals import Means, Totals
+from recsys_ndcg.scoring import (
+    LISTS,
+    PARTS,
+    Audit,
+    ListCounts,
+    Means,
+    Measurement,
+    Scores,
+    Signature,
+    Totals,
+)
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:

@@ -10,22 +10,14 @@ import pandas as pd
 
 from recsys_ndcg.arrays import quotient
 from recsys_ndcg.errors import check_choice, check_level
-from recsys_ndcg.input.ids import index_of
+from recsys_ndcg.input import index_of
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring.scores import adjusted
-from recsys_ndcg.scoring.totals import scored
-from recsys_ndcg.significance.intervals import (
-    BOOTSTRAPS,
-    mean_interval,
-    ratio_bootstrap,
-    ratio_interval,
-)
+from recsys_ndcg.scoring import adjusted, scored
+from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_bootstrap, ratio_interval
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.scoring.audit import Audit
-    from recsys_ndcg.scoring.scores import Scores
-    from recsys_ndcg.scoring.totals import Totals
+    from recsys_ndcg.scoring import Audit, Scores, Totals
 
 
 TIES_MATTER = 0.001  # a range this wide changes the third decimal

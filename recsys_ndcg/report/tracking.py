@@ -19,7 +19,7 @@ _REFUSED = re.compile(r"[^\w. -]")  # by MLflow, but for ":" and "/", which othe
 _LONGEST = 110  # of a model or a metric: MLflow refuses a key of more than 250
 
 
-def of_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, float]:
+def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, float]:
     """Return one number under each key; what is no finite number is left out.
 
     Parameters
@@ -31,10 +31,10 @@ def of_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, floa
     """
     columns = [*COLUMNS, *more]
     ends = suffixes(columns)
-    models = keys(tables)
+    models = tracker_keys(tables)
     found: dict[str, float] = {}
     for model, table in tables.items():
-        for metric, name in keys(table.index, ends).items():
+        for metric, name in tracker_keys(table.index, ends).items():
             key = f"{models[model]}/{name}" if model else name
             for end, column in zip(ends, columns, strict=True):
                 found[f"{key}{end}"] = float(table[column][metric])
@@ -46,7 +46,7 @@ def suffixes(columns: Sequence[str]) -> list[str]:
     return ["" if one == "mean" else f"_{one}" for one in columns]
 
 
-def keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
+def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
     """Return a key for each name, in letters, digits, ``_``, ``-``, ``.`` and blanks.
 
     Where keys would be the same, but for capitals, those that come later are numbered.
@@ -60,9 +60,9 @@ def keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
 
     Examples
     --------
-    >>> keys(["ndcg@10", "ndcg@10:catalogue"])
+    >>> tracker_keys(["ndcg@10", "ndcg@10:catalogue"])
     {'ndcg@10': 'ndcg_at_10', 'ndcg@10:catalogue': 'ndcg_at_10_catalogue'}
-    >>> keys(["lr=0.1", "lr:0.1"])
+    >>> tracker_keys(["lr=0.1", "lr:0.1"])
     {'lr=0.1': 'lr_0.1', 'lr:0.1': 'lr_0.1_2'}
     """
     taken: set[str] = set()

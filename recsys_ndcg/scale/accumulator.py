@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.notation import written
+from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
-from recsys_ndcg.lists.assembly import group
-from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.truth import hashed
+from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
 from recsys_ndcg.scale.partial_report import PartialReport
-from recsys_ndcg.scoring.audit import Audit
-from recsys_ndcg.scoring.measuring import facts_for
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Audit, Plan, facts_for
 
 if TYPE_CHECKING:
     from typing import Self
@@ -26,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Flags, Ids
-    from recsys_ndcg.input.rows import Rows
-    from recsys_ndcg.lists.facts import Grades
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+    from recsys_ndcg.input import Rows
+    from recsys_ndcg.lists import Grades
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Cutoffs, Metrics
 
     Hashes = NDArray[np.uint64]
 

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.rows import Rows, floats, ids_of
+from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.input.text.form import TextFormat
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.input import TextFormat
+    from recsys_ndcg.report import Report
     from recsys_ndcg.scale.facts import RowFacts
     from recsys_ndcg.scale.sources import Source
-    from recsys_ndcg.scoring.plan import Plan
-    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring import Plan, Scores
 
 _KEY = "user_as_text"  # by which users are sorted where two tables write them in different ways
 _PARTS = 3  # of what the memory holds: how much is measured at once where not all of it can be

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from recsys_ndcg.errors import InvalidInputError, check_path
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Plan
 
 IDS = ("user", "item")
 #: What tables are.

@@ -9,15 +9,21 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.labels_and_results import LOWEST, RANKS, check_first_rank, warn_of_fillers
-from recsys_ndcg.input.rows import as_written, check_rows_there
-from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.input import (
+    LOWEST,
+    RANKS,
+    as_written,
+    check_first_rank,
+    check_rows_there,
+    warn_of_fillers,
+)
+from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.scoring import Plan
 
 #: Rows that are named where something is wrong with more.
 FIRST = 3

@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import encode
-from recsys_ndcg.report.report import Report
-from recsys_ndcg.report.reporting import warn_of
-from recsys_ndcg.scoring.audit import Audit
-from recsys_ndcg.scoring.scores import Scores
-from recsys_ndcg.scoring.signatures import signatures
-from recsys_ndcg.scoring.totals import LABELS, TIES, Totals
+from recsys_ndcg.input import encode
+from recsys_ndcg.report import Report, warn_of
+from recsys_ndcg.scoring import LABELS, TIES, Audit, Scores, Totals, signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.scoring.plan import Plan
+    from recsys_ndcg.lists import Facts
+    from recsys_ndcg.scoring import Plan
 
 _SMALL = 1 << 16  # users of parts that are joined
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, check_path, needing
-from recsys_ndcg.files.writing import replacing
-from recsys_ndcg.rendering.exports import form_of
-from recsys_ndcg.report.tables import scores_table
+from recsys_ndcg.files import replacing
+from recsys_ndcg.rendering import form_of
+from recsys_ndcg.report import scores_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring import Scores
 
 
 class ScoreFile:

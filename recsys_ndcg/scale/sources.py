@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, needing, shown
-from recsys_ndcg.files.contents import PACKINGS
-from recsys_ndcg.input.file_kinds import kind_of_file
-from recsys_ndcg.input.files import existing_file
-from recsys_ndcg.input.frames import Table
+from recsys_ndcg.files import PACKINGS
+from recsys_ndcg.input import Table, existing_file, kind_of_file
 from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
 from recsys_ndcg.scale.tables import wanted_columns
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input import TextFormat
     from recsys_ndcg.scale.database import Database
 
 #: The rows of a source in their order, for what hangs on it.

@@ -17,25 +17,24 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.lists import Grades
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.report import Report
+from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS
 from recsys_ndcg.scale.facts import check_ids_of, facts_of
 from recsys_ndcg.scale.partial_report import PartialReport
 from recsys_ndcg.scale.spark_tables import quoted, spark_tables
 from recsys_ndcg.scale.tables import ListMaker, true_values
-from recsys_ndcg.scoring.audit import Audit
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
     from recsys_ndcg.scale.spark_tables import SparkTable
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics
+    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 #: The column beside the scores for what is left of a partition: a row of its own, without scores.
 REST = "_rest"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.frames import Table, checked_columns
-from recsys_ndcg.input.row_checks import CONVERT, NO_NUMBERS
+from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table, checked_columns
 from recsys_ndcg.scale.engines import IDS, LABELS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import LazyTable
 from recsys_ndcg.scale.tables import given_tables, wanted_columns

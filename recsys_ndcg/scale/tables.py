@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
-from recsys_ndcg.input.dispatch import those_of
-from recsys_ndcg.input.frames import Table
-from recsys_ndcg.input.labels_and_results import (
+from recsys_ndcg.input import (
     LOWEST,
+    Table,
     labels_from,
     results_from,
     score_column,
+    those_of,
     warn_ungraded,
 )
-from recsys_ndcg.lists.assembly import join
-from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.ranked_lists import RankedLists
-from recsys_ndcg.report.reporting import build_report
+from recsys_ndcg.lists import Facts, RankedLists, join
+from recsys_ndcg.report import build_report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scale.partial_report import PartialReport
-from recsys_ndcg.scoring.audit import Audit
+from recsys_ndcg.scoring import Audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,12 +33,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.lists.facts import Grades
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.lists import Grades, GroupedLists
+    from recsys_ndcg.report import Report
     from recsys_ndcg.scale.facts import RowFacts
-    from recsys_ndcg.scoring.plan import Plan
-    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.scoring import Plan, Scores
 
 _IN_ORDER, _IN_NO_ORDER = ("first", "last", "max", "mean"), ("max", "mean")
 

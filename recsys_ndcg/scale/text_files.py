@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.files.contents import Content, open_file, packed_as
-from recsys_ndcg.input.files import ORDER
-from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.input.text.tables import first_fields, is_plain_number, separator_of
+from recsys_ndcg.files import Content, open_file, packed_as
+from recsys_ndcg.input import ORDER, TextFormat, first_fields, is_plain_number, separator_of
 from recsys_ndcg.scale.database import FILE, file_literal, literal
 
 if TYPE_CHECKING:

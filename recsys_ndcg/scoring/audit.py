@@ -11,14 +11,13 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, refuse
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.candidates import CandidateLists
-from recsys_ndcg.lists.truth import truth_by_user
-from recsys_ndcg.metrics.judged import Judged
+from recsys_ndcg.lists import CandidateLists, truth_by_user
+from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import allowed, at_most
 from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import ORDERS, Scores
-from recsys_ndcg.scoring.signatures import Signature, signatures
+from recsys_ndcg.scoring.signature import Signature, signatures
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Positions
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.scoring.measurement import Measurement
 
 Roles = dict[str, "Floats"]

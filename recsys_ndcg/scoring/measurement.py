@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import Convention
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists.preparation import Objections
+from recsys_ndcg.lists import Objections
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.metrics.metric import Metric
+    from recsys_ndcg.lists import Facts, GroupedLists
+    from recsys_ndcg.metrics import Metric
 
 #: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
 #: ties here, which makes a difference only where something is tied.

@@ -9,20 +9,17 @@ import numpy as np
 
 from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import Known
-from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.preparation import prepare
+from recsys_ndcg.lists import Facts, prepare
 from recsys_ndcg.parallel import blocks_of, in_threads
-from recsys_ndcg.ranking.graded_lists import GradedLists
-from recsys_ndcg.ranking.ranking import Ranking
-from recsys_ndcg.ranking.sorted_lists import SortedLists
+from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
-    from recsys_ndcg.metrics.metric import Metric
+    from recsys_ndcg.lists import GroupedLists
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.plan import Plan
 

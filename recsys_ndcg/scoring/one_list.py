@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input.row_checks import refuse_unranked
-from recsys_ndcg.input.rows import listed
-from recsys_ndcg.lists.ranked_lists import RankedLists
+from recsys_ndcg.input import listed, refuse_unranked
+from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan, settled_scores
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
 
 Grades = Iterable[float | tuple[float, float]]
 

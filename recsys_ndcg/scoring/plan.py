@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention.convention import Convention
-from recsys_ndcg.convention.presets import misleading
+from recsys_ndcg.convention import Convention, misleading
 from recsys_ndcg.errors import (
     InvalidInputError,
     RecsysNdcgError,
@@ -19,15 +18,13 @@ from recsys_ndcg.errors import (
     refuse,
     shown,
 )
-from recsys_ndcg.metrics import Metric, parse
-from recsys_ndcg.metrics.registry import check_free
+from recsys_ndcg.metrics import Metric, check_free, parse
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from recsys_ndcg.lists.facts import Facts, Grades
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+    from recsys_ndcg.lists import Facts, Grades, GroupedLists
 
 Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None

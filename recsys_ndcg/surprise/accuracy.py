@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds.fold_plan import tolerant_plan
-from recsys_ndcg.folds.folds import rated_lists
+from recsys_ndcg.folds import rated_lists, tolerant_plan
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.printing import say
@@ -19,7 +18,7 @@ from recsys_ndcg.surprise.printing import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
 
 Function = TypeVar("Function", bound="Callable[..., float]")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.surprise.divergence import refuse_diverged
 
 if TYPE_CHECKING:
-    from recsys_ndcg.catalogue.candidates import Candidates
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.catalogue import Candidates
+    from recsys_ndcg.convention import Convention
 
 
 class Algorithm:

@@ -10,20 +10,22 @@ import numpy as np
 import pandas as pd
 from surprise import Trainset
 
-from recsys_ndcg.catalogue.candidates import Candidates, top
-from recsys_ndcg.catalogue.placement import Placement, labels_from_testset, placing
-from recsys_ndcg.catalogue.training import refuse_beyond
+from recsys_ndcg.catalogue import (
+    Candidates,
+    Placement,
+    labels_from_testset,
+    placing,
+    refuse_beyond,
+    top,
+)
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds.checks import Leak
-from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE, tolerant_plan
-from recsys_ndcg.folds.ratings import training_of
-from recsys_ndcg.input.ids import index_of
-from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.metrics.metric import checked_k
+from recsys_ndcg.folds import TIE_TOLERANCE, Leak, tolerant_plan, training_of
+from recsys_ndcg.input import index_of
+from recsys_ndcg.lists import Grades
+from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import facts_for, measure
-from recsys_ndcg.scoring.totals import Means
+from recsys_ndcg.scoring import Means, facts_for, measure
 from recsys_ndcg.surprise.estimates.estimates import Estimates
 from recsys_ndcg.surprise.estimates.popularity import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_training
@@ -32,12 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recsys_ndcg.arrays import Floats, Positions
-    from recsys_ndcg.catalogue.candidates import Estimated
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.input.rows import Rows
-    from recsys_ndcg.lists.placed_lists import PlacedLists
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring.plan import Cutoffs, Metrics, Plan
+    from recsys_ndcg.catalogue import Estimated
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.input import Rows
+    from recsys_ndcg.lists import PlacedLists
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
 
 def rank_catalogue(  # noqa: PLR0913 - the contract

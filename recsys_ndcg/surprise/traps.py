@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from surprise import CoClustering, SlopeOne
 
-from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.catalogue import Ratings
 from recsys_ndcg.errors import warn
-from recsys_ndcg.folds.checks import warn_of_scale
+from recsys_ndcg.folds import warn_of_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors.wording import visible
 from tests.commands import refusal, run
 from tests.fuzz import command_line
 from tests.refusal import refused

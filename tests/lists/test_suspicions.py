@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recsys_ndcg import RankedLists
 from recsys_ndcg.lists.facts import Facts
-from recsys_ndcg.lists.suspicions import suspicions
+from recsys_ndcg.lists.suspicious import suspicions
 
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
 ESTIMATES = (

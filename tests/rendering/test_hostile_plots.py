@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots import (
-    a_against_b,
-    described,
-    difference_per_user,
-    intervals_by_tier,
-    score_by_activity,
-    score_by_cutoff,
-    trade_off,
-    users_against_chance,
+from recsys_ndcg.rendering import (
+    plot_a_against_b,
+    plot_difference_per_user,
+    plot_intervals_by_tier,
+    plot_score_by_activity,
+    plot_score_by_cutoff,
+    plot_trade_off,
+    plot_users_against_chance,
 )
+from recsys_ndcg.rendering.plots.charts import described
 from recsys_ndcg.rendering.wording import label, labels
 from tests.rendering.drawings import drawn, layers
 
@@ -52,18 +52,18 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
     both = pd.DataFrame({"model": [name, "SVD"], "x": [0.5, 0.4], "y": [0.1, 0.2]})
     both = both.assign(x_low=0.3, x_high=0.6, y_low=0.05, y_high=0.3)
     return [
-        score_by_cutoff(by_k.assign(chance=0.25)),
-        users_against_chance(users, name),
-        intervals_by_tier(models.assign(low=0.3, high=0.6), name, 0.2, baselines={name: 0.3}),
-        difference_per_user(models["mean"].to_numpy(), name, "SVD", name),
-        score_by_activity(activity, name),
-        a_against_b(
+        plot_score_by_cutoff(by_k.assign(chance=0.25)),
+        plot_users_against_chance(users, name),
+        plot_intervals_by_tier(models.assign(low=0.3, high=0.6), name, 0.2, baselines={name: 0.3}),
+        plot_difference_per_user(models["mean"].to_numpy(), name, "SVD", name),
+        plot_score_by_activity(activity, name),
+        plot_a_against_b(
             np.array([0.5, 0.5]), np.array([0.2, 0.5]), name, "SVD", name, users=[name] * 2
         ),
-        a_against_b(np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name),
-        trade_off(both, name, name),
-        trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
-        trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),
+        plot_a_against_b(np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name),
+        plot_trade_off(both, name, name),
+        plot_trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
+        plot_trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors.wording import visible
 from recsys_ndcg.rendering.page.assembling import data_of
 from recsys_ndcg.rendering.wording import LONGEST, cut, with_cut_names
 from tests.comparison.models import models

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots import (
-    described,
-    difference_per_user,
-    intervals_by_tier,
-    score_by_activity,
-    score_by_cutoff,
-    users_against_chance,
+from recsys_ndcg.rendering import (
+    plot_difference_per_user,
+    plot_intervals_by_tier,
+    plot_score_by_activity,
+    plot_score_by_cutoff,
+    plot_users_against_chance,
 )
+from recsys_ndcg.rendering.plots.charts import described
 from tests.rendering.drawings import drawn, layers, marked, shown_numbers, texts
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def users(scores: list[float], chance: list[float]) -> pd.DataFrame:
 
 def test_the_mean_is_a_line_over_the_cutoffs() -> None:
     """From the lowest on, in its interval, with chance as a dashed line."""
-    chart = score_by_cutoff(BY_K)
+    chart = plot_score_by_cutoff(BY_K)
     (band,), (lines,) = marked(chart, "area"), marked(chart, "line")
     assert [(one["k"], one["low"], one["high"]) for one in band.rows] == [
         (1, 0.65, 0.75),
@@ -86,7 +86,7 @@ def test_the_mean_is_a_line_over_the_cutoffs() -> None:
 def test_each_metric_has_a_panel() -> None:
     """With its own scale, in the order that they came in; the first four are described."""
     names = ["precision", "dcg", "ap", "recall", "f1", "hit"]
-    chart = score_by_cutoff(pd.concat([BY_K.assign(metric=name) for name in names]), level=0.9)
+    chart = plot_score_by_cutoff(pd.concat([BY_K.assign(metric=name) for name in names]), level=0.9)
     assert [one["title"]["text"] for one in chart.to_dict()["concat"]] == names
     assert len(marked(chart, "line")) == len(names)
     said = described(chart)
@@ -98,7 +98,7 @@ def test_each_metric_has_a_panel() -> None:
 
 def test_a_single_cutoff_is_a_point() -> None:
     """Its interval is a rule, and so is chance, over the whole width."""
-    chart = score_by_cutoff(BY_K[:1])
+    chart = plot_score_by_cutoff(BY_K[:1])
     assert not marked(chart, "area")
     interval, chance = marked(chart, "rule")
     assert (interval.rows[0]["low"], interval.rows[0]["high"]) == (0.88, 0.92)
@@ -110,7 +110,7 @@ def test_a_single_cutoff_is_a_point() -> None:
 def test_cutoffs_without_a_number_are_left_out() -> None:
     """No mean, no point; no chance, no line of it."""
     some = BY_K.assign(mean=[0.9, NAN, 0.8], chance=NAN, low=NAN)
-    chart = score_by_cutoff(some)
+    chart = plot_score_by_cutoff(some)
     (lines,) = marked(chart, "line")
     assert [one["k"] for one in lines.rows] == [5, 10]
     assert lines.encoding["color"]["scale"]["domain"] == ["mean over users"]
@@ -122,7 +122,7 @@ def test_few_of_many_cutoffs_are_written() -> None:
     """Where all would run into each other."""
     ks = np.arange(1, 201)
     frame = pd.DataFrame({"metric": "ndcg", "k": ks, "mean": ks / 200, "low": NAN, "high": NAN})
-    (points,) = marked(score_by_cutoff(frame.assign(chance=NAN)), "point")
+    (points,) = marked(plot_score_by_cutoff(frame.assign(chance=NAN)), "point")
     assert points.encoding["x"]["axis"]["values"] == [1, 2, 5, 10, 20, 50, 100, 200]
     assert points.encoding["x"]["scale"]["type"] == "log"
     assert len(points.rows) == 200
@@ -133,7 +133,7 @@ def test_few_of_many_cutoffs_are_written() -> None:
 def test_every_user_stands_in_a_bin(pairs: list[tuple[float, float]]) -> None:
     """Once by the score, once by chance; the rules stand at both means."""
     scores, chance = map(list, zip(*pairs, strict=True))
-    chart = users_against_chance(users(scores, chance), "ndcg@10")
+    chart = plot_users_against_chance(users(scores, chance), "ndcg@10")
     (bars,), (means,) = marked(chart, "rect"), marked(chart, "rule")
     assert sum(one["top"] for one in bars.rows) == sum(one["chance"] for one in bars.rows)
     assert sum(one["top"] for one in bars.rows) == len(pairs)
@@ -150,7 +150,7 @@ def test_every_user_stands_in_a_bin(pairs: list[tuple[float, float]]) -> None:
 
 def test_users_are_described_by_their_quartiles() -> None:
     """Those without a score are counted apart, and their chance with them."""
-    chart = users_against_chance(users([0.0, 0.5, 1.0, NAN], [0.2, 0.4, 0.9, 0.1]), "rr")
+    chart = plot_users_against_chance(users([0.0, 0.5, 1.0, NAN], [0.2, 0.4, 0.9, 0.1]), "rr")
     assert described(chart) == (
         "rr of 3 users: mean 0.5000, quartiles 0.2500 and 0.7500; chance 0.5000, quartiles 0.3000 "
         "and 0.6500. 1 user without a score left out."
@@ -161,13 +161,13 @@ def test_users_are_described_by_their_quartiles() -> None:
 def test_few_users_are_counted_in_whole_numbers() -> None:
     """Each is written once at the axis."""
     for n in (1, 2, 5):
-        written = texts(users_against_chance(users([0.25] * n, [NAN] * n), "ndcg@10"))
+        written = texts(plot_users_against_chance(users([0.25] * n, [NAN] * n), "ndcg@10"))
         assert [written.count(str(one)) for one in range(n + 2)] == [1] * (n + 1) + [0]
 
 
 def test_users_without_a_chance_stand_alone() -> None:
     """As under rmse."""
-    chart = users_against_chance(users([1.5, 0.5], [NAN, NAN]), "rmse")
+    chart = plot_users_against_chance(users([1.5, 0.5], [NAN, NAN]), "rmse")
     assert len(marked(chart, "rule")[0].rows) == 1
     assert all("chance" not in one for one in texts(chart))
     assert "mean 1.0000" in described(chart)
@@ -181,9 +181,11 @@ def test_a_chart_of_many_users_is_small() -> None:
     many = users(rng.random(n).tolist(), rng.random(n).tolist())
     activity = pd.DataFrame({"model": "SVD", "activity": rng.integers(1, 500, n)})
     charts = [
-        users_against_chance(many, "ndcg@10"),
-        difference_per_user((many["score"] - many["chance"]).to_numpy(), "SVD", "KNN", "ndcg@10"),
-        score_by_activity(activity.assign(score=many["score"]), "ndcg@10"),
+        plot_users_against_chance(many, "ndcg@10"),
+        plot_difference_per_user(
+            (many["score"] - many["chance"]).to_numpy(), "SVD", "KNN", "ndcg@10"
+        ),
+        plot_score_by_activity(activity.assign(score=many["score"]), "ndcg@10"),
     ]
     for chart in charts:
         assert len(chart.to_json()) < 50_000
@@ -192,7 +194,9 @@ def test_a_chart_of_many_users_is_small() -> None:
 
 def test_models_stand_the_best_first() -> None:
     """Those of the top tier are filled; chance and baselines are rules with their numbers."""
-    chart = intervals_by_tier(MODELS, "ndcg@10", 0.2, baselines={"MostPopular": 0.35, "none": NAN})
+    chart = plot_intervals_by_tier(
+        MODELS, "ndcg@10", 0.2, baselines={"MostPopular": 0.35, "none": NAN}
+    )
     (points,) = marked(chart, "point")
     assert points.encoding["y"]["scale"]["domain"] == ["SVD", "SVD++", "KNN"]
     assert [one["model"] for one in points.rows] == ["SVD", "SVD++", "KNN"]
@@ -220,7 +224,7 @@ def test_models_stand_the_best_first() -> None:
 def test_the_lowest_error_is_the_best() -> None:
     """And a model without a mean is left out."""
     frame = pd.concat([MODELS, pd.DataFrame({"model": ["lost"], "mean": [NAN], "tier": [4]})])
-    chart = intervals_by_tier(frame.assign(tier=[1, 3, 2, 4]), "rmse", lower_is_better=True)
+    chart = plot_intervals_by_tier(frame.assign(tier=[1, 3, 2, 4]), "rmse", lower_is_better=True)
     (points,) = marked(chart, "point")
     assert [one["model"] for one in points.rows] == ["KNN", "SVD++", "SVD"]
     assert "KNN 0.3000" in described(chart).split(" to ")[0]
@@ -231,7 +235,9 @@ def test_fifty_models_have_a_line_each_and_of_hundreds_the_best_are_shown() -> N
     """The description is of all."""
     for n, most in ((50, 50), (500, 60)):
         frame = pd.DataFrame({"model": [f"m{i}" for i in range(n)], "mean": np.arange(n) / n})
-        chart = intervals_by_tier(frame.assign(low=NAN, high=NAN, tier=range(n, 0, -1)), "ndcg@10")
+        chart = plot_intervals_by_tier(
+            frame.assign(low=NAN, high=NAN, tier=range(n, 0, -1)), "ndcg@10"
+        )
         names = [one for one in texts(chart) if one.startswith("m") and one[1:].isdigit()]
         assert names == [f"m{i}" for i in range(n - 1, n - 1 - most, -1)]
         assert f"{n} models" in described(chart)
@@ -241,7 +247,7 @@ def test_fifty_models_have_a_line_each_and_of_hundreds_the_best_are_shown() -> N
 def test_differences_are_stacked_by_who_is_better() -> None:
     """Near zero all three are in a bin; a difference in the last digits is none."""
     found = [0.5, 0.25, 0.01, -0.01, -0.3, 0.0, 1e-17, NAN]
-    chart = difference_per_user(np.array(found), "SVD", "KNN", "ndcg@10")
+    chart = plot_difference_per_user(np.array(found), "SVD", "KNN", "ndcg@10")
     (bars,) = marked(chart, "rect")[:1]
     told = bars.encoding["color"]["scale"]["domain"]
     assert told == [
@@ -266,7 +272,7 @@ def test_the_mean_difference_stands_with_its_interval() -> None:
     mean, deviation = statistics.fmean(values), statistics.stdev(values)
     half = T_OF_TWO * deviation / math.sqrt(3)
     for given_, low, high in ((None, mean - half, mean + half), ((0.1, 0.3), 0.1, 0.3)):
-        chart = difference_per_user(np.array(values), "A", "B", "ap", interval=given_)
+        chart = plot_difference_per_user(np.array(values), "A", "B", "ap", interval=given_)
         band = marked(chart, "rect")[1]
         assert (band.rows[0]["low"], band.rows[0]["high"]) == pytest.approx((low, high))
         zero, rule = marked(chart, "rule")
@@ -278,7 +284,7 @@ def test_the_mean_difference_stands_with_its_interval() -> None:
 
 def test_less_of_an_error_is_better() -> None:
     """The difference is shown as it is, and won by who has less."""
-    chart = difference_per_user(np.array([0.2, 0.1]), "A", "B", "rmse", lower_is_better=True)
+    chart = plot_difference_per_user(np.array([0.2, 0.1]), "A", "B", "rmse", lower_is_better=True)
     assert "A better: 0 users (0.0%)" in described(chart)
     assert "B better: 2 users (100.0%)" in described(chart)
     assert "mean 0.1500" in described(chart)
@@ -298,7 +304,7 @@ def test_groups_of_activity_have_the_means_of_their_users() -> None:
     rng = np.random.default_rng(0)
     activity = rng.integers(1, 12, 90).tolist()
     scores = {name: rng.random(90).tolist() for name in ("SVD", "KNN")}
-    chart = score_by_activity(by_activity(activity, **scores), "ndcg@10")
+    chart = plot_score_by_activity(by_activity(activity, **scores), "ndcg@10")
     (points,), (rules,) = marked(chart, "point"), marked(chart, "rule")
     groups = points.encoding["x"]["scale"]["domain"]
     ends = [[int(end) for end in group.split("–")] for group in groups]
@@ -324,7 +330,7 @@ def test_the_first_models_have_colours_and_the_others_are_grey() -> None:
     """Who is first hangs on which way is better."""
     scores = {f"m{n}": [n / 10, n / 20] for n in range(9)}
     for lower, own in ((False, [8, 7, 6, 5, 4, 3]), (True, [0, 1, 2, 3, 4, 5])):
-        chart = score_by_activity(by_activity([1, 1], **scores), "mae", lower_is_better=lower)
+        chart = plot_score_by_activity(by_activity([1, 1], **scores), "mae", lower_is_better=lower)
         grey, lines = marked(chart, "line")
         assert lines.encoding["color"]["scale"]["domain"] == [
             *(f"m{n}" for n in own),
@@ -340,7 +346,7 @@ def test_groups_are_of_equal_size_where_that_can_be() -> None:
     """As many of them as have ten users each, and not more than six."""
     for users_, groups in ((25, 2), (60, 6), (120, 6)):
         frame = by_activity([*range(users_)], SVD=[0.5] * users_, KNN=[0.4] * users_)
-        (points,) = marked(score_by_activity(frame, "ndcg@10"), "point")
+        (points,) = marked(plot_score_by_activity(frame, "ndcg@10"), "point")
         sizes = [one["size"] for one in points.rows if one["model"] == "KNN"]
         assert len(sizes) == groups
         assert max(sizes) - min(sizes) <= 1
@@ -349,7 +355,7 @@ def test_groups_are_of_equal_size_where_that_can_be() -> None:
 def test_few_users_are_one_group() -> None:
     """With Student's t interval; those without a number are left out."""
     scores = [0.5, NAN, 1.0, 0.25]
-    (points,) = marked(score_by_activity(by_activity([3, 7, 9, 4], SVD=scores), "ap"), "point")
+    (points,) = marked(plot_score_by_activity(by_activity([3, 7, 9, 4], SVD=scores), "ap"), "point")
     (row,) = points.rows
     known = [0.5, 1.0, 0.25]
     mean, half = statistics.fmean(known), T_OF_TWO * statistics.stdev(known) / math.sqrt(3)
@@ -358,17 +364,19 @@ def test_few_users_are_one_group() -> None:
 
 
 NASTY: dict[str, Callable[[], Any]] = {
-    "one user": lambda: users_against_chance(users([1.0], [1.0]), "ndcg@10"),
-    "all zero": lambda: users_against_chance(users([0.0, 0.0], [NAN, NAN]), "ndcg@10"),
-    "huge": lambda: users_against_chance(users([1e9, 3.0], [2e8, NAN]), "dcg@10"),
-    "one k": lambda: score_by_cutoff(BY_K[:1].assign(low=NAN, high=NAN, chance=NAN, mean=0.0)),
-    "huge k": lambda: score_by_cutoff(BY_K.assign(k=[1, 10**6, 10**9], mean=[1.0, 5e8, 1e9])),
-    "one model": lambda: intervals_by_tier(MODELS[2:], "ndcg@10"),
-    "huge means": lambda: intervals_by_tier(MODELS.assign(mean=[1e9, 2.0, 0.0]), "dcg@10", 1e7),
-    "one difference": lambda: difference_per_user(np.array([0.5]), "A", "B", "ndcg@10"),
-    "no difference": lambda: difference_per_user(np.zeros(5), "A", "A", "ndcg@10"),
-    "two far apart": lambda: difference_per_user(np.array([-1e9, 2e9]), "A", "B", "dcg@10"),
-    "one group": lambda: score_by_activity(by_activity([3], SVD=[1e9]), "dcg@10"),
+    "one user": lambda: plot_users_against_chance(users([1.0], [1.0]), "ndcg@10"),
+    "all zero": lambda: plot_users_against_chance(users([0.0, 0.0], [NAN, NAN]), "ndcg@10"),
+    "huge": lambda: plot_users_against_chance(users([1e9, 3.0], [2e8, NAN]), "dcg@10"),
+    "one k": lambda: plot_score_by_cutoff(BY_K[:1].assign(low=NAN, high=NAN, chance=NAN, mean=0.0)),
+    "huge k": lambda: plot_score_by_cutoff(BY_K.assign(k=[1, 10**6, 10**9], mean=[1.0, 5e8, 1e9])),
+    "one model": lambda: plot_intervals_by_tier(MODELS[2:], "ndcg@10"),
+    "huge means": lambda: plot_intervals_by_tier(
+        MODELS.assign(mean=[1e9, 2.0, 0.0]), "dcg@10", 1e7
+    ),
+    "one difference": lambda: plot_difference_per_user(np.array([0.5]), "A", "B", "ndcg@10"),
+    "no difference": lambda: plot_difference_per_user(np.zeros(5), "A", "A", "ndcg@10"),
+    "two far apart": lambda: plot_difference_per_user(np.array([-1e9, 2e9]), "A", "B", "dcg@10"),
+    "one group": lambda: plot_score_by_activity(by_activity([3], SVD=[1e9]), "dcg@10"),
 }
 
 

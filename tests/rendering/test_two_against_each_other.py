@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots import a_against_b, described, trade_off
+from recsys_ndcg.rendering import plot_a_against_b, plot_trade_off
+from recsys_ndcg.rendering.plots.charts import described
 from recsys_ndcg.rendering.plots.trade_off import Layout, sides, unbeaten
 from tests.rendering.drawings import drawn, marked, texts
 
@@ -26,7 +27,7 @@ LOW_FIRST = ["#0072B2", "#BBBBBB", "#E69F00"]
 
 def scatter(a: Sequence[float], b: Sequence[float], **how: Any) -> Any:
     """Return A against B in ndcg@10."""
-    return a_against_b(np.array(a), np.array(b), "A", "B", "ndcg@10", **how)
+    return plot_a_against_b(np.array(a), np.array(b), "A", "B", "ndcg@10", **how)
 
 
 def model_table(*points: tuple[float, float], **more: Any) -> pd.DataFrame:
@@ -130,7 +131,7 @@ def test_odd_numbers_are_drawn(a: list[float], b: list[float], times: int) -> No
 def test_those_that_no_other_beats_are_joined() -> None:
     """In steps over what they leave to the others; a model without a mean is left out."""
     table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.4), (0.9, 0.1), (NAN, 1.0))
-    chart = trade_off(table, "ndcg@10", "recall@10")
+    chart = plot_trade_off(table, "ndcg@10", "recall@10")
     hollow, filled = marked(chart, "point")
     assert (hollow.mark["filled"], filled.mark["filled"]) == (False, True)
     assert [[one["model"] for one in layer.rows] for layer in (hollow, filled)] == [
@@ -154,14 +155,14 @@ def test_those_that_no_other_beats_are_joined() -> None:
 def test_the_lowest_error_is_paid_for() -> None:
     """The direction is told on its axis, and says who beats whom."""
     table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.6))
-    chart = trade_off(table, "ndcg@10", "rmse", lower_is_better=(False, True))
+    chart = plot_trade_off(table, "ndcg@10", "rmse", lower_is_better=(False, True))
     assert [one["model"] for one in marked(chart, "point")[1].rows] == ["m1"]
     assert not marked(chart, "line") or len(marked(chart, "line")[0].rows) == 1
     assert "1 of 3 models is filled:" in described(chart)
     assert "rmse: mean over users (lower is better)" in texts(chart)
     assert "ndcg@10: mean over users (higher is better)" in texts(chart)
     table = model_table((0.1, 0.5), (0.5, 0.9), (0.2, 0.6), (0.4, 0.1))
-    other = trade_off(table, "rmse", "ndcg@10", lower_is_better=(True, False))
+    other = plot_trade_off(table, "rmse", "ndcg@10", lower_is_better=(True, False))
     assert [one["model"] for one in marked(other, "point")[1].rows] == ["m0", "m1", "m2"]
     assert marked(other, "line")[0].mark["interpolate"] == "step-after"
 
@@ -186,11 +187,13 @@ def test_models_are_coloured_by_a_parameter() -> None:
         ([2] * 9, "quantitative", "linear"),
         ([1e30, 1, NAN] * 3, "quantitative", "log"),
     ):
-        chart = trade_off(model_table(*points, value=values), "ap", "rr", parameter="p.q")
+        chart = plot_trade_off(model_table(*points, value=values), "ap", "rr", parameter="p.q")
         color = marked(chart, "point")[0].encoding["color"]
         assert (color["type"], color["scale"].get("type")) == (kind, scale)
         assert "p.q" in texts(chart)
-    chart = trade_off(model_table(*points, value=[None, *"abbcdefg"]), "ap", "rr", parameter="p")
+    chart = plot_trade_off(
+        model_table(*points, value=[None, *"abbcdefg"]), "ap", "rr", parameter="p"
+    )
     scale = marked(chart, "point")[0].encoding["color"]["scale"]
     assert scale["domain"] == [*"abcdef", "1 other value", "(not set)"]
     assert scale["range"][-2:] == ["#8C8C8C"] * 2
@@ -199,10 +202,10 @@ def test_models_are_coloured_by_a_parameter() -> None:
 def test_a_hundred_models_are_drawn_and_few_named() -> None:
     """And one alone is; equal ones, too."""
     rng = np.random.default_rng(0)
-    written = texts(trade_off(model_table(*map(tuple, rng.random((100, 2)))), "ap", "rr"))
+    written = texts(plot_trade_off(model_table(*map(tuple, rng.random((100, 2)))), "ap", "rr"))
     assert 3 < sum(one.startswith("m") and one[1:].isdigit() for one in written) <= 20
-    drawn(trade_off(model_table((0.5, 0.5)), "ap", "rr"))
-    drawn(trade_off(model_table((0.5, 0.5), (0.5, 0.5), (1e30, 1.0)), "dcg", "rr"))
+    drawn(plot_trade_off(model_table((0.5, 0.5)), "ap", "rr"))
+    drawn(plot_trade_off(model_table((0.5, 0.5), (0.5, 0.5), (1e30, 1.0)), "dcg", "rr"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 300)), min_size=1, max_size=20))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.visible import visible
+from recsys_ndcg.errors.wording import visible
 from recsys_ndcg.rendering.wording import cut
 from recsys_ndcg.report.report import Report
 from tests.files.signing import signed

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.tracking import COLUMNS, keys, suffixes
+from recsys_ndcg.report.tracking import COLUMNS, suffixes, tracker_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def accepted(key: str) -> bool:
 @given(st.lists(NAMES, unique=True, max_size=12), st.lists(NAMES, unique=True, max_size=4))
 def test_keys_are_accepted_and_different(models: list[str], metrics: list[str]) -> None:
     """Of all models and metrics with all endings, to databases that know no capitals, too."""
-    of_models, of_metrics = keys(models), keys(metrics, ENDS)
+    of_models, of_metrics = tracker_keys(models), tracker_keys(metrics, ENDS)
     assert [*of_models] == models
     found = [
         f"{model}/{metric}{end}"
@@ -76,7 +76,7 @@ def test_keys_are_accepted_and_different(models: list[str], metrics: list[str]) 
 )
 def test_names_become_keys(names: list[str], expected: list[str]) -> None:
     """The first has the name, and the others are numbered; nothing is lost."""
-    assert [*keys(names, ENDS).values()] == expected
+    assert [*tracker_keys(names, ENDS).values()] == expected
 
 
 def test_long_names_are_cut_and_stay_different() -> None:

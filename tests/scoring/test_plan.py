@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import Facts
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
-from recsys_ndcg.scoring import Facts, Measurement, Plan, Scores, Totals, facts_for, measure
+from recsys_ndcg.scoring import Measurement, Plan, Scores, Totals, facts_for, measure
 from tests import drawn
 from tests.refusal import refused
 

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.cli.gates import Limit
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.verdict import Gate
+    from recsys_ndcg.comparison import Comparison, Gate
     from recsys_ndcg.metrics import Metric
 
 
@@ -83,7 +82,7 @@ class TableOptions:
         InvalidInputError
             It would hold two.
         """
-        from recsys_ndcg.comparison.document import LEADERBOARD, PAIRS, SEGMENTS
+        from recsys_ndcg.comparison import LEADERBOARD, PAIRS, SEGMENTS
 
         more = [PAIRS] * self.pairs + [SEGMENTS] * segments
         if form == "csv" and len(more) > 1:
@@ -108,7 +107,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
 
     Which is better, for whom, and how sure that is.
     """
-    from recsys_ndcg.comparison.reading_models import compare as comparison_of
+    from recsys_ndcg.comparison import compare as comparison_of
 
     with told(quiet=style.quiet):
         form, ks, names = checked_form(style.form), measured.ks, measured.names
@@ -152,7 +151,7 @@ def show_comparison(
     found: Comparison, form: str, style: Style, kinds: Sequence[str] | None = None
 ) -> None:
     """Print a comparison in a form: the leaderboard, if no tables are named."""
-    from recsys_ndcg.comparison.document import LEADERBOARD, comparison_document
+    from recsys_ndcg.comparison import LEADERBOARD, comparison_document
 
     kinds = kinds or [LEADERBOARD]
     document = comparison_document(found, found.metrics[0], kinds)
@@ -162,7 +161,7 @@ def show_comparison(
 
 def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
     """Return the numbers of a table, of all metrics."""
-    from recsys_ndcg.comparison.document import PAIRS, SEGMENTS
+    from recsys_ndcg.comparison import PAIRS, SEGMENTS
 
     if kind == PAIRS:
         return found.pairwise

@@ -17,9 +17,9 @@ from recsys_ndcg.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.lists.ranked_lists import RankedLists
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.comparison import Comparison
+    from recsys_ndcg.lists import RankedLists
+    from recsys_ndcg.report import Report
 
     Run = tuple[str, RankedLists]
 
@@ -43,7 +43,7 @@ def demo(
     By their rankings, user by user.
     """
     from recsys_ndcg.cli import demo as experiments
-    from recsys_ndcg.comparison.reading_models import compare
+    from recsys_ndcg.comparison import compare
     from recsys_ndcg.metrics import parse
     from recsys_ndcg.progress import followed
 
@@ -78,15 +78,15 @@ def _check_seed(seed: int) -> None:
 def _ratings(path: Path | None, seed: int) -> pd.DataFrame:
     """Return the ratings of a file, or the sample."""
     from recsys_ndcg.datasets import sample_ratings
-    from recsys_ndcg.input.ratings import read_ratings
+    from recsys_ndcg.input import read_ratings
 
     return sample_ratings(seed=seed) if path is None else read_ratings(path)
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
-    from recsys_ndcg.comparison.document import comparison_document
-    from recsys_ndcg.rendering.terminal import print_document
-    from recsys_ndcg.report.document import leaderboard_document
+    from recsys_ndcg.comparison import comparison_document
+    from recsys_ndcg.rendering import print_document
+    from recsys_ndcg.report import leaderboard_document
 
     best = comparison.leaderboard.index[0]
     say()

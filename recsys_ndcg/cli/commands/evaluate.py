@@ -14,7 +14,7 @@ from recsys_ndcg.cli.process import err, out, told
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report import Report
 
 
 def evaluate(  # noqa: PLR0913 - one parameter per option
@@ -49,7 +49,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 def show_report(report: Report, form: str, style: Style, to: Console = out) -> None:
     """Print a report in a form."""
-    from recsys_ndcg.report.document import report_document
+    from recsys_ndcg.report import report_document
 
     signed = signatures_by_metric(report, full=style.full_signature)
     values = report.summary.rename_axis("metric").reset_index()

@@ -18,7 +18,7 @@ from recsys_ndcg.cli.process import err, say, told
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison import Comparison
 
 
 def experiment(
@@ -63,8 +63,8 @@ def _given(**options: Any) -> dict[str, Any]:
 def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
     """Run the experiment, with its leaderboard where somebody watches."""
     from recsys_ndcg.cli.live_leaderboard import LiveLeaderboard
-    from recsys_ndcg.experiments.config import from_toml
-    from recsys_ndcg.experiments.trials import experiment as run
+    from recsys_ndcg.experiments import experiment as run
+    from recsys_ndcg.experiments import from_toml
 
     with _printing_aside():
         asked = from_toml(config) | options

@@ -11,10 +11,10 @@ from recsys_ndcg.cli.data import DataOptions, Written, lists_of
 from recsys_ndcg.cli.options import Choices, Style, checked_form, plan_of
 from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.errors.visible import escape_surrogates
+from recsys_ndcg.errors import escape_surrogates
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report import Report
 
 
 def explain(  # noqa: PLR0913 - one parameter per option
@@ -28,7 +28,7 @@ def explain(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
     from recsys_ndcg.evaluation import measured
-    from recsys_ndcg.report.document import explanation_document
+    from recsys_ndcg.report import explanation_document
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)

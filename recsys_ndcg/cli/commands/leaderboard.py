@@ -12,21 +12,26 @@ from recsys_ndcg.cli.gates import metric_of
 from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, checked_form, plan_of
 from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.cli.process import told
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_whole
-from recsys_ndcg.errors.visible import escape_surrogates, visible
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    check_choice,
+    check_whole,
+    escape_surrogates,
+    visible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
 
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report import Report
 
 _SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 
 
 def _orders() -> Iterable[str]:
-    from recsys_ndcg.report.leaderboard import BY
+    from recsys_ndcg.report import BY
 
     return BY
 
@@ -64,7 +69,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     FILE may be a saved report, too. Users for whom every order is the same are left out. Of
     folders of experiments, runs/today runs/monday, it is the models that are shown.
     """
-    from recsys_ndcg.report.document import leaderboard_document
+    from recsys_ndcg.report import leaderboard_document
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)
@@ -95,7 +100,7 @@ def _measured(
 ) -> tuple[Report, str]:
     """Return a report, and the name of the metric in it."""
     from recsys_ndcg.evaluation import measured
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report import Report
 
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
     usual = (choices, written) == (Choices(), Written())
@@ -113,9 +118,9 @@ def _done(table: pd.DataFrame) -> list[str]:
 
 def _show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
-    from recsys_ndcg.experiments.trials import load_runs
-    from recsys_ndcg.rendering.document import Document, Section, Sentences, ShownTable
-    from recsys_ndcg.report.document import text_cells
+    from recsys_ndcg.experiments import load_runs
+    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.report import text_cells
 
     runs = load_runs(*paths)
     table = runs.sorted_by(metric).reset_index()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def presets(*, form: Format = "text") -> None:
     """List the libraries whose numbers --preset reproduces."""
-    from recsys_ndcg.convention.presets import PRESETS
+    from recsys_ndcg.convention import PRESETS
 
     rows = [
         {
@@ -47,7 +47,7 @@ def metrics(*, form: Format = "text") -> None:
 def _show(rows: list[dict[str, Any]], title: str, form: str) -> None:
     import pandas as pd
 
-    from recsys_ndcg.rendering.document import Document, Section, ShownTable
+    from recsys_ndcg.rendering import Document, Section, ShownTable
 
     with told():
         table = pd.DataFrame(rows)

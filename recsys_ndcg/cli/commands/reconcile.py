@@ -34,8 +34,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
     And tell which choices make the difference.
     """
-    from recsys_ndcg.reconciliation import reconciled
-    from recsys_ndcg.reconciliation.document import in_one_table, reconciliation_document
+    from recsys_ndcg.reconciliation import in_one_table, reconciled, reconciliation_document
 
     with told(quiet=style.quiet):
         form = checked_form(style.form)

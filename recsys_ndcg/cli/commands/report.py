@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.comparison import Comparison
+    from recsys_ndcg.report import Report
 
 
 def report(  # noqa: PLR0913 - one parameter per option
@@ -55,15 +55,15 @@ def report(  # noqa: PLR0913 - one parameter per option
 
 def _kinds() -> dict[str, Callable[[Path], Report | Comparison]]:
     """Return what loads saved files, by what is saved in them."""
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.comparison import Comparison
+    from recsys_ndcg.report import Report
 
     return {"report": Report.load, "comparison": Comparison.load}
 
 
 def _show(found: Report | Comparison, form: str, style: Style) -> None:
-    from recsys_ndcg.comparison.document import LEADERBOARD, SEGMENTS
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.comparison import LEADERBOARD, SEGMENTS
+    from recsys_ndcg.report import Report
 
     if isinstance(found, Report):
         show_report(found, form, style)

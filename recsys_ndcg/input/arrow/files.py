@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.files.contents import most_bytes
+from recsys_ndcg.files import most_bytes
 from recsys_ndcg.input.arrow.text import coded_text
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files.contents import packed_as
+from recsys_ndcg.files import packed_as
 
 if TYPE_CHECKING:
-    from recsys_ndcg.files.contents import Content
+    from recsys_ndcg.files import Content
 
 #: Of a table whose columns nobody can have meant: reading them takes minutes.
 MOST_COLUMNS = 1000

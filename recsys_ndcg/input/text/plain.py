@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.files.contents import Content
+    from recsys_ndcg.files import Content
     from recsys_ndcg.input.ids import Coded
     from recsys_ndcg.input.text.form import TextFormat
 

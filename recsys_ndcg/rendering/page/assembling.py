@@ -16,9 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, needing
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.errors import InvalidInputError, needing, visible
+from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import (
     Chart,
     Code,

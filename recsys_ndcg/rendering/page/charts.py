@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.rendering.document import Chart, Panels
-from recsys_ndcg.rendering.plots import described, vega
+from recsys_ndcg.rendering.plots import vega
+from recsys_ndcg.rendering.plots.charts import described
 
 if TYPE_CHECKING:
     import altair as alt

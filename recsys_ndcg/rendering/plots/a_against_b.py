@@ -29,7 +29,7 @@ _NAMED = 3  # users under one dot who are named
 _FAINTEST = 0.25  # of a cell of one user, which is seen by day and by night
 
 
-def a_against_b(  # noqa: PLR0913 - what is measured, of whom
+def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
     scores_a: Floats,
     scores_b: Floats,
     a: str,

@@ -20,7 +20,7 @@ from recsys_ndcg.rendering.plots.counted_users import (
     upward,
 )
 from recsys_ndcg.rendering.wording import beside, count, label, labels, number, within
-from recsys_ndcg.significance.intervals import mean_interval
+from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering.plots.vega import Spec
 
 
-def difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how surely
+def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how surely
     differences: Floats,
     a: str,
     b: str,

@@ -34,7 +34,7 @@ _TOP, _OTHER = "top tier: not told apart from the best", "other tiers"
 _NUMBERS = ["mean", "low", "high"]
 
 
-def intervals_by_tier(  # noqa: PLR0913 - all but the first two have a default
+def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a default
     frame: pd.DataFrame,
     metric: str,
     chance: float = np.nan,

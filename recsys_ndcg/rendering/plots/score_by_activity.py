@@ -18,7 +18,7 @@ from recsys_ndcg.rendering.wording import (
     of_level,
     with_interval,
 )
-from recsys_ndcg.significance.intervals import mean_interval
+from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
     import altair as alt
@@ -34,7 +34,7 @@ _REST = "#CCCCCC"
 _NUMBERS = ["mean", "low", "high"]
 
 
-def score_by_activity(
+def plot_score_by_activity(
     frame: pd.DataFrame, metric: str, *, lower_is_better: bool = False, level: float = 0.95
 ) -> alt.LayerChart:
     """Return the mean of users who are alike in their number of ratings, a line for each model.

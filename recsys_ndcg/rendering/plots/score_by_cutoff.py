@@ -32,7 +32,7 @@ _CHANCE = "chance: random order"
 _NUMBERS = ["mean", "low", "high", "chance"]
 
 
-def score_by_cutoff(
+def plot_score_by_cutoff(
     frame: pd.DataFrame, *, level: float = 0.95
 ) -> alt.LayerChart | alt.ConcatChart:
     """Return a line of the mean at each cutoff, chance dashed; a panel for each metric.

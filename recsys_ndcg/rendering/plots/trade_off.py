@@ -41,7 +41,7 @@ SIDES = {
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-def trade_off(  # noqa: PLR0913 - two metrics
+def plot_trade_off(  # noqa: PLR0913 - two metrics
     table: pd.DataFrame,
     x_metric: str,
     y_metric: str,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _QUARTERS = [0.25, 0.75]
 
 
-def users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChart:
+def plot_users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChart:
     """Return a histogram of the users' scores, that of chance as an outline, and both means.
 
     Parameters

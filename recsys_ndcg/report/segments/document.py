@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors.visible import visible
-from recsys_ndcg.input.ids import written
-from recsys_ndcg.rendering.document import Document, Section, ShownTable
-from recsys_ndcg.rendering.wording import count, first_few, number, probability, signed
+from recsys_ndcg.errors import visible
+from recsys_ndcg.input import written
+from recsys_ndcg.rendering import (
+    Document,
+    Section,
+    ShownTable,
+    count,
+    first_few,
+    number,
+    probability,
+    signed,
+)
 from recsys_ndcg.report.document import remarks_section, signatures_section
 
 if TYPE_CHECKING:

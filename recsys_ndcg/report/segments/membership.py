@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.errors.visible import is_encodable
-from recsys_ndcg.input.ids import (
+from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
+from recsys_ndcg.input import (
     ascending_order,
     column_of,
     encode,
     factorized,
     in_common,
     index_of,
+    objects,
     refuse_alike,
     written,
 )
-from recsys_ndcg.input.rows import objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,10 +13,10 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
-from recsys_ndcg.input.ids import column_of, index_of
+from recsys_ndcg.input import column_of, index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.scoring.totals import Moments
-from recsys_ndcg.significance.testing import CORRECTIONS
+from recsys_ndcg.scoring import Moments
+from recsys_ndcg.significance import CORRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,7 +195,7 @@ class Segments(Record, Mapping[Any, "Report"]):
         return self._rendered("html")
 
     def _rendered(self, form: str) -> str:
-        from recsys_ndcg.rendering.forms import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
         from recsys_ndcg.report.segments.document import segments_document  # noqa: PLC0415
 
         return render(segments_document(self), form)

@@ -9,11 +9,17 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest
-from recsys_ndcg.files.contents import is_place
-from recsys_ndcg.input.column_names import ROLES, column_list, is_beside, roles_of
-from recsys_ndcg.input.files import read_file
-from recsys_ndcg.input.frames import Table, checked_columns
-from recsys_ndcg.input.ids import refuse_rows
+from recsys_ndcg.files import is_place
+from recsys_ndcg.input import (
+    ROLES,
+    Table,
+    checked_columns,
+    column_list,
+    is_beside,
+    read_file,
+    refuse_rows,
+    roles_of,
+)
 from recsys_ndcg.report.segments.membership import Membership, categories_of, labels_from
 
 if TYPE_CHECKING:

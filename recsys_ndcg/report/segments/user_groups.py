@@ -13,9 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.input.frames import checked_columns
-from recsys_ndcg.input.ids import Coded, encode, in_common
-from recsys_ndcg.input.rows import objects
+from recsys_ndcg.input import Coded, checked_columns, encode, in_common, objects
 from recsys_ndcg.report.segments.membership import (
     FORMS,
     categorical,
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.report.segments.membership import Membership
-    from recsys_ndcg.scoring.scores import ListCounts
+    from recsys_ndcg.scoring import ListCounts
 
 #: Segments that need nobody to say who is in them.
 BUILT_IN = ("activity", "cold", "list_length", "relevant")

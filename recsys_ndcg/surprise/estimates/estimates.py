@@ -20,7 +20,7 @@ from surprise import (
 )
 
 from recsys_ndcg.errors import warn
-from recsys_ndcg.folds.ratings import ids_of
+from recsys_ndcg.folds import ids_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.divergence import refuse_infinite
 from recsys_ndcg.surprise.estimates.formulas import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.catalogue import Ratings
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats

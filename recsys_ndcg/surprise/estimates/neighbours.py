@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.catalogue import Ratings
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import heed, in_threads
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surprise import AlgoBase
 
-from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.catalogue import Ratings
 
 if TYPE_CHECKING:
     from typing import Self

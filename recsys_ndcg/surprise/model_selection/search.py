@@ -11,12 +11,12 @@ from surprise import model_selection
 from surprise.utils import get_rng
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds.measures import resolved
+from recsys_ndcg.folds import resolved
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.model_selection.search_result import SearchResult, refit_by
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention.convention import Convention
+    from recsys_ndcg.convention import Convention
 
 _NESTED = ("sim_options", "bsl_options")
 

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.model_scores import parameters_of
+from recsys_ndcg.comparison import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.folds.checks import Splits, check_jobs
-from recsys_ndcg.folds.fold_plan import FoldPlan
-from recsys_ndcg.folds.folds import FoldRuns, warn_of_random_order
-from recsys_ndcg.folds.measures import ACCURACY, resolved
-from recsys_ndcg.folds.runner import run_in_order
+from recsys_ndcg.folds import (
+    ACCURACY,
+    FoldPlan,
+    FoldRuns,
+    Splits,
+    check_jobs,
+    resolved,
+    run_in_order,
+    warn_of_random_order,
+)
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.model_selection.validation import splitter_of
 from recsys_ndcg.surprise.traps import first_look
@@ -24,10 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison.model_scores import ModelScores
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.folds.fitting import Measure
-    from recsys_ndcg.folds.folds import FoldRun
+    from recsys_ndcg.comparison import ModelScores
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.folds import FoldRun, Measure
 
 
 class SearchResult:

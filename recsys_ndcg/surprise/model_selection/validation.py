@@ -12,12 +12,16 @@ from joblib import effective_n_jobs
 from surprise.model_selection import KFold
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds.checks import Splits, check_jobs
-from recsys_ndcg.folds.fold_plan import FoldPlan
-from recsys_ndcg.folds.folds import FoldRuns, warn_of_random_order
-from recsys_ndcg.folds.measures import resolved
-from recsys_ndcg.folds.ratings import ratings_of
-from recsys_ndcg.folds.runner import run_in_order
+from recsys_ndcg.folds import (
+    FoldPlan,
+    FoldRuns,
+    Splits,
+    check_jobs,
+    ratings_of,
+    resolved,
+    run_in_order,
+    warn_of_random_order,
+)
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.printing import aligned, say
@@ -26,10 +30,9 @@ from recsys_ndcg.surprise.traps import first_look
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.comparison.model_scores import ModelScores
-    from recsys_ndcg.convention.convention import Convention
-    from recsys_ndcg.folds.fitting import Measure
-    from recsys_ndcg.folds.folds import FoldRun
+    from recsys_ndcg.comparison import ModelScores
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.folds import FoldRun, Measure
 
 
 class CrossValidation(dict[str, Any]):

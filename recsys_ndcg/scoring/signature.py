@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.convention.convention import BESIDE, Convention
-from recsys_ndcg.convention.gains import BY_THRESHOLD
-from recsys_ndcg.convention.notation import ours, parsed, written
+from recsys_ndcg.convention import BESIDE, BY_THRESHOLD, Convention, ours, parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric, parse
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.lists.facts import Facts
+    from recsys_ndcg.lists import Facts
     from recsys_ndcg.scoring.measurement import Measurement
 
 #: What a short signature leaves out, beside choices at their defaults.

@@ -1,0 +1,10 @@
+from recsys_ndcg.metrics.judged import Judged as Judged
+from recsys_ndcg.metrics.metric import Metric as Metric
+from recsys_ndcg.metrics.metric import Recorded as Recorded
+from recsys_ndcg.metrics.metric import checked_k as checked_k
+from recsys_ndcg.metrics.ndcg import NDCG as NDCG
+from recsys_ndcg.metrics.registry import METRICS as METRICS
+from recsys_ndcg.metrics.registry import check_free as check_free
+from recsys_ndcg.metrics.registry import names_known as names_known
+from recsys_ndcg.metrics.registry import parse as parse
+from recsys_ndcg.metrics.registry import register as register

@@ -1,0 +1,12 @@
+from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
+from recsys_ndcg.significance.intervals import mean_interval as mean_interval
+from recsys_ndcg.significance.intervals import ratio_bootstrap as ratio_bootstrap
+from recsys_ndcg.significance.intervals import ratio_interval as ratio_interval
+from recsys_ndcg.significance.paired import PairResults as PairResults
+from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
+from recsys_ndcg.significance.ranks import letters as letters
+from recsys_ndcg.significance.ranks import rank_intervals as rank_intervals
+from recsys_ndcg.significance.sample_size import power as power
+from recsys_ndcg.significance.testing import CORRECTIONS as CORRECTIONS
+from recsys_ndcg.significance.testing import TESTS as TESTS
+from recsys_ndcg.significance.testing import Testing as Testing
