@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import marshalled
 from recsys_ndcg.input.ids import Coded, coded
-from recsys_ndcg.input.marshalled import read_records
 from recsys_ndcg.input.row_checks import (
     JOIN,
     NO_ROWS,
@@ -26,11 +25,92 @@ from recsys_ndcg.input.row_checks import (
 from recsys_ndcg.input.rows import Rows, floats, listed, objects, plain_floats
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Floats, Ids
+
+#: How many are taken at a time: while they are in the cache.
+CHUNK = 1 << 12
+#: How `marshal` writes a value of exactly this type: a letter, and the value.
+_WRITTEN = {int: (ord("i"), "<i4"), float: (ord("g"), "<f8")}
+_LISTS = {kind: np.dtype(f"u1,{number}") for kind, (_, number) in _WRITTEN.items()}
+_VERSION = 2  # with floats as they are in memory, and without references
+_BEGIN = 5  # of a list or a tuple: a letter, and how many entries there are
+
+
+def all_of(kind: type, values: list[Any]) -> NDArray[Any] | None:
+    """Return values of exactly one type, int or float, as an array; None where others are among.
+
+    To look at the types, and then to convert the values, takes twice as long.
+    """
+    if type(values[0]) is not kind:
+        return None
+    found = _written(values, _LISTS[kind])
+    return found["f1"] if found is not None and (found["f0"] == _WRITTEN[kind][0]).all() else None
+
+
+def read_records(rows: Iterable[Any], size: int, n_ids: int, n_numbers: int) -> list[Any] | None:
+    """Return the fields of tuples of numbers, None where one of them is anything else.
+
+    Parameters
+    ----------
+    rows : iterable
+        Of any objects.
+    size : int
+        How many there are.
+    n_ids : int
+        How many fields come first that are ids: whole numbers of 32 bits.
+    n_numbers : int
+        How many fields then come that are numbers: each of one type, in all rows.
+
+    Examples
+    --------
+    >>> read_records([(1, 2.5), (2, 3.5)], 2, 1, 1)
+    [array([1, 2]), array([2.5, 3.5])]
+    """
+    rows = iter(rows)
+    chunk = list(islice(rows, CHUNK))
+    kinds = [*map(type, chunk[0])] if chunk and type(chunk[0]) is tuple else []
+    usual = set(kinds) <= _WRITTEN.keys() and kinds[:n_ids] == [int] * n_ids
+    if not usual or len(kinds) != n_ids + n_numbers:
+        return None
+    letters, numbers = zip(*map(_WRITTEN.__getitem__, kinds), strict=True)
+    record = np.dtype(",".join(["u1,<i4", *(f"u1,{number}" for number in numbers)]))
+    types = [np.int64] * n_ids + [np.float64] * n_numbers
+    found: list[Any] = [np.empty(size, dtype=one) for one in types]
+    start = 0
+    while chunk:
+        written = _written(chunk, record)
+        if written is None or not _begin(written, (ord("("), len(kinds)), letters):
+            return None
+        for place, column in enumerate(found):
+            column[start : start + len(chunk)] = written[f"f{2 * place + 3}"]
+        start += len(chunk)
+        chunk = list(islice(rows, CHUNK))
+    return found
+
+
+def _begin(written: NDArray[Any], head: tuple[int, int], letters: Sequence[int]) -> bool:
+    """Tell whether all records begin as a tuple does, and each of their fields with its letter."""
+    places = [0, 1, *range(2, 2 * len(letters) + 1, 2)]
+    return all(
+        (written[f"f{place}"] == sign).all()
+        for place, sign in zip(places, (*head, *letters), strict=True)
+    )
+
+
+def _written(values: Any, record: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return what `marshal` writes of a list, None where it is not as long as such records."""
+    try:
+        written = marshal.dumps(values, _VERSION)
+    except ValueError:
+        return None
+    if len(written) != _BEGIN + record.itemsize * len(values):
+        return None
+    return np.frombuffer(written, record, offset=_BEGIN)
+
 
 _SAID = itemgetter("was_impossible")
 
@@ -64,7 +144,7 @@ class IdReader:
             self._begin(type(values[0]))
         rows = slice(start, start + len(values))
         if self._numbers is not None:
-            numbers = marshalled.all_of(int, values)
+            numbers = all_of(int, values)
             if numbers is not None:
                 self._numbers[rows] = numbers
                 return
@@ -121,7 +201,7 @@ class NumberReader:
     def take(self, values: list[Any], start: int) -> None:
         """Read the numbers of the rows from `start` on."""
         if self._others is None:
-            numbers = marshalled.all_of(float, values)
+            numbers = all_of(float, values)
             if numbers is None:
                 numbers = plain_floats(values)
             if numbers is not None:
@@ -160,8 +240,8 @@ def read_numbers(values: list[Any], column: str) -> Floats:
 
 
 def _read(values: list[Any], reader: Reader) -> None:
-    for start in range(0, len(values), marshalled.CHUNK):
-        reader.take(values[start : start + marshalled.CHUNK], start)
+    for start in range(0, len(values), CHUNK):
+        reader.take(values[start : start + CHUNK], start)
 
 
 def read_fields(rows: Sequence[Any], readers: Sequence[Reader], form: str) -> None:
@@ -173,8 +253,8 @@ def read_fields(rows: Sequence[Any], readers: Sequence[Reader], form: str) -> No
         One is no row, or has not a field for each reader; `form` is what it should have been.
     """
     width, checked = len(readers), False
-    for start in range(0, len(rows), marshalled.CHUNK):
-        chunk = rows[start : start + marshalled.CHUNK]
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
         tuples = all(map(_is_tuple, set(map(type, chunk)))) and is_row(chunk[0])
         if tuples and set(map(len, chunk)) == {width}:
             flat = list(chain.from_iterable(chunk))

@@ -2,10 +2,229 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from recsys_ndcg.errors import needing, printable
+from recsys_ndcg.rendering.document import Chart, Code, Details, Panels, Sentences, ShownTable
+
 if TYPE_CHECKING:
-    from recsys_ndcg.rendering.document import Document
+    from collections.abc import Iterator, Sequence
+
+    from recsys_ndcg.rendering.document import Document, Part
+
+
+def to_text(document: Document) -> str:
+    """Return the facts, the tables, the verdict below the first section, and what else is said.
+
+    What standard output cannot write, such as ± in a terminal of ASCII alone, is written
+    differently: ``print(report)`` asks for this text, and cannot say for whom.
+    """
+    lines = [printable(document.facts)]
+    for place, section in enumerate(document.sections):
+        for part in section.parts:
+            lines += _text_lines(part, bullet="- " if document.verdict else "")
+        if not place and document.verdict:
+            lines.append(printable(document.verdict))
+    return "\n".join(lines)
+
+
+def _text_lines(part: Part, bullet: str) -> Iterator[str]:
+    if isinstance(part, ShownTable):
+        if part.note:
+            yield printable(part.note)
+        yield _text_table(part)
+    elif isinstance(part, Sentences | Chart | Panels):
+        yield from (f"{bullet}{printable(line)}" for line in part.lines)
+    elif isinstance(part, Code):
+        yield from map(printable, part.brief())
+
+
+def _text_table(table: ShownTable) -> str:
+    """Return a table of text, all but names set to the right."""
+    shown = table.cells.map(printable).rename(columns=printable)
+    for name in shown.columns[: table.left]:
+        if not shown[name].str.isdecimal().all():
+            shown[name] = shown[name].str.ljust(shown[name].str.len().max())
+    return shown.to_string(index=False)
+
+
+def to_html(document: Document) -> str:
+    """Return the verdict, the facts and the parts in their order, code and details folded."""
+    above = [f"<p><strong>{escape(document.verdict)}</strong></p>"] if document.verdict else []
+    facts = f"<p>{escape(document.facts)}</p>"
+    return "\n".join([*above, facts, *(text for part in document.parts for text in _html_of(part))])
+
+
+def _html_of(part: Part) -> Iterator[str]:
+    if isinstance(part, ShownTable):
+        if part.note:
+            yield f"<p>{escape(part.note)}</p>"
+        yield _html_table(part.cells)
+    elif isinstance(part, Sentences | Chart | Panels) and part.lines:
+        entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
+        yield f"<ul>\n{entries}</ul>"
+    elif isinstance(part, Code):
+        codes = "<br>\n".join(map(escape, part.lines))
+        yield _html_folded(part.name, f"<p><code>{codes}</code></p>")
+    elif isinstance(part, Details):
+        yield _html_folded(
+            part.title, "\n".join(text for one in part.parts for text in _html_of(one))
+        )
+
+
+def _html_folded(title: str, inside: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>\n{inside}\n</details>"
+
+
+def _html_table(frame: pd.DataFrame) -> str:
+    """Return a table of text, in which nothing is cut and nothing acts."""
+    with pd.option_context("display.max_colwidth", None):
+        return frame.to_html(index=False, border=0)
+
+
+_MARKDOWN_ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
+_BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
+
+
+def to_markdown(document: Document, *, tables_only: bool = False) -> str:
+    """Return the tables with their notes, the verdict, the remarks as a list, and lines of code."""
+    tables = [_markdown_table(one) for one in document.tables]
+    if tables_only:
+        return "".join(f"{one.rstrip()}\n" for one in tables)
+    lines: list[str] = []
+    for one, cells in zip(document.tables, tables, strict=True):
+        lines += [cells, "", *([f"{_as_line(one.note)}.", ""] if one.note else [])]
+    if document.verdict:
+        lines += [f"{_as_line(document.facts)}.", "", _as_line(document.verdict), ""]
+    for part in document.parts:
+        lines += _markdown_lines(part)
+    return "\n".join(lines)
+
+
+def _markdown_lines(part: Part) -> Iterator[str]:
+    if isinstance(part, Sentences | Chart | Panels):
+        yield from (f"- {_as_line(line)}" for line in part.lines)
+        if part.lines:
+            yield ""
+    elif isinstance(part, Code):
+        yield from _fenced(part.lines)
+        yield ""
+
+
+def _markdown_table(table: ShownTable) -> str:
+    """Return a table of text, all but its first columns set to the right."""
+    shown = table.cells.map(_markdown_escaped)
+    for name in table.key_columns if table.bold else ():
+        shown[name] = [
+            f"**{text.strip()}**" if row in table.bold else text
+            for row, text in enumerate(shown[name])
+        ]
+    sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
+    with needing("tabulate", job="Markdown", extra="report"):
+        text: str = shown.rename(columns=_markdown_escaped).to_markdown(
+            index=False, disable_numparse=True, colalign=sides
+        )
+    return text
+
+
+def _markdown_escaped(text: str) -> str:
+    """Return a text that Markdown shows as it stands."""
+    return _MARKDOWN_ACTS.sub(r"\\\g<0>", text)
+
+
+def _as_line(text: str) -> str:
+    """Return the same for the beginning of a line, where more can act."""
+    return _BEGINS_A_LIST.sub(r"\1\\\2", _markdown_escaped(text.strip()))
+
+
+def _fenced(lines: Sequence[str]) -> list[str]:
+    """Return lines as code, behind more backticks than any of them has."""
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return [fence, *lines, fence]
+
+
+_LATEX_ACTS = str.maketrans(
+    {
+        **{one: f"\\{one}" for one in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "[": "{[}",  # behind the end of a row it would be an option
+        "]": "{]}",
+        "`": r"\textasciigrave{}",
+    }
+)
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")
+_LETTERS = "bold: the first tier; models that share a letter cannot be told apart"
+
+
+def to_latex(document: Document, *, tables_only: bool = False) -> str:
+    """Return tables in the manner of booktabs, with captions where they have notes.
+
+    The verdict, the remarks and the signatures stand above them as comments.
+    """
+    if tables_only:
+        return "".join(f"{_tabular(one).rstrip()}\n" for one in document.tables)
+    tables = (
+        _captioned(document.facts, one) if one.note else _tabular(one).rstrip()
+        for one in document.tables
+    )
+    return "\n".join([*(f"% {line}" for line in _comments(document)), *tables, ""])
+
+
+def _comments(document: Document) -> Iterator[str]:
+    if document.verdict:
+        yield document.verdict
+    for part in document.parts:
+        if isinstance(part, Sentences | Code | Chart | Panels):
+            yield from part.lines
+
+
+def _captioned(facts: str, table: ShownTable) -> str:
+    caption = "; ".join([facts, table.note, *([_LETTERS] if table.letters else [])])
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex_escaped(caption)}. \texttt{{{_latex_escaped(table.signature)}}}}}",
+            _tabular(table).rstrip(),
+            r"\end{table}",
+        ]
+    )
+
+
+def _tabular(table: ShownTable) -> str:
+    """Return a table alone; what stands out is bold, letters join what is not told apart."""
+    shown = table.cells.map(_latex_escaped)
+    for name in shown.columns[table.left :]:  # the signs of numbers are those of formulas
+        shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
+    for name in table.key_columns if table.bold else ():
+        shown[name] = [
+            rf"\textbf{{{text}}}" if row in table.bold else text
+            for row, text in enumerate(shown[name])
+        ]
+    if table.letters:
+        letters = [rf"\textsuperscript{{{_latex_escaped(one)}}}" for one in table.letters]
+        shown[table.key_columns[-1]] += letters
+    sides = "l" * table.left + "r" * (len(shown.columns) - table.left)
+    with needing("jinja2", job="LaTeX", extra="report"):
+        text: str = shown.rename(columns=_latex_escaped).to_latex(
+            index=False, escape=False, column_format=sides
+        )
+    return text
+
+
+def _latex_escaped(text: str) -> str:
+    """Return a text that LaTeX sets as it stands."""
+    return text.translate(_LATEX_ACTS)
 
 
 def render(document: Document, form: str, *, tables_only: bool = False) -> str:
@@ -27,19 +246,19 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
     """
     # each form has a library of its own, which is imported when it is needed
     if form == "text":
-        from recsys_ndcg.rendering.text import to_text  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import to_text  # noqa: PLC0415
 
         return to_text(document)
     if form == "markdown":
-        from recsys_ndcg.rendering.markdown import to_markdown  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import to_markdown  # noqa: PLC0415
 
         return to_markdown(document, tables_only=tables_only)
     if form == "latex":
-        from recsys_ndcg.rendering.latex import to_latex  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import to_latex  # noqa: PLC0415
 
         return to_latex(document, tables_only=tables_only)
     if form == "html":
-        from recsys_ndcg.rendering.html import to_html  # noqa: PLC0415
+        from recsys_ndcg.rendering.forms import to_html  # noqa: PLC0415
 
         return to_html(document)
     from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.memory import Cost, Memory
+from recsys_ndcg.scale.database import Cost, Memory
 from tests.commands import refusal, run
 from tests.scale.cases import predictions
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import marshalled, tuples
+from recsys_ndcg.input import tuples
 from recsys_ndcg.input.ids import coded, encode
 from recsys_ndcg.input.rows import floats
 from recsys_ndcg.input.tuples import read_tuples
@@ -63,10 +63,10 @@ NUMBERS = st.one_of(
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_at_a_time() -> Iterator[None]:
-    before = marshalled.CHUNK  # or a kind would change every few thousand rows alone
-    marshalled.CHUNK = 3
+    before = tuples.CHUNK  # or a kind would change every few thousand rows alone
+    tuples.CHUNK = 3
     yield
-    marshalled.CHUNK = before
+    tuples.CHUNK = before
 
 
 def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) -> Any:
@@ -145,7 +145,7 @@ def test_records_are_tuples_of_these_numbers_and_nothing_else(data: st.DataObjec
         and all(-(2**31) <= part < 2**31 for part in one if type(part) is int)
         for one in rows
     )
-    found = marshalled.read_records(rows, len(rows), 2, 2)
+    found = tuples.read_records(rows, len(rows), 2, 2)
     assert (found is not None) == fit
     if found is not None:
         expected = [np.array([one[at] for one in rows], dtype=float) for at in range(4)]

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.evaluation import evaluated
-from recsys_ndcg.scale.memory import Cost, Memory
-from recsys_ndcg.scale.score_files import ScoreFile
+from recsys_ndcg.scale.database import Cost, Memory
+from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike, check_users
 from tests.scale.cases import CASES, predictions

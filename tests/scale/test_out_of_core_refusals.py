@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.memory import Cost, Memory
+from recsys_ndcg.scale.database import Cost, Memory
 from tests.refusal import refused
 from tests.scale.cases import predictions
 
