@@ -1,9 +1,9 @@
 from recsys_ndcg.catalogue.candidates import Candidates as Candidates
 from recsys_ndcg.catalogue.candidates import Estimated as Estimated
+from recsys_ndcg.catalogue.candidates import Ratings as Ratings
+from recsys_ndcg.catalogue.candidates import Training as Training
+from recsys_ndcg.catalogue.candidates import refuse_beyond as refuse_beyond
 from recsys_ndcg.catalogue.candidates import top as top
 from recsys_ndcg.catalogue.placement import Placement as Placement
 from recsys_ndcg.catalogue.placement import labels_from_testset as labels_from_testset
 from recsys_ndcg.catalogue.placement import placing as placing
-from recsys_ndcg.catalogue.training import Ratings as Ratings
-from recsys_ndcg.catalogue.training import Training as Training
-from recsys_ndcg.catalogue.training import refuse_beyond as refuse_beyond

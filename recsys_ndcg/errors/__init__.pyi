@@ -14,9 +14,9 @@ from recsys_ndcg.errors.classes import MissingExtraError as MissingExtraError
 from recsys_ndcg.errors.classes import RecsysNdcgError as RecsysNdcgError
 from recsys_ndcg.errors.classes import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
-from recsys_ndcg.errors.warning import about as about
-from recsys_ndcg.errors.warning import warn as warn
-from recsys_ndcg.errors.warning import warn_of_some as warn_of_some
+from recsys_ndcg.errors.classes import about as about
+from recsys_ndcg.errors.classes import warn as warn
+from recsys_ndcg.errors.classes import warn_of_some as warn_of_some
 from recsys_ndcg.errors.wording import PLAINLY as PLAINLY
 from recsys_ndcg.errors.wording import counted as counted
 from recsys_ndcg.errors.wording import escape_surrogates as escape_surrogates

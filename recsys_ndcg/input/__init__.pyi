@@ -4,6 +4,7 @@ from recsys_ndcg.input.column_names import is_beside as is_beside
 from recsys_ndcg.input.column_names import roles_of as roles_of
 from recsys_ndcg.input.dispatch import read as read
 from recsys_ndcg.input.dispatch import read_labels as read_labels
+from recsys_ndcg.input.dispatch import read_ratings as read_ratings
 from recsys_ndcg.input.dispatch import read_results as read_results
 from recsys_ndcg.input.dispatch import read_surprise as read_surprise
 from recsys_ndcg.input.dispatch import those_of as those_of
@@ -38,7 +39,6 @@ from recsys_ndcg.input.labels_and_results import results_from as results_from
 from recsys_ndcg.input.labels_and_results import score_column as score_column
 from recsys_ndcg.input.labels_and_results import warn_of_fillers as warn_of_fillers
 from recsys_ndcg.input.labels_and_results import warn_ungraded as warn_ungraded
-from recsys_ndcg.input.ratings import read_ratings as read_ratings
 from recsys_ndcg.input.row_checks import CONVERT as CONVERT
 from recsys_ndcg.input.row_checks import NO_NUMBERS as NO_NUMBERS
 from recsys_ndcg.input.row_checks import refuse_unranked as refuse_unranked

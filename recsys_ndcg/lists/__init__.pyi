@@ -3,12 +3,12 @@ from recsys_ndcg.lists.assembly import join as join
 from recsys_ndcg.lists.candidates import CandidateLists as CandidateLists
 from recsys_ndcg.lists.facts import Facts as Facts
 from recsys_ndcg.lists.facts import Grades as Grades
+from recsys_ndcg.lists.facts import suspicions as suspicions
 from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
 from recsys_ndcg.lists.grouping import grouped as grouped
 from recsys_ndcg.lists.placed_lists import PlacedLists as PlacedLists
 from recsys_ndcg.lists.preparation import Objections as Objections
 from recsys_ndcg.lists.preparation import prepare as prepare
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
-from recsys_ndcg.lists.suspicious import suspicions as suspicions
 from recsys_ndcg.lists.truth import hashed as hashed
 from recsys_ndcg.lists.truth import truth_by_user as truth_by_user

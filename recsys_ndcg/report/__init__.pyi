@@ -8,7 +8,6 @@ from recsys_ndcg.report.document import text_cells as text_cells
 from recsys_ndcg.report.explanation import Sides as Sides
 from recsys_ndcg.report.explanation import places_of as places_of
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
-from recsys_ndcg.report.leaderboard import BY as BY
 from recsys_ndcg.report.page import UserLists as UserLists
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
@@ -32,6 +31,7 @@ from recsys_ndcg.report.segments.membership import labels_from as labels_from
 from recsys_ndcg.report.segments.user_columns import is_table as is_table
 from recsys_ndcg.report.segments.user_groups import BUILT_IN as BUILT_IN
 from recsys_ndcg.report.segments.user_groups import segments_of as segments_of
+from recsys_ndcg.report.tables import BY as BY
 from recsys_ndcg.report.tables import scores_table as scores_table
 from recsys_ndcg.report.tracking import tracker_keys as tracker_keys
 from recsys_ndcg.report.tracking import tracker_metrics as tracker_metrics

@@ -13,7 +13,6 @@ from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.explanation import explained, places_of
-from recsys_ndcg.report.leaderboard import per_user_audit, ranked
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
@@ -21,6 +20,8 @@ from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,
     intervals,
+    per_user_audit,
+    ranked,
     resampled,
     scores_table,
     summary_table,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import content_of
-from recsys_ndcg.input.ratings import read_ratings
+from recsys_ndcg.input.dispatch import read_ratings
 from tests.input.tables import check
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.ratings import read_ratings
+from recsys_ndcg.input.dispatch import read_ratings
 from tests.input.tables import table_in
 from tests.refusal import refused
 

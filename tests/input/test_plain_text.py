@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
-from recsys_ndcg.input import ratings
+from recsys_ndcg.input import dispatch
 from recsys_ndcg.input.files import ORDER
 from recsys_ndcg.input.text import plain
 from recsys_ndcg.input.text.form import TextFormat
@@ -261,7 +261,7 @@ def test_ratings_are_read_alike(
     path = tmp_path / "r.dat"
     path.write_text("".join(lines).replace(",", separator))
     with monkeypatch.context() as patched:
-        patched.setattr(ratings, "TextTable", None)  # nobody calls it
-        fast = ratings.read_ratings(path)
-    monkeypatch.setattr(ratings, "plain_text", lambda *_: None)
-    pd.testing.assert_frame_equal(fast, ratings.read_ratings(path))
+        patched.setattr(dispatch, "TextTable", None)  # nobody calls it
+        fast = dispatch.read_ratings(path)
+    monkeypatch.setattr(dispatch, "plain_text", lambda *_: None)
+    pd.testing.assert_frame_equal(fast, dispatch.read_ratings(path))
