@@ -31,7 +31,7 @@ from surprise import (
 )
 
 from recsys_ndcg import DataWarning
-from recsys_ndcg.catalogue.training import Ratings
+from recsys_ndcg.catalogue.candidates import Ratings
 from recsys_ndcg.folds.ratings import ids_of
 from recsys_ndcg.surprise.estimates.estimates import RULES, Estimates
 from recsys_ndcg.surprise.estimates.formulas import Factors
