@@ -12,7 +12,7 @@ import pandas as pd
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input.ratings import read_ratings
+from recsys_ndcg.input import read_ratings
 
 METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
 # short lists and ties are what libraries differ in
