@@ -13,7 +13,6 @@ from recsys_ndcg.experiments.trials import experiment as experiment
 from recsys_ndcg.experiments.trials import load_runs as load_runs
 from recsys_ndcg.input.text.form import TextFormat as TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
-from recsys_ndcg.metrics import Metric as Metric
 from recsys_ndcg.metrics.ap import AP as AP
 from recsys_ndcg.metrics.auc import AUC as AUC
 from recsys_ndcg.metrics.cg import CG as CG
@@ -22,6 +21,7 @@ from recsys_ndcg.metrics.f1 import F1 as F1
 from recsys_ndcg.metrics.hit import Hit as Hit
 from recsys_ndcg.metrics.judged import Judged as Judged
 from recsys_ndcg.metrics.mae import MAE as MAE
+from recsys_ndcg.metrics.metric import Metric as Metric
 from recsys_ndcg.metrics.mse import MSE as MSE
 from recsys_ndcg.metrics.ndcg import NDCG as NDCG
 from recsys_ndcg.metrics.own import metric as metric

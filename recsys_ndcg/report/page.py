@@ -186,7 +186,7 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     rest : str
         Where all others are.
     """
-    cells = pd.DataFrame(users)
+    cells = pd.DataFrame(users, dtype=object)  # a string type refuses half a character
     for name, texts in columns:
         cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
     n_last = int(trivial.sum())

@@ -270,7 +270,9 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     deque(map(measure, stream), maxlen=0)
     if whole is None:  # pragma: no cover - there is a first batch
         raise AssertionError
-    report = whole.report(plan, median, where)
+    # now, as the files of the scores are gone when the report is asked for it
+    known = median() if median is not None and whole.kept is None else None
+    report = whole.report(plan, known, where)
     maker.warn()
     return report
 

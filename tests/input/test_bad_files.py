@@ -355,10 +355,9 @@ def test_a_place_that_cannot_be_written_is_refused_by_name(
             act(path)
 
 
-@pytest.mark.parametrize("user", [float("inf"), frozenset({1})])
-def test_a_report_whose_ids_json_cannot_hold_is_not_saved(user: Any, tmp_path: Path) -> None:
+def test_a_report_whose_ids_json_cannot_hold_is_not_saved(tmp_path: Path) -> None:
     """Neither an error of the library's innards nor half a file."""
-    report = rn.evaluate({user: [(3, 4), (2, 1)]})
+    report = rn.evaluate({frozenset({1}): [(3, 4), (2, 1)]})
     path = tmp_path / "r.json"
     with refused("cannot be saved"):
         report.save(path)
