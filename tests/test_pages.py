@@ -154,7 +154,8 @@ def _warned() -> dict[str, str]:
                 found |= {
                     f"{path.name}:{call.lineno}": _wording(call.args[0], function)
                     for call in ast.walk(function)
-                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "warn"
+                    if isinstance(call, ast.Call) and call.args
+                    if ast.unparse(call.func).rpartition(".")[2] == "warn"
                     if ast.unparse(call.args[0]) != "told"  # one of the suspicions below
                 }
                 found |= {
