@@ -96,6 +96,13 @@ class Style:
         bool, typer.Option("--full-signature", help="Every choice, also the usual ones.")
     ] = False
 
+    def __post_init__(self) -> None:
+        """Refuse a format that there is not."""
+        if self.form.lower() not in FORMATS:
+            msg = f"--format: there is no {self.form!r}. {nearest(self.form.lower(), FORMATS)}"
+            raise InvalidInputError(msg)
+        object.__setattr__(self, "form", self.form.lower())
+
 
 Cutoffs = Annotated[
     list[str] | None,
@@ -132,20 +139,6 @@ Format = Annotated[
     str,
     typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=FORMAT_NAMES),
 ]
-
-
-def checked_form(form: str) -> str:
-    """Return the name of a format.
-
-    Raises
-    ------
-    InvalidInputError
-        There is none of that name.
-    """
-    if form.lower() not in FORMATS:
-        msg = f"--format: there is no {form!r}. {nearest(form.lower(), FORMATS)}"
-        raise InvalidInputError(msg)
-    return form.lower()
 
 
 def pairs_from(text: str, option: str) -> dict[str, str] | None:

@@ -39,16 +39,15 @@ Html = Annotated[
 ]
 
 
-def show_document(  # noqa: PLR0913 - what, as what, and where to
+def show_document(
     document: Document,
     values: pd.DataFrame | dict[str, Any],
-    form: str,
     style: Style,
     *,
     to: Console = out,
     tables_only: bool = False,
 ) -> None:
-    """Print a document in a form, or its numbers.
+    """Print a document, or its numbers.
 
     Parameters
     ----------
@@ -56,10 +55,8 @@ def show_document(  # noqa: PLR0913 - what, as what, and where to
         What people read.
     values : pandas.DataFrame or dict
         The same for programs.
-    form : str
-        As `checked_form` returned it.
     style : Style
-        How much of it is printed.
+        In which form, and how much of it.
     to : Console
         Where text goes.
     tables_only : bool
@@ -67,14 +64,14 @@ def show_document(  # noqa: PLR0913 - what, as what, and where to
     """
     from recsys_ndcg.rendering import data_as, print_document, render
 
-    if form == "text":
+    if style.form == "text":
         print_document(document, to, quiet=style.quiet, full=style.full_signature)
-    elif form in {"csv", "json"}:
-        emit(data_as(form, values))
+    elif style.form in {"csv", "json"}:
+        emit(data_as(style.form, values))
     elif style.quiet or tables_only:
-        emit(render(document, form, tables_only=True))
+        emit(render(document, style.form, tables_only=True))
     else:
-        for line in render(document, form).splitlines():
+        for line in render(document, style.form).splitlines():
             say(line)
 
 

@@ -9,7 +9,6 @@ import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -18,12 +17,10 @@ from rich.console import Console
 from recsys_ndcg.errors import PLAINLY, DataWarning, RecsysNdcgError, printable, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
 
-#: How the parameters of a command are typed.
-OPTIONS: ContextVar[dict[str, str]] = ContextVar("OPTIONS")
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
@@ -66,28 +63,28 @@ def complain(kind: str, text: str) -> None:
 
 
 @contextmanager
-def told(*, quiet: bool = False) -> Iterator[None]:
+def print_problems(typed: Mapping[str, str], *, quiet: bool) -> Iterator[None]:
     """Print warnings and errors as one line each, without their way through the code.
 
-    Where it is to be quiet, errors alone.
+    Parameters
+    ----------
+    typed : mapping of str to str
+        How the parameters of the command are typed, for messages that begin with one.
+    quiet : bool
+        Whether errors alone are printed.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
             yield
         except RecsysNdcgError as error:
-            complain("error", _with_option(str(error)))
+            found = re.match(r"(\w+)(?==| must be )", message := str(error))
+            name = found[0] if found else ""
+            complain("error", typed.get(name, name) + message.removeprefix(name))
             raise typer.Exit(_WRONG) from None
         finally:
             for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
                 complain("warning", message)
-
-
-def _with_option(message: str) -> str:
-    """Return a message with the option in place of the parameter that it begins with."""
-    found = re.match(r"(\w+)(?==| must be )", message)
-    name = found[0] if found else ""
-    return OPTIONS.get({}).get(name, name) + message.removeprefix(name)
 
 
 def ended(command: Callable[[], int | None]) -> int | None:

@@ -18,7 +18,7 @@ except MissingExtraError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli.options import spread
-from recsys_ndcg.cli.process import OPTIONS, ended, prepared, say
+from recsys_ndcg.cli.process import ended, prepared, print_problems, say
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
 def flattened(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose parameters that are dataclasses became their fields.
 
-    Typer reads one option from each parameter; the command still gets the dataclasses.
+    Typer reads one option from each parameter; the command still gets the dataclasses. Its
+    warnings and errors are printed as lines.
 
     Examples
     --------
@@ -151,12 +152,12 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def called(**values: Any) -> None:
-        made = {
-            name: kind(**{one.name: values.pop(one.name) for one in fields(kind)})
-            for name, kind in groups.items()
-        }
-        OPTIONS.set(typed)
-        command(**made, **values)
+        with print_problems(typed, quiet=values.get("quiet", False)):
+            made = {
+                name: kind(**{one.name: values.pop(one.name) for one in fields(kind)})
+                for name, kind in groups.items()
+            }
+            command(**made, **values)
 
     vars(called)["__signature__"] = Signature(parameters)
     called.__annotations__ = {one.name: one.annotation for one in parameters}

@@ -11,7 +11,7 @@ import typer
 from recsys_ndcg.cli.data import DataOptions, Written
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
 from recsys_ndcg.cli.models import Entries, Statistics, read_entry
-from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style
 from recsys_ndcg.cli.output import (
     Html,
     check_apart,
@@ -20,7 +20,6 @@ from recsys_ndcg.cli.output import (
     signatures_by_metric,
     write_page,
 )
-from recsys_ndcg.cli.process import told
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -109,26 +108,25 @@ def compare(  # noqa: PLR0913 - one parameter per option
     """
     from recsys_ndcg.comparison import compare as comparison_of
 
-    with told(quiet=style.quiet):
-        form, ks, names = checked_form(style.form), measured.ks, measured.names
-        kinds = tables.kinds(form, segments=statistics.by is not None)
-        entries, other = models.entries(written).and_also(gate.fail_if_worse)
-        means, worse = limits.read(ks), gate.read(statistics.margin, ks)
-        asked = statistics.asked(entries.files, other)
-        entries.check(choices)
-        check_apart(entries.files, {"--save": tables.save, "--html": tables.html})
-        check_page(tables.html)
-        gated = [one.metric for one in means] + ([worse] if worse else [])
-        plan = gated_plan(choices, names, ks, gated)
-        reports = entries.reports(plan, gated, progress=not style.quiet)
-        shown = None if names is None else [*names, *map(str, gated)]
-        found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
-        if tables.save is not None:
-            found.save(tables.save)
-        if not write_page(tables.html, found):
-            show_comparison(found, form, style, kinds)
-        judged = [name for name in entries.files if name != other]
-        close(_gates(found, judged, means, other, worse), quiet=style.quiet)
+    ks, names = measured.ks, measured.names
+    kinds = tables.kinds(style.form, segments=statistics.by is not None)
+    entries, other = models.entries(written).and_also(gate.fail_if_worse)
+    means, worse = limits.read(ks), gate.read(statistics.margin, ks)
+    asked = statistics.asked(entries.files, other)
+    entries.check(choices)
+    check_apart(entries.files, {"--save": tables.save, "--html": tables.html})
+    check_page(tables.html)
+    gated = [one.metric for one in means] + ([worse] if worse else [])
+    plan = gated_plan(choices, names, ks, gated)
+    reports = entries.reports(plan, gated, progress=not style.quiet)
+    shown = None if names is None else [*names, *map(str, gated)]
+    found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
+    if tables.save is not None:
+        found.save(tables.save)
+    if not write_page(tables.html, found):
+        show_comparison(found, style, kinds)
+    judged = [name for name in entries.files if name != other]
+    close(_gates(found, judged, means, other, worse), quiet=style.quiet)
 
 
 def _gates(
@@ -147,16 +145,14 @@ def _gates(
         yield found.not_worse(model, other, metric=metric)
 
 
-def show_comparison(
-    found: Comparison, form: str, style: Style, kinds: Sequence[str] | None = None
-) -> None:
-    """Print a comparison in a form: the leaderboard, if no tables are named."""
+def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] | None = None) -> None:
+    """Print a comparison: the leaderboard, if no tables are named."""
     from recsys_ndcg.comparison import LEADERBOARD, comparison_document
 
     kinds = kinds or [LEADERBOARD]
     document = comparison_document(found, found.metrics[0], kinds)
-    values = found.to_dict() if form == "json" else _values(found, kinds[0], style)
-    show_document(document, values, form, style)
+    values = found.to_dict() if style.form == "json" else _values(found, kinds[0], style)
+    show_document(document, values, style)
 
 
 def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import typer
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.options import Style
 from recsys_ndcg.cli.output import Html, check_page, write_page
-from recsys_ndcg.cli.process import out, say, told
+from recsys_ndcg.cli.process import out, say
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -47,26 +47,25 @@ def demo(
     from recsys_ndcg.metrics import parse
     from recsys_ndcg.progress import followed
 
-    with told():
-        _check_seed(seed)
-        check_page(html)
-        table = _ratings(ratings, seed)
-        experiment = experiments.Experiment(table, seed)
-        limit = experiment.scale[1] * 0.8 if threshold is None else threshold
-        names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
-        models = len(experiments.MODELS)
-        with closing(followed(experiment.run(), "Training", models, wanted=True)) as running:
-            reports = experiments.reports(running, names, limit)
-        comparison = compare(reports)
-        if write_page(html, comparison):
-            return
-        source = "sample ratings" if ratings is None else str(ratings)
-        say(
-            f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
-            f"rank; relevant from {limit:g}.",
-            wrap=True,
-        )
-        _show_models(comparison, reports, names)
+    _check_seed(seed)
+    check_page(html)
+    table = _ratings(ratings, seed)
+    experiment = experiments.Experiment(table, seed)
+    limit = experiment.scale[1] * 0.8 if threshold is None else threshold
+    names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
+    models = len(experiments.MODELS)
+    with closing(followed(experiment.run(), "Training", models, wanted=True)) as running:
+        reports = experiments.reports(running, names, limit)
+    comparison = compare(reports)
+    if write_page(html, comparison):
+        return
+    source = "sample ratings" if ratings is None else str(ratings)
+    say(
+        f"{len(table)} {source}: {experiment.n_train} to train on, {experiment.n_test} to "
+        f"rank; relevant from {limit:g}.",
+        wrap=True,
+    )
+    _show_models(comparison, reports, names)
 
 
 def _check_seed(seed: int) -> None:
@@ -95,7 +94,7 @@ def _show_models(comparison: Comparison, reports: dict[str, Report], names: list
     report = reports[best]
     say()
     say(f"{best}, {names[0]}, in detail", "bold")
-    show_report(report, "text", Style())
+    show_report(report, Style())
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
         say()

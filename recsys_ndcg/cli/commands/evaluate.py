@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.data import DataOptions, Scale, Written, files_of
 from recsys_ndcg.cli.gates import Limits, Replacing, close, gated_plan
-from recsys_ndcg.cli.options import Choices, MetricOptions, Style, checked_form
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style
 from recsys_ndcg.cli.output import Files, show_document, signatures_by_metric
-from recsys_ndcg.cli.process import err, out, told
+from recsys_ndcg.cli.process import err, out
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,28 +30,24 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     style: Style,
 ) -> None:
     """Score the lists in a file of user, item, estimated, true."""
-    with told(quiet=style.quiet):
-        form = checked_form(style.form)
-        ks = measured.ks
-        means, older = limits.read(ks), replacing.read(source, written, ks)
-        files.check({**files_of(source), **scale.files, **older.files}, form)
-        plan = gated_plan(
-            choices, measured.names, ks, [*(one.metric for one in means), *older.metrics]
-        )
-        before = older.reports(plan, progress=not style.quiet)
-        report, streamed = scale.measured(source, written, plan, files.per_user, quiet=style.quiet)
-        files = replace(files, per_user=None) if streamed else files
-        gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
-        show_report(report, form, style, err if files.pipes else out)
-        files.write(report)
-        close(gates, quiet=style.quiet)
+    ks = measured.ks
+    means, older = limits.read(ks), replacing.read(source, written, ks)
+    files.check({**files_of(source), **scale.files, **older.files}, style.form)
+    plan = gated_plan(choices, measured.names, ks, [*(one.metric for one in means), *older.metrics])
+    before = older.reports(plan, progress=not style.quiet)
+    report, streamed = scale.measured(source, written, plan, files.per_user, quiet=style.quiet)
+    files = replace(files, per_user=None) if streamed else files
+    gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
+    show_report(report, style, err if files.pipes else out)
+    files.write(report)
+    close(gates, quiet=style.quiet)
 
 
-def show_report(report: Report, form: str, style: Style, to: Console = out) -> None:
-    """Print a report in a form."""
+def show_report(report: Report, style: Style, to: Console = out) -> None:
+    """Print a report."""
     from recsys_ndcg.report import report_document
 
     signed = signatures_by_metric(report, full=style.full_signature)
     values = report.summary.rename_axis("metric").reset_index()
     values["signature"] = values["metric"].map(signed)
-    show_document(report_document(report), values, form, style, to=to)
+    show_document(report_document(report), values, style, to=to)

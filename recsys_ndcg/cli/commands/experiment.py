@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.commands.compare import show_comparison
-from recsys_ndcg.cli.options import Style, checked_form
+from recsys_ndcg.cli.options import Style
 from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
-from recsys_ndcg.cli.process import err, say, told
+from recsys_ndcg.cli.process import err, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,15 +45,13 @@ def experiment(
 
     What CONFIG asks for. With a folder, the same command goes on where it was stopped.
     """
-    with told(quiet=style.quiet):
-        form = checked_form(style.form)
-        check_apart({"CONFIG": config}, {"--html": html})
-        check_page(html)
-        found = _run(config, _given(folder=folder, n_jobs=n_jobs), quiet=style.quiet)
-        if not write_page(html, found):
-            show_comparison(found, form, style)
-            if form == "text" and not style.quiet:
-                _say_costs(found)
+    check_apart({"CONFIG": config}, {"--html": html})
+    check_page(html)
+    found = _run(config, _given(folder=folder, n_jobs=n_jobs), quiet=style.quiet)
+    if not write_page(html, found):
+        show_comparison(found, style)
+        if style.form == "text" and not style.quiet:
+            _say_costs(found)
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.cli.data import DataOptions, Written, lists_of
-from recsys_ndcg.cli.options import Choices, Style, checked_form, plan_of
+from recsys_ndcg.cli.options import Choices, Style, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.process import told
 from recsys_ndcg.errors import escape_surrogates
 
 if TYPE_CHECKING:
@@ -30,16 +29,14 @@ def explain(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.evaluation import measured
     from recsys_ndcg.report import explanation_document
 
-    with told(quiet=style.quiet):
-        form = checked_form(style.form)
-        plan = plan_of(choices, [f"ndcg@{k}"], [k])
-        report = measured(lists_of(source, written, plan.duplicates), plan)
-        table = report.explain(_id_as_in(report, user), k)
-        for name in ("item", "ideal_item"):
-            table[name] = escape_surrogates(table[name])
-        (signature,) = report.signatures.values()
-        document = explanation_document(table, signature)
-        show_document(document, table.reset_index(), form, style, tables_only=True)
+    plan = plan_of(choices, [f"ndcg@{k}"], [k])
+    report = measured(lists_of(source, written, plan.duplicates), plan)
+    table = report.explain(_id_as_in(report, user), k)
+    for name in ("item", "ideal_item"):
+        table[name] = escape_surrogates(table[name])
+    (signature,) = report.signatures.values()
+    document = explanation_document(table, signature)
+    show_document(document, table.reset_index(), style, tables_only=True)
 
 
 def _id_as_in(report: Report, user: str) -> Any:

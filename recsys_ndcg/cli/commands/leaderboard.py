@@ -9,9 +9,8 @@ import typer
 
 from recsys_ndcg.cli.data import DataOptions, Written, lists_of, saved_in
 from recsys_ndcg.cli.gates import metric_of
-from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, checked_form, plan_of
+from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.process import told
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -71,21 +70,19 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     """
     from recsys_ndcg.report import leaderboard_document
 
-    with told(quiet=style.quiet):
-        form = checked_form(style.form)
-        if source.file is not None and (more or source.file.is_dir()):
-            _refuse_late((choices, written, sort, n, ascending))
-            _show_runs([source.file, *(more or ())], form, metric, style)
-            return
-        check_choice("sort", sort, tuple(_orders()))
-        check_whole("n", n, 1)
-        report, name = _measured(source, written, choices, metric)
-        board = report.leaderboard(name, n, by=sort, ascending=ascending)
-        board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
-        document = leaderboard_document(board, f"{name} by {sort}", report.signature(name))
-        values = board.reset_index()
-        values.insert(0, "rank", values.pop("rank"))
-        show_document(document, values, form, style, tables_only=True)
+    if source.file is not None and (more or source.file.is_dir()):
+        _refuse_late((choices, written, sort, n, ascending))
+        _show_runs([source.file, *(more or ())], metric, style)
+        return
+    check_choice("sort", sort, tuple(_orders()))
+    check_whole("n", n, 1)
+    report, name = _measured(source, written, choices, metric)
+    board = report.leaderboard(name, n, by=sort, ascending=ascending)
+    board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
+    document = leaderboard_document(board, f"{name} by {sort}", report.signature(name))
+    values = board.reset_index()
+    values.insert(0, "rank", values.pop("rank"))
+    show_document(document, values, style, tables_only=True)
 
 
 def _refuse_late(given: tuple[object, ...]) -> None:
@@ -116,7 +113,7 @@ def _done(table: pd.DataFrame) -> list[str]:
     return [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
 
 
-def _show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -> None:
+def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
     from recsys_ndcg.experiments import load_runs
     from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
@@ -128,8 +125,8 @@ def _show_runs(paths: list[Path], form: str, metric: str | None, style: Style) -
         columns=["of", "failed", "data", "how"]
     )
     cells = text_cells(brief.set_index("run")).map(visible)
-    shown = cells.rename(columns=_SHORT) if form == "text" else cells
+    shown = cells.rename(columns=_SHORT) if style.form == "text" else cells
     models = ShownTable("Models", shown, left=2)
     section = Section("runs", "Runs", "", [models, Sentences(runs.remarks)])
     document = Document(facts="", sections=[section])
-    show_document(document, table, form, style, tables_only=True)
+    show_document(document, table, style, tables_only=True)

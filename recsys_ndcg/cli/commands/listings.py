@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.options import Format, Style, checked_form
+from recsys_ndcg.cli.options import Format, Style
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.process import told
 
 if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
@@ -49,11 +48,10 @@ def _show(rows: list[dict[str, Any]], title: str, form: str) -> None:
 
     from recsys_ndcg.rendering import Document, Section, ShownTable
 
-    with told():
-        table = pd.DataFrame(rows)
-        shown = ShownTable(title, table, left=len(table.columns), numeric=())
-        document = Document(facts=title, sections=[Section("list", title, "", [shown])])
-        show_document(document, table, checked_form(form), Style(), tables_only=True)
+    table = pd.DataFrame(rows)
+    shown = ShownTable(title, table, left=len(table.columns), numeric=())
+    document = Document(facts=title, sections=[Section("list", title, "", [shown])])
+    show_document(document, table, Style(form), tables_only=True)
 
 
 def _named(kind: type[Metric]) -> str:

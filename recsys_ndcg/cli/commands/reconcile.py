@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from recsys_ndcg.cli.data import DataOptions, Written, lists_of
-from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, checked_form, names_of, plan_of
+from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, names_of, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.process import err, told
+from recsys_ndcg.cli.process import err
 
 
 def reconcile(  # noqa: PLR0913 - one parameter per option
@@ -36,16 +36,14 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     """
     from recsys_ndcg.reconciliation import in_one_table, reconciled, reconciliation_document
 
-    with told(quiet=style.quiet):
-        form = checked_form(style.form)
-        plan = plan_of(choices, names_of(metric), [10])
-        lists = lists_of(source, written, plan.duplicates)
-        with err.status("Computing it as every library does"):
-            table = reconciled(lists, plan, None, reported)
-        if form == "text":
-            conventions = [one.convention for one in plan.measurements]
-            document = reconciliation_document(table, reported, conventions)
-        else:
-            document = in_one_table(table, reported)
-        values = table.drop(columns="causes")
-        show_document(document, values, form, style, tables_only=True)
+    plan = plan_of(choices, names_of(metric), [10])
+    lists = lists_of(source, written, plan.duplicates)
+    with err.status("Computing it as every library does"):
+        table = reconciled(lists, plan, None, reported)
+    if style.form == "text":
+        conventions = [one.convention for one in plan.measurements]
+        document = reconciliation_document(table, reported, conventions)
+    else:
+        document = in_one_table(table, reported)
+    values = table.drop(columns="causes")
+    show_document(document, values, style, tables_only=True)

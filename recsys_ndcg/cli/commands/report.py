@@ -11,11 +11,9 @@ from recsys_ndcg.cli.options import (
     Choices,
     MetricOptions,
     Style,
-    checked_form,
     plan_of,
 )
 from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
-from recsys_ndcg.cli.process import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,18 +37,17 @@ def report(  # noqa: PLR0913 - one parameter per option
 
     FILE is a saved report or comparison, or predictions, which are measured.
     """
-    with told(quiet=style.quiet):
-        form, files = checked_form(style.form), {**files_of(source), **scale.files}
-        check_apart(files, {"--html": html})
-        check_page(html)
-        given = (scale, written, choices, measured)
-        usual = given == (Scale(), Written(), Choices(), MetricOptions())
-        found = saved_in(source, _kinds(), usual=usual, beside=", --html and --format")
-        if found is None:
-            plan = plan_of(choices, measured.names, measured.ks)
-            found, _ = scale.measured(source, written, plan, quiet=style.quiet)
-        if not write_page(html, found):
-            _show(found, form, style)
+    files = {**files_of(source), **scale.files}
+    check_apart(files, {"--html": html})
+    check_page(html)
+    given = (scale, written, choices, measured)
+    usual = given == (Scale(), Written(), Choices(), MetricOptions())
+    found = saved_in(source, _kinds(), usual=usual, beside=", --html and --format")
+    if found is None:
+        plan = plan_of(choices, measured.names, measured.ks)
+        found, _ = scale.measured(source, written, plan, quiet=style.quiet)
+    if not write_page(html, found):
+        _show(found, style)
 
 
 def _kinds() -> dict[str, Callable[[Path], Report | Comparison]]:
@@ -61,13 +58,13 @@ def _kinds() -> dict[str, Callable[[Path], Report | Comparison]]:
     return {"report": Report.load, "comparison": Comparison.load}
 
 
-def _show(found: Report | Comparison, form: str, style: Style) -> None:
+def _show(found: Report | Comparison, style: Style) -> None:
     from recsys_ndcg.comparison import LEADERBOARD, SEGMENTS
     from recsys_ndcg.report import Report
 
     if isinstance(found, Report):
-        show_report(found, form, style)
+        show_report(found, style)
         return
     segments = [SEGMENTS] * (found.compared.groups is not None)
-    kinds = [LEADERBOARD, *(() if form == "csv" else segments)]
-    show_comparison(found, form, style, kinds)
+    kinds = [LEADERBOARD, *(() if style.form == "csv" else segments)]
+    show_comparison(found, style, kinds)
