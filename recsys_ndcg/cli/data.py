@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from recsys_ndcg.cli.options import pairs_from
+from recsys_ndcg.cli.options import given_options, pairs_from
 from recsys_ndcg.errors import InvalidInputError, reading
 from recsys_ndcg.input import describe_kinds
 
@@ -125,12 +125,12 @@ class Scale:
         InvalidInputError
             The options do not go together, or the data cannot be read.
         """
-        from recsys_ndcg.evaluation import evaluated, measured
+        from recsys_ndcg.evaluation import evaluated
         from recsys_ndcg.scale import engine_for
 
         data = self._data(source)
         if data is None:
-            return measured(lists_of(source, written, plan.duplicates), plan), False
+            return report_of(source, written, plan), False
         columns, text = how_written(written)
         streamed = engine_for(data, self.memory_limit) is not None  # not all of them may be kept
         report = evaluated(
@@ -169,6 +169,19 @@ class Scale:
                 raise InvalidInputError(msg)
             return {"labels": given["--labels"], "results": given["--results"]}
         return [given["FILE"], *self.more] if self.more else given["FILE"]
+
+
+def report_of(source: DataOptions, written: Written, plan: Plan) -> Report:
+    """Measure the lists in the files that are named.
+
+    Raises
+    ------
+    InvalidInputError
+        As for `lists_of`; or nothing can be measured of them.
+    """
+    from recsys_ndcg.evaluation import measured
+
+    return measured(lists_of(source, written, plan.duplicates), plan)
 
 
 def lists_of(source: DataOptions, written: Written, duplicates: str) -> RankedLists:
@@ -275,7 +288,7 @@ def check_there(path: Path) -> None:
 
 
 def saved_in(
-    source: DataOptions, kinds: Mapping[str, Callable[[Path], Saved]], *, usual: bool, beside: str
+    source: DataOptions, kinds: Mapping[str, Callable[[Path], Saved]], *late: Any, beside: str
 ) -> Saved | None:
     """Return what was saved in FILE, if it is of one of the kinds.
 
@@ -285,8 +298,8 @@ def saved_in(
         What is read.
     kinds : mapping of str to callable
         What loads it, by the name of what may be saved there.
-    usual : bool
-        Whether no option is given that comes too late to change what is saved.
+    *late : options
+        Those that come too late to change what is saved.
     beside : str
         Which options may stand beside FILE, for the message.
 
@@ -302,7 +315,7 @@ def saved_in(
         check_there(path)
     for kind, load in kinds.items() if source.file is not None else ():
         if is_saved(given["FILE"], kind):
-            if not usual or len(given) > 1:
+            if given_options(*late) or len(given) > 1:
                 msg = (
                     f"{source.file} is a saved {kind}, in which all is measured: give it{beside} "
                     "alone."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from recsys_ndcg.cli.data import check_there, check_way, files_of
 from recsys_ndcg.cli.models import Entries, Margin, Users, read_entry
-from recsys_ndcg.cli.options import METRIC_NAMES, names_of, plan_of
+from recsys_ndcg.cli.options import METRIC_NAMES, given_options, names_of, plan_of
 from recsys_ndcg.cli.process import complain
 from recsys_ndcg.errors import InvalidInputError, about, is_number, warn_of_some
 from recsys_ndcg.significance import Testing
@@ -231,9 +231,9 @@ class Replacing:
         """
         metric = None
         if self.fail_if_worse is None:
-            given = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+            given = given_options(self)
             if given:
-                msg = f"--{given[0]} is about --fail-if-worse, which is not given."
+                msg = f"{given[0]} is about --fail-if-worse, which is not given."
                 raise InvalidInputError(msg)
         else:
             from recsys_ndcg.comparison import check_options

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recsys_ndcg.cli.data import DataOptions, Written, check_there, is_dash, lists_of, same_file
-from recsys_ndcg.cli.options import beginning
+from recsys_ndcg.cli.data import DataOptions, Written, check_there, is_dash, report_of, same_file
+from recsys_ndcg.cli.options import beginning, given_options
 from recsys_ndcg.errors import InvalidInputError, escape_surrogates
 from recsys_ndcg.input import stem_of
 from recsys_ndcg.lazy import lazy
@@ -256,7 +256,7 @@ class Entries:
                 raise InvalidInputError(msg)
         for path in (*self.files.values(), *known.values()):
             check_there(path)
-        late = _given(choices, self.source, self.written)
+        late = given_options(choices, self.source, self.written)
         if late and all(map(is_saved, self.files.values())):
             msg = (
                 f"Every model is a saved report, so that {' and '.join(late)} would change "
@@ -284,7 +284,6 @@ class Entries:
             A file cannot be read, or nothing can be measured of it.
         """
         from recsys_ndcg.comparison import of_each_model
-        from recsys_ndcg.evaluation import measured
         from recsys_ndcg.files import is_saved
         from recsys_ndcg.report import Report
 
@@ -300,8 +299,7 @@ class Entries:
         others = {name: path for name, path in self.files.items() if name not in found}
 
         def work(_name: str, path: Path) -> Report:
-            lists = lists_of(self._source_of(path), self.written, plan.duplicates)
-            return measured(lists, plan)
+            return report_of(self._source_of(path), self.written, plan)
 
         found |= of_each_model(others, work, progress=progress)
         return {name: found[name] for name in self.files}
@@ -313,13 +311,3 @@ class Entries:
         if self.source.qrels is not None:
             return replace(self.source, file=None, run=path)
         return replace(self.source, file=path)
-
-
-def _given(*groups: Choices | DataOptions | Written) -> list[str]:
-    """Return the options that are not at their defaults."""
-    return [
-        f"--{one.name.replace('_', '-')}"
-        for group in groups
-        for one in fields(group)
-        if getattr(group, one.name) != one.default
-    ]

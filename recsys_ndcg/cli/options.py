@@ -141,6 +141,16 @@ Format = Annotated[
 ]
 
 
+def given_options(*groups: Any) -> list[str]:
+    """Return the options of some groups that are not at their defaults."""
+    return [
+        f"--{one.name.replace('_', '-')}"
+        for group in groups
+        for one in fields(group)
+        if getattr(group, one.name) != one.default
+    ]
+
+
 def pairs_from(text: str, option: str) -> dict[str, str] | None:
     """Return ``a=b,c=d`` as a dict, None for no text.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -138,24 +138,20 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
     >>> draw(width=2, sign="o")
     oo
     """
-    hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    parameters: list[Parameter] = []
-    for name, given in signature(command).parameters.items():
-        if name in groups:
-            kinds = get_type_hints(groups[name], include_extras=True)
-            parameters += [_parameter(one, kinds[one.name]) for one in fields(groups[name])]
-        else:
-            parameters.append(given.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
-
+    given = _parameters(command)
+    groups = {
+        one.name: _parameters(one.annotation) for one in given if is_dataclass(one.annotation)
+    }
+    kinds = {one.name: one.annotation for one in given}
+    parameters = [each for one in given for each in groups.get(one.name, [one])]
     typed = {one.name: _typed(one) for one in parameters}
 
     @wraps(command)
     def called(**values: Any) -> None:
         with print_problems(typed, quiet=values.get("quiet", False)):
             made = {
-                name: kind(**{one.name: values.pop(one.name) for one in fields(kind)})
-                for name, kind in groups.items()
+                name: kinds[name](**{one.name: values.pop(one.name) for one in group})
+                for name, group in groups.items()
             }
             command(**made, **values)
 
@@ -164,9 +160,13 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _parameter(one: Field[Any], kind: Any) -> Parameter:
-    default = Parameter.empty if one.default is MISSING else one.default
-    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+def _parameters(command: Callable[..., Any]) -> list[Parameter]:
+    """Return the parameters of a function or a dataclass, with the hints that their names mean."""
+    hints = get_type_hints(command, include_extras=True)
+    return [
+        one.replace(annotation=hints[one.name], kind=Parameter.KEYWORD_ONLY)
+        for one in signature(command).parameters.values()
+    ]
 
 
 def _typed(one: Parameter) -> str:

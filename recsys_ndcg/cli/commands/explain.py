@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recsys_ndcg.cli.data import DataOptions, Written, lists_of
+from recsys_ndcg.cli.data import DataOptions, Written, report_of
 from recsys_ndcg.cli.options import Choices, Style, plan_of
 from recsys_ndcg.cli.output import show_document
 from recsys_ndcg.errors import escape_surrogates
@@ -26,11 +26,10 @@ def explain(  # noqa: PLR0913 - one parameter per option
     style: Style,
 ) -> None:
     """Show rank by rank where a user's NDCG comes from."""
-    from recsys_ndcg.evaluation import measured
     from recsys_ndcg.report import explanation_document
 
     plan = plan_of(choices, [f"ndcg@{k}"], [k])
-    report = measured(lists_of(source, written, plan.duplicates), plan)
+    report = report_of(source, written, plan)
     table = report.explain(_id_as_in(report, user), k)
     for name in ("item", "ideal_item"):
         table[name] = escape_surrogates(table[name])

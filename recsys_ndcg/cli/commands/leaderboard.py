@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recsys_ndcg.cli.data import DataOptions, Written, lists_of, saved_in
+from recsys_ndcg.cli.data import DataOptions, Written, report_of, saved_in
 from recsys_ndcg.cli.gates import metric_of
 from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, plan_of
 from recsys_ndcg.cli.output import show_document
@@ -21,8 +21,6 @@ from recsys_ndcg.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import pandas as pd
 
     from recsys_ndcg.report import Report
 
@@ -71,7 +69,9 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.report import leaderboard_document
 
     if source.file is not None and (more or source.file.is_dir()):
-        _refuse_late((choices, written, sort, n, ascending))
+        if (choices, written, sort, n, ascending) != (Choices(), Written(), "score", 20, False):
+            msg = "Runs are measured already: give their folders, --metric and --format alone."
+            raise InvalidInputError(msg)
         _show_runs([source.file, *(more or ())], metric, style)
         return
     check_choice("sort", sort, tuple(_orders()))
@@ -85,32 +85,19 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     show_document(document, values, style, tables_only=True)
 
 
-def _refuse_late(given: tuple[object, ...]) -> None:
-    """Refuse what would change nothing of runs."""
-    if given != (Choices(), Written(), "score", 20, False):
-        msg = "Runs are measured already: give their folders, --metric and --format alone."
-        raise InvalidInputError(msg)
-
-
 def _measured(
     source: DataOptions, written: Written, choices: Choices, metric: str | None
 ) -> tuple[Report, str]:
     """Return a report, and the name of the metric in it."""
-    from recsys_ndcg.evaluation import measured
     from recsys_ndcg.report import Report
 
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
-    usual = (choices, written) == (Choices(), Written())
-    report = saved_in(source, {"report": Report.load}, usual=usual, beside=" and --metric")
+    kinds = {"report": Report.load}
+    report = saved_in(source, kinds, choices, written, beside=" and --metric")
     if report is not None:
         return report, report.metrics[0] if name is None else name
     plan = plan_of(choices, [name or "ndcg@10"], [10])
-    return measured(lists_of(source, written, plan.duplicates), plan), plan.names[0]
-
-
-def _done(table: pd.DataFrame) -> list[str]:
-    """Return how many folds are done of how many."""
-    return [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+    return report_of(source, written, plan), plan.names[0]
 
 
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
@@ -121,7 +108,8 @@ def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
 
     runs = load_runs(*paths)
     table = runs.sorted_by(metric).reset_index()
-    brief = table.assign(done=_done(table), begun=table["begun"].str[:10]).drop(
+    folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+    brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
         columns=["of", "failed", "data", "how"]
     )
     cells = text_cells(brief.set_index("run")).map(visible)

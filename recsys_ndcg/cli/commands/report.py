@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.commands.evaluate import show_report
 from recsys_ndcg.cli.data import DataOptions, Scale, Written, files_of, saved_in
-from recsys_ndcg.cli.options import (
-    Choices,
-    MetricOptions,
-    Style,
-    plan_of,
-)
+from recsys_ndcg.cli.options import Choices, MetricOptions, Style, plan_of
 from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.report import Report
 
 
 def report(  # noqa: PLR0913 - one parameter per option
@@ -37,34 +29,25 @@ def report(  # noqa: PLR0913 - one parameter per option
 
     FILE is a saved report or comparison, or predictions, which are measured.
     """
+    from recsys_ndcg.comparison import LEADERBOARD, SEGMENTS, Comparison
+    from recsys_ndcg.report import Report
+
     files = {**files_of(source), **scale.files}
     check_apart(files, {"--html": html})
     check_page(html)
-    given = (scale, written, choices, measured)
-    usual = given == (Scale(), Written(), Choices(), MetricOptions())
-    found = saved_in(source, _kinds(), usual=usual, beside=", --html and --format")
+    kinds: dict[str, Callable[[Path], Report | Comparison]] = {
+        "report": Report.load,
+        "comparison": Comparison.load,
+    }
+    late = (scale, written, choices, measured)
+    found = saved_in(source, kinds, *late, beside=", --html and --format")
     if found is None:
         plan = plan_of(choices, measured.names, measured.ks)
         found, _ = scale.measured(source, written, plan, quiet=style.quiet)
-    if not write_page(html, found):
-        _show(found, style)
-
-
-def _kinds() -> dict[str, Callable[[Path], Report | Comparison]]:
-    """Return what loads saved files, by what is saved in them."""
-    from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.report import Report
-
-    return {"report": Report.load, "comparison": Comparison.load}
-
-
-def _show(found: Report | Comparison, style: Style) -> None:
-    from recsys_ndcg.comparison import LEADERBOARD, SEGMENTS
-    from recsys_ndcg.report import Report
-
+    if write_page(html, found):
+        return
     if isinstance(found, Report):
         show_report(found, style)
         return
-    segments = [SEGMENTS] * (found.compared.groups is not None)
-    kinds = [LEADERBOARD, *(() if style.form == "csv" else segments)]
-    show_comparison(found, style, kinds)
+    segments = found.compared.groups is not None and style.form != "csv"
+    show_comparison(found, style, [LEADERBOARD, *([SEGMENTS] * segments)])
