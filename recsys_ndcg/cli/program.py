@@ -160,7 +160,7 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _parameters(command: Callable[..., Any]) -> list[Parameter]:
+def _parameters(command: Any) -> list[Parameter]:
     """Return the parameters of a function or a dataclass, with the hints that their names mean."""
     hints = get_type_hints(command, include_extras=True)
     return [

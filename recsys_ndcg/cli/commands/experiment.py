@@ -47,15 +47,13 @@ def experiment(
     """
     check_apart({"CONFIG": config}, {"--html": html})
     check_page(html)
-    found = _run(config, _given(folder=folder, n_jobs=n_jobs), quiet=style.quiet)
+    options = {"folder": folder, "n_jobs": n_jobs}
+    given = {name: value for name, value in options.items() if value is not None}
+    found = _run(config, given, quiet=style.quiet)
     if not write_page(html, found):
         show_comparison(found, style)
         if style.form == "text" and not style.quiet:
             _say_costs(found)
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
