@@ -16,8 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, about, is_number, warn_of_some
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.cli.data import DataOptions, Written
     from recsys_ndcg.cli.options import Choices
@@ -221,33 +220,40 @@ class Replacing:
     ] = 0.05
     users: Users = "all"
 
-    def read(self, source: DataOptions, written: Written, k: Sequence[int]) -> Older:
-        """Return what was measured before, or nothing.
+    def read(self, source: DataOptions, written: Written, k: Sequence[int]) -> Older | None:
+        """Return what was measured before, if that is asked for.
 
         Raises
         ------
         InvalidInputError
             An option cannot be used, or has no baseline to be about; or a file is not there.
         """
-        metric = None
         if self.fail_if_worse is None:
-            given = given_options(self)
-            if given:
-                msg = f"{given[0]} is about --fail-if-worse, which is not given."
+            late = given_options(self)
+            if late:
+                msg = f"{late[0]} is about --fail-if-worse, which is not given."
                 raise InvalidInputError(msg)
-        else:
-            from recsys_ndcg.comparison import check_options
+            check_way(files_of(source))
+            return None
+        from recsys_ndcg.comparison import check_options
 
-            need_margin(self.margin)
-            Testing(alpha=self.alpha)
-            check_options(users=self.users, margin=self.margin)
-            metric = None if self.metric is None else metric_of(self.metric, "--metric", k)
-        return Older(self, metric, _entries(source, written, self.fail_if_worse))
+        need_margin(self.margin)
+        Testing(alpha=self.alpha)
+        check_options(users=self.users, margin=self.margin)
+        metric = None if self.metric is None else metric_of(self.metric, "--metric", k)
+        given = files_of(source)
+        check_way(given)
+        *_, measured = given.values()
+        both = Entries((("", measured), read_entry(self.fail_if_worse)), source, written)
+        for path in (*given.values(), *both.files.values()):
+            check_there(path)
+        (name, _), older = both.files.items()
+        return Older(self, metric, name, replace(both, given=(older,)))
 
 
 @dataclass(frozen=True)
 class Older:
-    """What was measured before, if that is asked for.
+    """What was measured before.
 
     Parameters
     ----------
@@ -255,72 +261,49 @@ class Older:
         How it is compared.
     metric : Metric, optional
         In what; the first that is measured by default.
+    name : str
+        Of what is measured now.
     entries : Entries
-        What is measured now, and the older one.
+        The older one.
     """
 
     options: Replacing
     metric: Metric | None
+    name: str
     entries: Entries
 
-    @property
-    def metrics(self) -> list[Metric]:
-        """What must be measured for it."""
-        return [] if self.metric is None else [self.metric]
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """What is read for it, by the option that names it."""
-        _, *others = self.entries.files.values()
-        return dict(zip(("--fail-if-worse",), others, strict=False))
-
-    def reports(self, plan: Plan, *, progress: bool = True) -> dict[str, Report]:
-        """Return the report of the older one by its name, if there is one.
+    def report(self, plan: Plan, *, progress: bool = True) -> Report:
+        """Return the report of the older one.
 
         Raises
         ------
         InvalidInputError
             It cannot be read, or has other metrics.
         """
-        _, *others = self.entries.files.items()
-        if not others:
-            return {}
         metric = self.metric or plan.metrics[0]
         part = tuple(one for one in plan.measurements if one.metric == metric)
-        older = replace(self.entries, given=tuple(others))
+        (other,) = self.entries.files
         with about("") as said:
-            found = older.reports(replace(plan, measurements=part), [metric], progress=progress)
-        warn_of_some({"": [], **dict.fromkeys(found, said)})
-        return found
-
-    def gates(self, report: Report, others: Mapping[str, Report]) -> Iterator[Gate]:
-        """Tell whether it is shown that a report is not worse than the older one."""
-        metric = report.metrics[0] if self.metric is None else str(self.metric)
-        options, name = self.options, next(iter(self.entries.files))
-        for other, before in others.items():
-            from recsys_ndcg.comparison import compare
-
-            found = compare(
-                {other: before, name: report},
-                metrics=[metric],
-                alpha=options.alpha,
-                progress=False,
-                users=options.users,
+            found = self.entries.reports(
+                replace(plan, measurements=part), [metric], progress=progress
             )
-            yield found.not_worse(name, other, margin=options.margin)
+        warn_of_some({"": [], other: said})
+        return found[other]
 
+    def gate(self, report: Report, before: Report) -> Gate:
+        """Tell whether it is shown that a report is not worse than the older one."""
+        from recsys_ndcg.comparison import compare
 
-def _entries(source: DataOptions, written: Written, other: str | None) -> Entries:
-    """Return the file that is measured, and the older one if there is one."""
-    read = files_of(source)
-    check_way(read)
-    *_, measured = read.values()
-    if other is None:
-        return Entries((("", measured),), source, written)
-    entries = Entries((("", measured), read_entry(other)), source, written)
-    for path in (*read.values(), *entries.files.values()):
-        check_there(path)
-    return entries
+        metric = report.metrics[0] if self.metric is None else str(self.metric)
+        (other,), options = self.entries.files, self.options
+        found = compare(
+            {other: before, self.name: report},
+            metrics=[metric],
+            alpha=options.alpha,
+            progress=False,
+            users=options.users,
+        )
+        return found.not_worse(self.name, other, margin=options.margin)
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:

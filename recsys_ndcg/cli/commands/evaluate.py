@@ -32,12 +32,19 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     """Score the lists in a file of user, item, estimated, true."""
     ks = measured.ks
     means, older = limits.read(ks), replacing.read(source, written, ks)
-    files.check({**files_of(source), **scale.files, **older.files}, style.form)
-    plan = gated_plan(choices, measured.names, ks, [*(one.metric for one in means), *older.metrics])
-    before = older.reports(plan, progress=not style.quiet)
+    read = {**files_of(source), **scale.files}
+    gated = [one.metric for one in means]
+    if older is not None:
+        read |= zip(["--fail-if-worse"], older.entries.files.values(), strict=True)
+        gated += [] if older.metric is None else [older.metric]
+    files.check(read, style.form)
+    plan = gated_plan(choices, measured.names, ks, gated)
+    before = None if older is None else older.report(plan, progress=not style.quiet)
     report, streamed = scale.measured(source, written, plan, files.per_user, quiet=style.quiet)
     files = replace(files, per_user=None) if streamed else files
-    gates = [*(one.of_report(report) for one in means), *older.gates(report, before)]
+    gates = [one.of_report(report) for one in means]
+    if older is not None and before is not None:
+        gates.append(older.gate(report, before))
     show_report(report, style, err if files.pipes else out)
     files.write(report)
     close(gates, quiet=style.quiet)
