@@ -43,9 +43,9 @@ def _console(*, stderr: bool) -> Console:
 out, err = _console(stderr=False), _console(stderr=True)
 
 
-def say(text: str = "", style: str | None = None, *, wrap: bool = False, to: Console = out) -> None:
+def say(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
     """Print a line, whatever stands in it."""
-    to.print(printable(text), style=style, soft_wrap=not wrap)
+    out.print(printable(text), style=style, soft_wrap=not wrap)
 
 
 def emit(text: str) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.lists import RankedLists
     from recsys_ndcg.report import Report
 
 _FEWEST = 50
@@ -69,9 +68,9 @@ def demo(
     runs = _predictions(models, data.build_full_trainset(), test, seed)
     reports, said = {}, {}
     with closing(followed(runs, "Training", len(models), wanted=True)) as running:
-        for model, lists in running:
+        for model, predictions in running:
             with about(model) as said[model]:
-                reports[model] = evaluate(lists, metrics=names, threshold=limit)
+                reports[model] = evaluate(predictions, metrics=names, threshold=limit)
     warn_of_some(said)
     comparison = compare(reports)
     if write_page(html, comparison):
@@ -133,15 +132,13 @@ def _models(surprise: Any, seed: int) -> dict[str, Any]:
 
 def _predictions(
     models: Mapping[str, Any], train: Any, test: list[Any], seed: int
-) -> Iterator[tuple[str, RankedLists]]:
-    """Train one model after the other, and give its predictions as lists."""
+) -> Iterator[tuple[str, list[Any]]]:
+    """Train one model after the other, and give its predictions."""
     import numpy as np
-
-    from recsys_ndcg.lists import RankedLists
 
     for name, model in models.items():
         np.random.seed(seed)  # noqa: NPY002 - what NormalPredictor draws from
-        yield name, RankedLists.from_surprise(model.fit(train).test(test))
+        yield name, model.fit(train).test(test)
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
