@@ -14,7 +14,9 @@ from recsys_ndcg.input.file_kinds import stem_of as stem_of
 from recsys_ndcg.input.files import ORDER as ORDER
 from recsys_ndcg.input.files import existing_file as existing_file
 from recsys_ndcg.input.files import read_file as read_file
+from recsys_ndcg.input.frames import RANKS as RANKS
 from recsys_ndcg.input.frames import Table as Table
+from recsys_ndcg.input.frames import check_first_rank as check_first_rank
 from recsys_ndcg.input.frames import checked_columns as checked_columns
 from recsys_ndcg.input.ids import Coded as Coded
 from recsys_ndcg.input.ids import ascending_order as ascending_order
@@ -31,14 +33,8 @@ from recsys_ndcg.input.ids import text_places as text_places
 from recsys_ndcg.input.ids import type_names as type_names
 from recsys_ndcg.input.ids import written as written
 from recsys_ndcg.input.labels_and_results import LOWEST as LOWEST
-from recsys_ndcg.input.labels_and_results import RANKS as RANKS
-from recsys_ndcg.input.labels_and_results import check_first_rank as check_first_rank
 from recsys_ndcg.input.labels_and_results import encode_both as encode_both
-from recsys_ndcg.input.labels_and_results import labels_from as labels_from
-from recsys_ndcg.input.labels_and_results import results_from as results_from
-from recsys_ndcg.input.labels_and_results import score_column as score_column
 from recsys_ndcg.input.labels_and_results import warn_of_fillers as warn_of_fillers
-from recsys_ndcg.input.labels_and_results import warn_ungraded as warn_ungraded
 from recsys_ndcg.input.row_checks import CONVERT as CONVERT
 from recsys_ndcg.input.row_checks import NO_NUMBERS as NO_NUMBERS
 from recsys_ndcg.input.row_checks import refuse_unranked as refuse_unranked
