@@ -37,7 +37,6 @@ from recsys_ndcg.input.labels_and_results import encode_both as encode_both
 from recsys_ndcg.input.labels_and_results import warn_of_fillers as warn_of_fillers
 from recsys_ndcg.input.row_checks import CONVERT as CONVERT
 from recsys_ndcg.input.row_checks import NO_NUMBERS as NO_NUMBERS
-from recsys_ndcg.input.row_checks import refuse_unranked as refuse_unranked
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import as_written as as_written
 from recsys_ndcg.input.rows import check_finite as check_finite
@@ -48,9 +47,7 @@ from recsys_ndcg.input.rows import listed as listed
 from recsys_ndcg.input.rows import objects as objects
 from recsys_ndcg.input.text.form import TextFormat as TextFormat
 from recsys_ndcg.input.text.form import guarded as guarded
-from recsys_ndcg.input.text.tables import first_fields as first_fields
 from recsys_ndcg.input.text.tables import is_plain_number as is_plain_number
-from recsys_ndcg.input.text.tables import separator_of as separator_of
 from recsys_ndcg.input.trec import Judgements as Judgements
 from recsys_ndcg.input.trec import read_trec as read_trec
 from recsys_ndcg.input.tuples import read_tuples as read_tuples

@@ -23,9 +23,9 @@ from recsys_ndcg.input.labels_and_results import (
 )
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.rows import Rows, floats
-from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.form import TextFormat, first_line
 from recsys_ndcg.input.text.plain import plain_columns, plain_text
-from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, number
+from recsys_ndcg.input.text.tables import TextTable, number
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _text_of(content: Content) -> tuple[str, TextFormat]:
     text = how.text_of(content)
     if "::" in first_line(text):
         how = replace(how, separator="::")
-    third = "".join(first_fields(text, how)[2:3]).strip()
+    third = "".join(how.first_fields(text)[2:3]).strip()
     return text, replace(how, heading=third != "" and np.isnan(number(third)))
 
 

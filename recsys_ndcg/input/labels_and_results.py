@@ -19,7 +19,7 @@ from recsys_ndcg.input.ids import (
     coded,
     encode_together,
 )
-from recsys_ndcg.input.row_checks import all_rows, check_rows, in_order, is_row, refuse_unranked
+from recsys_ndcg.input.row_checks import all_rows, check_rows, in_order, is_row
 from recsys_ndcg.input.rows import Rows, floats, listed, objects
 from recsys_ndcg.input.tuples import read_tuples
 from recsys_ndcg.parallel import in_threads
@@ -231,8 +231,7 @@ def _entries(lists: Mapping[Any, Any], form: str) -> _Entries:
         if isinstance(one, Mapping):
             found[user] = list(one.items())
         else:
-            refuse_unranked(one, f"User {shown(user)} has", form)
-            found[user] = listed(one)
+            found[user] = listed(one, f"User {shown(user)} has", form)
     flat = list(chain.from_iterable(found.values()))
     if not flat:
         msg = f"There are no items in any list; {form}."
