@@ -21,13 +21,11 @@ from recsys_ndcg.input.frames import checked_columns as checked_columns
 from recsys_ndcg.input.ids import Coded as Coded
 from recsys_ndcg.input.ids import ascending_order as ascending_order
 from recsys_ndcg.input.ids import check_same_ids as check_same_ids
-from recsys_ndcg.input.ids import coded as coded
 from recsys_ndcg.input.ids import column_of as column_of
 from recsys_ndcg.input.ids import encode as encode
 from recsys_ndcg.input.ids import factorized as factorized
 from recsys_ndcg.input.ids import in_common as in_common
 from recsys_ndcg.input.ids import index_of as index_of
-from recsys_ndcg.input.ids import refuse_alike as refuse_alike
 from recsys_ndcg.input.ids import refuse_rows as refuse_rows
 from recsys_ndcg.input.ids import text_places as text_places
 from recsys_ndcg.input.ids import type_names as type_names

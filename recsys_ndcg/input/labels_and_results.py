@@ -16,7 +16,6 @@ from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import (
     Coded,
     check_same_ids,
-    coded,
     encode_together,
 )
 from recsys_ndcg.input.row_checks import all_rows, check_rows, in_order, is_row
@@ -133,7 +132,7 @@ def _are_predictions(rows: Sequence[Any]) -> bool:
 def _ids_in(rows: Sequence[Any]) -> dict[str, Any]:
     """Return the first two fields of all rows."""
     names = enumerate(("user", "item"))
-    return {name: coded(map(itemgetter(place), rows), name, len(rows)) for place, name in names}
+    return {name: Coded.of(map(itemgetter(place), rows), name, len(rows)) for place, name in names}
 
 
 def _ids_of(rows: Rows) -> dict[str, Any]:

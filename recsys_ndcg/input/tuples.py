@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import Coded, coded
+from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.row_checks import (
     JOIN,
     NO_ROWS,
@@ -153,7 +153,7 @@ class IdReader:
         if self._numbers is not None:
             return self._numbers
         # all at once: the distinct ids of one column fill the cache
-        return coded(self._others or (), self._column, len(self._others or ()))
+        return Coded.of(self._others or (), self._column, len(self._others or ()))
 
 
 class DetailReader:

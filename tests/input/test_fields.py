@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import tuples
-from recsys_ndcg.input.ids import coded, encode
+from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.rows import floats
 from recsys_ndcg.input.tuples import read_tuples
 from tests.refusal import refused
@@ -103,7 +103,7 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
             reader.take(values[start : start + 3], start)
         return encode(reader.ids, "user")
 
-    expected = outcome(lambda: encode(coded(values, "user", len(values)), "user"))
+    expected = outcome(lambda: encode(Coded.of(values, "user", len(values)), "user"))
     assert outcome(read) == expected
 
 
