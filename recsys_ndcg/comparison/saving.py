@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
 from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
-from recsys_ndcg.input import column_of
+from recsys_ndcg.input import index_of
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.report import (
     counts_from,
@@ -143,6 +143,6 @@ def _model(name: str, head: dict[str, Any], columns: dict[str, NDArray[Any]]) ->
 def _groups(labels: list[Any] | None, columns: dict[str, NDArray[Any]]) -> pd.Series[Any] | None:
     if labels is None:
         return None
-    categories = pd.Index(column_of(labels_from(labels)))
+    categories = index_of(labels_from(labels))
     groups = pd.Categorical.from_codes(columns["segment"], categories=categories)
     return pd.Series(groups, index=pd.Index(columns["user"].tolist(), name="user"))

@@ -73,17 +73,11 @@ def gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
         grades, values = np.array([*rule.keys()]), np.array([*rule.values()])
         gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
     else:
-        return _called(rule, true)
+        labelled, gain = ~np.isnan(true), np.zeros(true.shape)
+        gain[labelled] = _answer(rule, true[labelled], _ONE_PER_GRADE)
+        return gain
     absent = np.isnan(true)
     return np.where(absent, 0.0, gain) if absent.any() else gain
-
-
-def _called(rule: Callable[[Floats], Floats], true: Floats) -> Floats:
-    """Return the gains that a function of the user's gives the labelled items."""
-    labelled = ~np.isnan(true)
-    gain = np.zeros(true.shape)
-    gain[labelled] = _answer(rule, true[labelled], _ONE_PER_GRADE)
-    return gain
 
 
 def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Floats:

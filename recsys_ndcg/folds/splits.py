@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.folds.ratings import ratings_of, seconds_of, times_of
-from recsys_ndcg.input import coded, encode
+from recsys_ndcg.input import Coded, encode
 from recsys_ndcg.lists import grouped
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ class _Users:
     """The users of ratings, as codes."""
 
     def __init__(self, ratings: Sequence[Any]) -> None:
-        users, codes = encode(coded(map(itemgetter(0), ratings), "user", len(ratings)), "user")
+        users, codes = encode(Coded.of(map(itemgetter(0), ratings), "user", len(ratings)), "user")
         self.size = len(users)
         self.codes: Codes = codes
         self.n_ratings = np.bincount(codes, minlength=self.size)

@@ -14,20 +14,18 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Place, content_of, is_place
 from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.files import ORDER, read_file, refuse_options
-from recsys_ndcg.input.frames import Table, checked_columns, read_frame
+from recsys_ndcg.input.frames import Table, checked_columns
 from recsys_ndcg.input.ids import Coded, column_of
 from recsys_ndcg.input.labels_and_results import (
-    labels_from,
     labels_of,
-    results_from,
     results_of,
     without_fillers,
 )
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.rows import Rows, floats
-from recsys_ndcg.input.text.form import TextFormat
+from recsys_ndcg.input.text.form import TextFormat, first_line
 from recsys_ndcg.input.text.plain import plain_columns, plain_text
-from recsys_ndcg.input.text.tables import TextTable, first_fields, first_line, number
+from recsys_ndcg.input.text.tables import TextTable, number
 from recsys_ndcg.input.tuples import read_predictions, read_tuples
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ def _text_of(content: Content) -> tuple[str, TextFormat]:
     text = how.text_of(content)
     if "::" in first_line(text):
         how = replace(how, separator="::")
-    third = "".join(first_fields(text, how)[2:3]).strip()
+    third = "".join(how.first_fields(text)[2:3]).strip()
     return text, replace(how, heading=third != "" and np.isnan(number(third)))
 
 
@@ -99,7 +97,7 @@ def read(
     """Read predictions in any form that `evaluate` accepts."""
     data = _unpickled(data, columns, text)
     if _is_table(data, columns):
-        return read_frame(open_table(data, columns, text))
+        return open_table(data, columns, text).predictions()
     if columns:
         msg = "columns= names the columns of a table, but the data is not a table."
         raise InvalidInputError(msg)
@@ -117,7 +115,7 @@ def read_labels(
         return Rows({"user": matrix.row, "item": matrix.col, "true": true}, "labels")
     if _is_table(data, columns):
         columns = those_of(columns, "estimated", "rank")
-        return labels_from(open_table(data, columns, text, ("user", "item", "true")))
+        return open_table(data, columns, text, ("user", "item", "true")).labels()
     return labels_of(data)
 
 
@@ -129,9 +127,8 @@ def read_results(
     if not _is_table(data, columns):
         return without_fillers(results_of(data))
     columns = those_of(columns, "true")
-    return without_fillers(
-        results_from(open_table(data, columns, text, ("user", "item", "estimated")))
-    )
+    table = open_table(data, columns, text, ("user", "item", "estimated"))
+    return without_fillers(table.results())
 
 
 def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:

@@ -21,16 +21,20 @@ from recsys_ndcg.input.column_names import (
     roles_of,
     seems_headless,
 )
-from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.ids import Coded, refuse_rows
 from recsys_ndcg.input.row_checks import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Ids
+    from recsys_ndcg.arrays import Floats, Ids
 
 #: The columns that have readers of their own; of further ones, the numbers are read.
 _USUAL = ("user", "item", "estimated", "true", "rank")
+
+_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
+#: What to do where a rank is none.
+RANKS = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
 
 
 class Table:
@@ -58,6 +62,100 @@ class Table:
         found = self._roles.get(column, [])
         return len(found) == 1 and found[0] in self.names
 
+    def predictions(self) -> Rows:
+        """Read the columns user, item, estimated and true."""
+        names = ["estimated", "true", *self._further_columns()]
+        self.collect("user", "item", *names)
+        user, item = self.coded_ids()
+        rows = Rows({"user": user, "item": item, **{one: self.numbers(one) for one in names}})
+        self.say_names()
+        return rows
+
+    def labels(self) -> Rows:
+        """Read the columns user, item and true; without the last one, every row counts as 1.
+
+        Warns
+        -----
+        DataWarning
+            A column is left that may have been meant.
+        """
+        further = self._further_columns()
+        self.collect("user", "item", "true", *further)
+        user, item = self.coded_ids()
+        graded = self.may_have("true")
+        true = self.numbers("true") if graded else np.ones(len(user))
+        columns = {"user": user, "item": item, "true": true}
+        labels = Rows(columns | {one: self.numbers(one) for one in further}, "labels")
+        if not graded:
+            self.warn_ungraded()
+        self.say_names()
+        return labels
+
+    def results(self) -> Rows:
+        """Read the columns user, item and rank or estimated.
+
+        Raises
+        ------
+        InvalidInputError
+            A rank is none: scores in its place would turn every list upside down.
+
+        Warns
+        -----
+        DataWarning
+            No list has a first rank.
+        """
+        name = self.score_column()
+        ranked = name == "rank"
+        further = self._further_columns()
+        self.collect("user", "item", name, *further)
+        numbers = self.numbers(name)
+        if ranked:
+            _check_ranks(numbers)
+        scores = -numbers if ranked else numbers
+        user, item = self.coded_ids()
+        columns = {"user": user, "item": item, "estimated": scores}
+        columns |= {one: self.numbers(one) for one in further}
+        results = Rows(columns, "results", order_only=ranked, score=name)
+        self.say_names()
+        return results
+
+    def score_column(self) -> str:
+        """Return which column of results tells their order: rank, or estimated.
+
+        Raises
+        ------
+        InvalidInputError
+            There is neither.
+        """
+        if "rank" in self:
+            return "rank"
+        if not self.may_have("estimated"):
+            msg = (
+                f"The results have neither a column 'rank' nor 'estimated'; they have "
+                f"{column_list(self.names)}. Say what it is called: "
+                f"{self.naming('estimated')}, or rank in its place."
+            )
+            raise InvalidInputError(msg)
+        return "estimated"
+
+    def warn_ungraded(self) -> None:
+        """Warn of labels without a grade if a column that is not read may hold it, by its name.
+
+        Warns
+        -----
+        DataWarning
+            There is such a column.
+        """
+        possible = [one for one in self.unread if may_be_grade(one)]
+        if possible:
+            ids = [one for one in self.names if one not in self.unread]
+            msg = (
+                f"The labels have no column 'true', so that every row counts as 1. Unused: "
+                f"{column_list(possible)}. If one of them is the grade, say "
+                f"{self.naming('true')}; if none is, give users and items alone: labels[{ids}]."
+            )
+            warn(msg)
+
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
         return self._objects(self._column(column), self._name(column))
@@ -83,12 +181,12 @@ class Table:
             raise fault
         return ids[0], ids[1]
 
-    def numbers(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""
         values, name = self._column(column), self._name(column)
         return floats(self._plain(values, name), name)
 
-    def further_columns(self) -> list[str]:
+    def _further_columns(self) -> list[str]:
         """Return our columns that the table has beside those that rows must have."""
         return [one for one in ROLES if one not in _USUAL and one in self]
 
@@ -277,16 +375,6 @@ def _array(values: Any, name: Any) -> Any:
     return values.to_list() if kind in ("Int128", "UInt128") else values.to_numpy()
 
 
-def read_frame(table: Table) -> Rows:
-    """Read the columns user, item, estimated and true of a table."""
-    names = ["estimated", "true", *table.further_columns()]
-    table.collect("user", "item", *names)
-    user, item = table.coded_ids()
-    rows = Rows({"user": user, "item": item, **{one: table.numbers(one) for one in names}})
-    table.say_names()
-    return rows
-
-
 def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
     """Return the names of columns, each of ours for one of theirs.
 
@@ -310,6 +398,26 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
         if theirs == same:
             raise InvalidInputError(_both(one, other, theirs))
     return dict(columns or {})
+
+
+def _check_ranks(ranks: Floats) -> None:
+    """Refuse what is no rank; those of ties may be halves, their mean."""
+    bad = (ranks < 0) | (ranks * 2 % 1 > 0)
+    if bad.any():
+        refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", RANKS)
+    check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
+
+
+def check_first_rank(lowest: float) -> None:
+    """Warn where no list has a first rank, given the least of all.
+
+    Warns
+    -----
+    DataWarning
+        None has.
+    """
+    if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
+        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
 
 
 def _both(one: str, other: str, theirs: Any) -> str:

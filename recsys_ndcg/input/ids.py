@@ -64,23 +64,8 @@ def text_places(ids: Ids) -> Positions:
     return place
 
 
-def ascending_order(ids: Ids) -> Positions:
+def ascending_order(ids: Ids, column: str) -> Positions:
     """Return the order of distinct ids: numbers, text, and all others by type.
-
-    Examples
-    --------
-    >>> ascending_order(np.array(["b", (2, 1), 10, 9.5, "a", (2,)], dtype=object))
-    array([3, 2, 4, 0, 5, 1])
-    """
-    if ids.dtype != object:
-        return np.argsort(ids, kind="stable")
-    plain = ids.tolist()
-    keys = plain if set(map(type, plain)) == {str} else [*map(_key, plain)]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-
-
-def refuse_alike(ids: Ids, column: str) -> None:
-    """Refuse different ids that are written alike, such as 7 and "7".
 
     Parameters
     ----------
@@ -92,7 +77,25 @@ def refuse_alike(ids: Ids, column: str) -> None:
     Raises
     ------
     InvalidInputError
-        There are such; the first two are named.
+        Two of them are written alike.
+
+    Examples
+    --------
+    >>> ascending_order(np.array(["b", (2, 1), 10, 9.5, "a", (2,)], dtype=object), "user")
+    array([3, 2, 4, 0, 5, 1])
+    """
+    _refuse_alike(ids, column)
+    if ids.dtype != object:
+        return np.argsort(ids, kind="stable")
+    plain = ids.tolist()
+    keys = plain if set(map(type, plain)) == {str} else [*map(_key, plain)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def _refuse_alike(ids: Ids, column: str) -> None:
+    """Refuse different ids that are written alike, such as 7 and "7".
+
+    The first two are named.
     """
     if ids.dtype != object or set(map(type, ids)) <= {str}:
         return
@@ -150,6 +153,30 @@ class Coded:
     codes: Codes
     ascending: bool = False
 
+    @classmethod
+    def of(cls, values: Iterable[Hashable], column: str, size: int) -> Coded:
+        """Return `size` Python objects by their distinct values, in one pass over them.
+
+        Raises
+        ------
+        InvalidInputError
+            An id cannot be hashed.
+
+        Examples
+        --------
+        >>> Coded.of(["b", "a", "b"], "user", 3).codes
+        array([0, 1, 0], dtype=int32)
+        """
+        places: defaultdict[Hashable, int] = defaultdict(count().__next__)
+        try:
+            codes = np.fromiter(map(places.__getitem__, values), np.int32, size)
+        except TypeError as error:
+            if "unhashable" not in str(error):  # what the values come from has failed
+                raise
+            msg = f"{column}: an id is not hashable ({error}); use numbers or text."
+            raise InvalidInputError(msg) from None
+        return cls(np.fromiter(places, dtype=object, count=len(places)), codes)
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)
@@ -166,30 +193,6 @@ class Coded:
     def tolist(self) -> list[Any]:
         """Return the same as a list."""
         return list(self.values.tolist())
-
-
-def coded(values: Iterable[Hashable], column: str, size: int) -> Coded:
-    """Return `size` Python objects by their distinct values, in one pass over them.
-
-    Raises
-    ------
-    InvalidInputError
-        An id cannot be hashed.
-
-    Examples
-    --------
-    >>> coded(["b", "a", "b"], "user", 3).codes
-    array([0, 1, 0], dtype=int32)
-    """
-    places: defaultdict[Hashable, int] = defaultdict(count().__next__)
-    try:
-        codes = np.fromiter(map(places.__getitem__, values), np.int32, size)
-    except TypeError as error:
-        if "unhashable" not in str(error):  # what the values come from has failed
-            raise
-        msg = f"{column}: an id is not hashable ({error}); use numbers or text."
-        raise InvalidInputError(msg) from None
-    return Coded(np.fromiter(places, dtype=object, count=len(places)), codes)
 
 
 def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
@@ -223,8 +226,7 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = as_numbers(ids)
-    refuse_alike(ids, column)
-    return reordered(ids, codes, ascending_order(ids))
+    return reordered(ids, codes, ascending_order(ids, column))
 
 
 def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
@@ -274,7 +276,7 @@ def column_of(ids: Ids) -> pd.Series[Any]:
         return pd.Series(ids, dtype=object)
 
 
-def index_of(ids: Ids, name: str) -> pd.Index[Any]:
+def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
     """Return ids as an index of pandas."""
     index: pd.Index[Any] = pd.Index(column_of(ids), name=name)
     return index
@@ -443,7 +445,7 @@ def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[
         )
         raise InvalidInputError(msg)
     if len(kinds | other) > 1:
-        refuse_alike(np.fromiter(sorted(ours | theirs, key=str), dtype=object), column)
+        _refuse_alike(np.fromiter(sorted(ours | theirs, key=str), dtype=object), column)
     return len(ours & theirs)
 
 

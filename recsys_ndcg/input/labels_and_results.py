@@ -1,4 +1,4 @@
-"""Labels and results: as tables, rows, lists per user, or predictions, to be joined."""
+"""Labels and results: as rows, lists per user, or predictions, to be joined."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.column_names import column_list, may_be_grade
 from recsys_ndcg.input.ids import (
     Coded,
     check_same_ids,
-    coded,
     encode_together,
-    refuse_rows,
 )
-from recsys_ndcg.input.row_checks import all_rows, check_rows, in_order, is_row, refuse_unranked
+from recsys_ndcg.input.row_checks import all_rows, check_rows, in_order, is_row
 from recsys_ndcg.input.rows import Rows, floats, listed, objects
 from recsys_ndcg.input.tuples import read_tuples
 from recsys_ndcg.parallel import in_threads
@@ -29,122 +26,7 @@ from recsys_ndcg.parallel import in_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recsys_ndcg.arrays import Codes, Floats, Ids
-    from recsys_ndcg.input.frames import Table
-
-
-def labels_from(table: Table) -> Rows:
-    """Read the columns user, item and true; without the last one, every row counts as 1.
-
-    Warns
-    -----
-    DataWarning
-        A column is left that may have been meant.
-    """
-    further = table.further_columns()
-    table.collect("user", "item", "true", *further)
-    user, item = table.coded_ids()
-    graded = table.may_have("true")
-    true = table.numbers("true") if graded else np.ones(len(user))
-    columns = {"user": user, "item": item, "true": true}
-    labels = Rows(columns | {one: table.numbers(one) for one in further}, "labels")
-    if not graded:
-        warn_ungraded(table)
-    table.say_names()
-    return labels
-
-
-def warn_ungraded(table: Table) -> None:
-    """Warn of labels without a grade if a column that is not read may hold it, by its name.
-
-    Warns
-    -----
-    DataWarning
-        There is such a column.
-    """
-    possible = [one for one in table.unread if may_be_grade(one)]
-    if possible:
-        ids = [one for one in table.names if one not in table.unread]
-        msg = (
-            f"The labels have no column 'true', so that every row counts as 1. Unused: "
-            f"{column_list(possible)}. If one of them is the grade, say "
-            f"{table.naming('true')}; if none is, give users and items alone: labels[{ids}]."
-        )
-        warn(msg)
-
-
-def score_column(table: Table) -> str:
-    """Return which column of results tells their order: rank, or estimated.
-
-    Raises
-    ------
-    InvalidInputError
-        There is neither.
-    """
-    if "rank" in table:
-        return "rank"
-    if not table.may_have("estimated"):
-        msg = (
-            f"The results have neither a column 'rank' nor 'estimated'; they have "
-            f"{column_list(table.names)}. Say what it is called: "
-            f"{table.naming('estimated')}, or rank in its place."
-        )
-        raise InvalidInputError(msg)
-    return "estimated"
-
-
-def results_from(table: Table) -> Rows:
-    """Read the columns user, item and rank or estimated.
-
-    Raises
-    ------
-    InvalidInputError
-        A rank is none: scores in its place would turn every list upside down.
-
-    Warns
-    -----
-    DataWarning
-        No list has a first rank.
-    """
-    name = score_column(table)
-    ranked = name == "rank"
-    further = table.further_columns()
-    table.collect("user", "item", name, *further)
-    numbers = table.numbers(name)
-    if ranked:
-        _check_ranks(numbers)
-    scores = -numbers if ranked else numbers
-    user, item = table.coded_ids()
-    columns = {"user": user, "item": item, "estimated": scores}
-    columns |= {one: table.numbers(one) for one in further}
-    results = Rows(columns, "results", order_only=ranked, score=name)
-    table.say_names()
-    return results
-
-
-_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
-#: What to do where a rank is none.
-RANKS = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
-
-
-def _check_ranks(ranks: Floats) -> None:
-    """Refuse what is no rank; those of ties may be halves, their mean."""
-    bad = (ranks < 0) | (ranks * 2 % 1 > 0)
-    if bad.any():
-        refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", RANKS)
-    check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
-
-
-def check_first_rank(lowest: float) -> None:
-    """Warn where no list has a first rank, given the least of all.
-
-    Warns
-    -----
-    DataWarning
-        None has.
-    """
-    if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
-        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
+    from recsys_ndcg.arrays import Codes, Ids
 
 
 _PAIR, _TRIPLE = 2, 3
@@ -250,7 +132,7 @@ def _are_predictions(rows: Sequence[Any]) -> bool:
 def _ids_in(rows: Sequence[Any]) -> dict[str, Any]:
     """Return the first two fields of all rows."""
     names = enumerate(("user", "item"))
-    return {name: coded(map(itemgetter(place), rows), name, len(rows)) for place, name in names}
+    return {name: Coded.of(map(itemgetter(place), rows), name, len(rows)) for place, name in names}
 
 
 def _ids_of(rows: Rows) -> dict[str, Any]:
@@ -348,8 +230,7 @@ def _entries(lists: Mapping[Any, Any], form: str) -> _Entries:
         if isinstance(one, Mapping):
             found[user] = list(one.items())
         else:
-            refuse_unranked(one, f"User {shown(user)} has", form)
-            found[user] = listed(one)
+            found[user] = listed(one, f"User {shown(user)} has", form)
     flat = list(chain.from_iterable(found.values()))
     if not flat:
         msg = f"There are no items in any list; {form}."

@@ -18,6 +18,7 @@ from recsys_ndcg.input.row_checks import (
     NO_NUMBERS,
     refuse_no_floats,
     refuse_no_numbers,
+    refuse_unranked,
 )
 
 #: How many digits of a decimal so few bits keep.
@@ -63,7 +64,13 @@ class Rows:
         object.__setattr__(self, "columns", columns)
         whole = "estimated" in columns and "true" in columns
         named = {self.score if name == "estimated" else name: one for name, one in columns.items()}
-        check_lengths(named, self._kind)
+        lengths = {name: len(column) for name, column in named.items()}
+        if len(set(lengths.values())) > 1:
+            msg = (
+                f"The columns of {self._kind} have different lengths: {lengths}. Give one entry "
+                "per row."
+            )
+            raise InvalidInputError(msg)
         if whole:
             self.check_there()
         if "estimated" in columns:
@@ -71,7 +78,8 @@ class Rows:
             advice = diverged if whole else "leave out what was not recommended"
             check_finite(self.estimated, self.score, advice)
         if "true" in columns:
-            check_grades(self.true)
+            infinite, advice = np.isinf(self.true), "use NaN for an unlabelled item"
+            refuse_rows(infinite, "true", "an infinite grade", advice)
 
     @property
     def _kind(self) -> str:
@@ -142,24 +150,11 @@ class Rows:
         return replace(self, columns=columns)
 
 
-def check_lengths(columns: Mapping[str, Sized], table: str = "the predictions") -> None:
-    """Refuse columns of different lengths."""
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        msg = f"The columns of {table} have different lengths: {lengths}. Give one entry per row."
-        raise InvalidInputError(msg)
-
-
 def check_rows_there(user: Sized, table: str = "the predictions") -> None:
     """Refuse a table without rows."""
     if not len(user):
         msg = f"There are no rows in {table}. Check the filter or the file that they came from."
         raise InvalidInputError(msg)
-
-
-def check_grades(true: Floats) -> None:
-    """Refuse infinite grades, naming the first rows; NaN is unlabelled."""
-    refuse_rows(np.isinf(true), "true", "an infinite grade", "use NaN for an unlabelled item")
 
 
 def check_finite(values: Floats, column: str, advice: str) -> None:
@@ -327,8 +322,15 @@ def as_written(numbers: NDArray[Any]) -> Floats:
     return np.where(usual & (decimal.astype(numbers.dtype) == numbers), decimal, exact)
 
 
-def listed(values: Iterable[Any]) -> list[Any]:
-    """Return the entries of one list as Python values, None for what is masked."""
+def listed(values: Any, found: str, form: str) -> list[Any]:
+    """Return the entries of one list as Python values, None for what is masked.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no list; the message begins with `found`, and asks for `form`.
+    """
+    refuse_unranked(values, found, form)
     if not isinstance(values, np.ndarray):
         for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
             values = getattr(values, name, lambda values=values: values)()

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 from operator import itemgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import Coded, coded
+from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.row_checks import (
     JOIN,
     NO_ROWS,
@@ -20,7 +20,6 @@ from recsys_ndcg.input.row_checks import (
     check_rows,
     in_order,
     is_row,
-    refuse_unranked,
 )
 from recsys_ndcg.input.rows import Rows, floats, listed, objects, plain_floats
 
@@ -115,13 +114,6 @@ def _written(values: Any, record: np.dtype[Any]) -> NDArray[Any] | None:
 _SAID = itemgetter("was_impossible")
 
 
-class Reader(Protocol):
-    """What reads one field of each row."""
-
-    def take(self, values: list[Any], start: int) -> None:
-        """Read the field of the rows from `start` on."""
-
-
 class IdReader:
     """Ids: whole numbers of 32 bits, or any by their distinct values.
 
@@ -141,7 +133,10 @@ class IdReader:
     def take(self, values: list[Hashable], start: int) -> None:
         """Read the ids of the rows from `start` on."""
         if not start:
-            self._begin(type(values[0]))
+            if type(values[0]) is int:
+                self._numbers = np.empty(self._size, dtype=np.int64)
+            else:
+                self._others = []
         rows = slice(start, start + len(values))
         if self._numbers is not None:
             numbers = all_of(int, values)
@@ -158,13 +153,7 @@ class IdReader:
         if self._numbers is not None:
             return self._numbers
         # all at once: the distinct ids of one column fill the cache
-        return coded(self._others or (), self._column, len(self._others or ()))
-
-    def _begin(self, kind: type) -> None:
-        if kind is int:
-            self._numbers = np.empty(self._size, dtype=np.int64)
-        else:
-            self._others = []
+        return Coded.of(self._others or (), self._column, len(self._others or ()))
 
 
 class DetailReader:
@@ -221,30 +210,9 @@ class NumberReader:
         return any(issubclass(kind, str | bytes) for kind in {*map(type, self._others or ())})
 
 
-def read_numbers(values: list[Any], column: str) -> Floats:
-    """Return a column of numbers, None and NA as NaN.
-
-    Raises
-    ------
-    InvalidInputError
-        A value is no number; its row is named.
-
-    Examples
-    --------
-    >>> read_numbers([4, None, 3.5], "true")
-    array([4. , nan, 3.5])
-    """
-    reader = NumberReader(column, len(values))
-    _read(values, reader)
-    return reader.numbers
-
-
-def _read(values: list[Any], reader: Reader) -> None:
-    for start in range(0, len(values), CHUNK):
-        reader.take(values[start : start + CHUNK], start)
-
-
-def read_fields(rows: Sequence[Any], readers: Sequence[Reader], form: str) -> None:
+def read_fields(
+    rows: Sequence[Any], readers: Sequence[IdReader | NumberReader | DetailReader], form: str
+) -> None:
     """Give each reader its field of all rows.
 
     Raises
@@ -351,10 +319,10 @@ def _is_prediction(row: Any) -> bool:
 
 def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
     """Read {user: pairs (estimated, true)}, or {user: grades in ranked order}."""
-    for user, one in lists.items():
-        if type(one) is not list:
-            refuse_unranked(one, f"User {shown(user)} has", _PAIRS)
-    entries = {user: one if type(one) is list else listed(one) for user, one in lists.items()}
+    entries = {
+        user: one if type(one) is list else listed(one, f"User {shown(user)} has", _PAIRS)
+        for user, one in lists.items()
+    }
     empty = [user for user, one in entries.items() if not one]
     if empty:
         msg = f"User {empty[0]!r} has an empty list. Leave the user out, or give (estimated, true)."
@@ -374,7 +342,7 @@ def _read_mapping(lists: Mapping[Any, Iterable[Any]]) -> Rows:
         return Rows({"user": user, "estimated": estimated.numbers, "true": true.numbers})
     if any(hasattr(kind, "__len__") for kind in {*map(type, flat)}):
         _refuse_entries(user.values, flat)
-    columns = {"user": user, "estimated": in_order(lengths), "true": read_numbers(flat, "true")}
+    columns = {"user": user, "estimated": in_order(lengths), "true": floats(flat, "true")}
     return Rows(columns, order_only=True)
 
 

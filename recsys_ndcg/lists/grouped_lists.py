@@ -180,12 +180,12 @@ class GroupedLists(Record):
     @property
     def n_unlabelled(self) -> int:
         """How many listed items have no true value."""
-        return int(np.count_nonzero(np.isnan(self.true)))
+        return int(self.unlabelled_by_user.sum())
 
     @property
     def n_impossible(self) -> int:
         """How many predictions the model could not make."""
-        return 0 if self.impossible is None else int(self.impossible.sum())
+        return int(self.impossible_by_user.sum())
 
     @property
     def merged(self) -> int:

@@ -60,16 +60,6 @@ class Pairs:
         taken = in_threads(lambda column: column.take(rows), [*self.columns.values()], len(rows))
         return replace(self, columns=dict(zip(self.columns, taken, strict=True)))
 
-    def copy(self) -> Pairs:
-        """Return the same rows, their numbers in memory of their own; the codes are our own."""
-        return replace(
-            self,
-            columns={
-                name: column if name in ("user", "item") else column.copy()
-                for name, column in self.columns.items()
-            },
-        )
-
 
 def by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
     """Return the order of rows by key, in input order where it is the same.
@@ -105,7 +95,11 @@ def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
     The rows are copies: what happens to the data later is none of their business.
     """
     if in_order(pairs.user):
-        return pairs.copy(), offsets_of(pairs.user, n_users)
+        columns = {
+            name: column if name in ("user", "item") else column.copy()  # the codes are our own
+            for name, column in pairs.columns.items()
+        }
+        return replace(pairs, columns=columns), offsets_of(pairs.user, n_users)
     others = pairs.without_user
     taken, offsets = grouped(pairs.user, [*others.values()], n_users)
     user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))

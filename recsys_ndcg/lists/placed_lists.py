@@ -95,16 +95,6 @@ class PlacedLists(GroupedLists):
         """How many predictions of each user the model could not make."""
         return self.n_not_made.astype(np.float64)
 
-    @property
-    def n_unlabelled(self) -> int:
-        """How many listed items have no true value."""
-        return int(self.unlabelled_by_user.sum())
-
-    @property
-    def n_impossible(self) -> int:
-        """How many predictions the model could not make."""
-        return int(self.n_not_made.sum())
-
     def sort_key(self, convention: Convention) -> Floats:  # noqa: ARG002 - settled by the places
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
         return -self.ahead.astype(np.float64)

@@ -15,11 +15,7 @@ from recsys_ndcg.errors import InvalidInputError, about, shown, warn
 from recsys_ndcg.input import (
     LOWEST,
     Table,
-    labels_from,
-    results_from,
-    score_column,
     those_of,
-    warn_ungraded,
 )
 from recsys_ndcg.lists import Facts, RankedLists, join
 from recsys_ndcg.report import build_report
@@ -65,11 +61,11 @@ def wanted_columns(name: str, heading: Table) -> Sequence[str]:
     if name == PREDICTIONS:
         return (*IDS, "estimated", "true")
     if name == RESULTS:
-        return (*IDS, score_column(heading))
+        return (*IDS, heading.score_column())
     if heading.may_have("true"):
         return (*IDS, "true")
     heading.called(*IDS)
-    warn_ungraded(heading)
+    heading.warn_ungraded()
     return IDS
 
 
@@ -114,8 +110,8 @@ class ListMaker:
 
     def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
         with about(""):  # what is to be said of each table was said of all its rows
-            labels = labels_from(Table(tables[LABELS]))
-            results = results_from(Table(_without_fillers(tables[RESULTS])))
+            labels = Table(tables[LABELS]).labels()
+            results = Table(_without_fillers(tables[RESULTS])).results()
         with about("") as said:
             lists = join(
                 labels, results, self.duplicates, RankedLists, part=True, n_items=self.n_items

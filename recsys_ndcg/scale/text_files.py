@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import Content, open_file, packed_as
-from recsys_ndcg.input import ORDER, TextFormat, first_fields, is_plain_number, separator_of
+from recsys_ndcg.input import ORDER, TextFormat, is_plain_number
 from recsys_ndcg.scale.database import FILE, file_literal, literal
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class TextFiles:
             msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
             raise InvalidInputError(msg)
         first = how.text_of(_head(paths[0]))
-        how = replace(how, separator=how.separator or separator_of(first, how))
+        how = replace(how, separator=how.separator_in(first))
         fields = _fields(first, how)
         about = 0.0
         for path in paths:
@@ -85,7 +85,7 @@ class TextFiles:
             msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
             raise InvalidInputError(msg)
         lines = [line for line in first.splitlines()[how.heading :] if line.strip()]
-        row = dict(zip(names, first_fields(lines[0], how) if lines else [], strict=False))
+        row = dict(zip(names, how.first_fields(lines[0]) if lines else [], strict=False))
         return cls(_relation(paths, len(names), how), names, int(about) + 1, how.decimal, row)
 
     def sql(self, column: str) -> str:
@@ -109,7 +109,7 @@ class TextFiles:
 
 
 def _fields(head: str, how: TextFormat) -> list[str]:
-    return [one.strip() for one in first_fields(head, how)]
+    return [one.strip() for one in how.first_fields(head)]
 
 
 def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import listed, refuse_unranked
+from recsys_ndcg.input import listed
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan, settled_scores
@@ -157,7 +157,6 @@ def _score(  # noqa: PLR0913, PLR0917 - what every shortcut takes
     if hasattr(x, "columns"):
         msg = f"Found a table; {form}."
         raise InvalidInputError(msg)
-    refuse_unranked(x, "Found", form)
-    lists = RankedLists.from_tuples({"the list": listed(x)})
+    lists = RankedLists.from_tuples({"the list": listed(x, "Found", form)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     return float(settled_scores(lists, plan.under(**choices)).per_user[0, 0])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import tuples
-from recsys_ndcg.input.ids import coded, encode
+from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.rows import floats
 from recsys_ndcg.input.tuples import read_tuples
 from tests.refusal import refused
@@ -103,7 +103,7 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
             reader.take(values[start : start + 3], start)
         return encode(reader.ids, "user")
 
-    expected = outcome(lambda: encode(coded(values, "user", len(values)), "user"))
+    expected = outcome(lambda: encode(Coded.of(values, "user", len(values)), "user"))
     assert outcome(read) == expected
 
 
@@ -121,8 +121,13 @@ def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
         except Exception as error:  # noqa: BLE001 - of what no column is made of
             return type(error)
 
-    read = looked_at(lambda: tuples.read_numbers(values, "true"))
-    assert read == looked_at(lambda: floats(values, "true"))
+    def read() -> Any:
+        reader = tuples.NumberReader("true", len(values))
+        for start in range(0, len(values), 3):
+            reader.take(values[start : start + 3], start)
+        return reader.numbers
+
+    assert looked_at(read) == looked_at(lambda: floats(values, "true"))
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])

@@ -111,7 +111,7 @@ def _order(text: Any) -> Positions:
     try:
         found: Positions = arrow.compute.array_sort_indices(arrow.array(text)).to_numpy()
     except (AttributeError, UnicodeEncodeError):  # no pyarrow, or half a character
-        return ascending_order(text)
+        return ascending_order(text, "")
     return found
 
 

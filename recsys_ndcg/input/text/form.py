@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ _NO_TEXT = (
     ".feather, that of pickled predictions in .pickle."
 )
 _LOOK = 1 << 12
+_SEPARATORS = ("\t", ",", ";", "|")
 _MARK = "\ufeff"
 _LATIN = (
     "If it is of an older program, say how it is written: --encoding latin-1 "
@@ -120,6 +122,32 @@ class TextFormat:
             msg = f"{content.name}: not text (a zero byte in line {line}). {what}"
             raise InvalidInputError(msg)
         return text
+
+    def separator_in(self, text: str) -> str:
+        """Return what separates fields: what the first line has most of, if nobody says.
+
+        A decimal comma is none, where there are others.
+        """
+        if self.separator:
+            return self.separator
+        line, commas = first_line(text), self.decimal == ","
+        others = [one for one in _SEPARATORS if one != self.decimal and one in line]
+        return max(others if commas and others else _SEPARATORS, key=line.count)
+
+    def first_fields(self, text: str) -> list[str]:
+        """Return the fields of the first line."""
+        separator, line = self.separator_in(text), first_line(text)
+        if separator == "::":
+            return line.split(separator)
+        try:
+            return next(csv.reader([line], delimiter=separator), [])
+        except csv.Error:  # one is longer than any name
+            return []
+
+
+def first_line(text: str) -> str:
+    """Return the line that may be the heading, or as much of it as may be one."""
+    return re.split(r"[\r\n]", text[: 1 << 20], maxsplit=1)[0]
 
 
 def _seen_in(data: bytes) -> str:

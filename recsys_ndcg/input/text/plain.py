@@ -20,7 +20,6 @@ from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS
 from recsys_ndcg.input.text.tables import (
     is_plain_number,
     most_lines,
-    separator_of,
     whole_numbers,
 )
 from recsys_ndcg.parallel import in_threads
@@ -103,7 +102,7 @@ def plain_text(content: Content, how: TextFormat) -> PlainText | None:
     line, end = _line_at(data, start)
     if not length > 0 or not line.strip() or line.lstrip().startswith("{"):  # JSON, perhaps
         return None
-    separator = how.separator or separator_of(line, how)
+    separator = how.separator_in(line)
     if separator == "::":
         doubles = data.count(b"::")
         data, length = data.replace(b"::", b"\t"), length - doubles

@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.column_names import column_list
 from recsys_ndcg.input.ids import as_numbers
-from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS, unguarded
+from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS, first_line, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.text.form import TextFormat
 
-_SEPARATORS = ("\t", ",", ";", "|")
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
 #: What Python reads in a number, and DuckDB, Arrow and pandas do not: names such as 1_000, and
@@ -54,7 +53,7 @@ class TextTable:
     def __init__(self, name: str, text: str, how: TextFormat) -> None:
         self._name, self._decimal = name, how.decimal
         self._first_line = 1 + how.heading
-        separator = how.separator or separator_of(text, how)
+        separator = how.separator_in(text)
         if separator == "::":
             separator, text = "\t", text.replace("::", "\t")
         _check_width(name, text, separator)
@@ -206,23 +205,6 @@ def number(text: str) -> float:
         return np.nan
 
 
-def first_line(text: str) -> str:
-    """Return the line that may be the heading, or as much of it as may be one."""
-    return re.split(r"[\r\n]", text[: 1 << 20], maxsplit=1)[0]
-
-
-def first_fields(text: str, how: TextFormat) -> list[str]:
-    """Return the fields of the first line."""
-    separator = how.separator or separator_of(text, how)
-    line = first_line(text)
-    if separator == "::":
-        return line.split(separator)
-    try:
-        return next(csv.reader([line], delimiter=separator), [])
-    except csv.Error:  # one is longer than any name
-        return []
-
-
 def _usual_numbers(written: Ids, may_be_empty: bool) -> Floats | None:  # noqa: FBT001 - private
     """Return finite numbers, NaN for fields that may be empty; None if there is anything else."""
     values = np.full(len(written), np.nan)
@@ -299,10 +281,3 @@ def most_lines(width: int, length: int) -> float:
         Of all of it, in characters.
     """
     return (1_000_000 + 2 * length) / width
-
-
-def separator_of(text: str, how: TextFormat) -> str:
-    """Return what the first line has most of; a decimal comma is none, where there are others."""
-    line = first_line(text)
-    others = [one for one in _SEPARATORS if one != how.decimal and one in line]
-    return max(others if how.decimal == "," and others else _SEPARATORS, key=line.count)

@@ -13,13 +13,11 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
 from recsys_ndcg.input import (
     ascending_order,
-    column_of,
     encode,
     factorized,
     in_common,
     index_of,
     objects,
-    refuse_alike,
     written,
 )
 
@@ -147,12 +145,11 @@ def categorical(
     InvalidInputError
         Two labels are written alike, or one cannot be written.
     """
-    refuse_alike(labels, "groups")
+    places = ascending_order(labels, "groups").tolist()
     for one in (name, *labels.tolist()):
         if isinstance(one, str) and not is_encodable(one):
             msg = f"groups: {shown(one)} has a lone surrogate. Call it something else."
             raise InvalidInputError(msg)
-    places = ascending_order(labels).tolist()
     if order is not None:
         place_of = {label: place for place, label in enumerate(order)}
         in_order = [place_of[label] for label in labels.tolist()]
@@ -163,7 +160,7 @@ def categorical(
     places = [place for place in places if place in used]
     rank = np.full(len(labels) + 1, -1)  # the last one is that of no group
     rank[places] = np.arange(len(places))
-    values = pd.Categorical.from_codes(rank[codes], categories=pd.Index(column_of(labels[places])))
+    values = pd.Categorical.from_codes(rank[codes], categories=index_of(labels[places]))
     return pd.Series(values, index=index_of(users, "user"), name=name)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
-from recsys_ndcg.input import column_of, index_of
+from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.scoring import Moments
 from recsys_ndcg.significance import CORRECTIONS
@@ -207,8 +207,7 @@ class Segments(Record, Mapping[Any, "Report"]):
     @property
     def _index(self) -> pd.Index[Any]:
         labels = np.fromiter(self.labels, dtype=object, count=len(self.labels))
-        index: pd.Index[Any] = pd.Index(column_of(labels))
-        return index
+        return index_of(labels)
 
 
 def against_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
