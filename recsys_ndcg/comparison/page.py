@@ -10,13 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.common_users import CHANCE
-from recsys_ndcg.comparison.document import (
-    LEADERBOARD,
-    SEGMENTS,
-    comparison_document,
-    leaderboard_table,
-    pairs_table,
-)
+from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
 from recsys_ndcg.comparison.movers import movers
 from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
@@ -27,20 +21,17 @@ from recsys_ndcg.rendering import (
     Section,
     Sentences,
     ShownTable,
+    UserLists,
     cut,
     for_a_page,
     number,
-    packed,
-    sides_in_order,
     signed,
 )
 from recsys_ndcg.report import (
     BUILT_IN,
-    UserLists,
     audit_table,
     both_ends,
     by_cutoff,
-    named,
     options,
     places_of,
     remarks_section,
@@ -52,8 +43,6 @@ from recsys_ndcg.report import (
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.models import ComparedModels
@@ -88,7 +77,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
         What was typed to make it, if that was a command line.
     """
     compared, metric = comparison.compared, comparison.metrics[0]
-    kinds = [LEADERBOARD, *([SEGMENTS] if compared.groups is not None else [])]
+    kinds = ["leaderboard", *(["segments"] if compared.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, how = brief.sections
     result = compared.deciding
@@ -256,15 +245,15 @@ def _users(compared: ComparedModels, before: str, after: str, best: str) -> Sect
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
-        named(compared.first.users, counts, places),
+        compared.first,
+        places,
         [
             *((name, [number(one) for one in scores.tolist()]) for name, scores in columns),
             (less, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
-        lists=UserLists(
-            "both models' lists and the best order", _lists(compared, before, after, places)
-        ),
+        lists=_lists(compared, before, after, places),
+        opened="both models' lists and the best order",
         rest=_rest(len(gain), len(places), before, after),
     )
 
@@ -280,16 +269,15 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
 
 def _lists(
     compared: ComparedModels, before: str, after: str, places: Positions
-) -> dict[str, Any] | None:
+) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
     sides = {name: _sides(compared, name, places) for name in (after, before)}
     found = {name: side for name, side in sides.items() if side is not None}
     if len(found) < len(sides):
         return None
     first = next(iter(found.values()))
-    ideal = {"the best order": first.ideal}
-    lists = sides_in_order({name: side.own for name, side in found.items()} | ideal)
-    return packed([*found, *ideal], first.weights.tolist(), lists)
+    own = {name: side.own for name, side in found.items()}
+    return UserLists({**own, "the best order": first.ideal}, first.weights.tolist())
 
 
 def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | None:

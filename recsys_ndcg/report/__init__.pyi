@@ -8,10 +8,8 @@ from recsys_ndcg.report.document import text_cells as text_cells
 from recsys_ndcg.report.explanation import Sides as Sides
 from recsys_ndcg.report.explanation import places_of as places_of
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
-from recsys_ndcg.report.page import UserLists as UserLists
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
-from recsys_ndcg.report.page import named as named
 from recsys_ndcg.report.page import report_page as report_page
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread

@@ -62,12 +62,11 @@ def _kinds() -> dict[str, Callable[[Path], Report | Comparison]]:
 
 
 def _show(found: Report | Comparison, form: str, style: Style) -> None:
-    from recsys_ndcg.comparison import LEADERBOARD, SEGMENTS
     from recsys_ndcg.report import Report
 
     if isinstance(found, Report):
         show_report(found, form, style)
         return
-    segments = [SEGMENTS] * (found.compared.groups is not None)
-    kinds = [LEADERBOARD, *(() if form == "csv" else segments)]
+    segments = ["segments"] * (found.compared.groups is not None)
+    kinds = ["leaderboard", *(() if form == "csv" else segments)]
     show_comparison(found, form, style, kinds)
