@@ -85,7 +85,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     best = next(name for name in ordered if name != CHANCE)
     before = compared.baseline
     after = next(name for name in ordered if name != before)
-    own = result.models.index(best)
+    own, report = result.models.index(best), compared.contenders[best].report
     sections = [
         _leaderboard(comparison, board, before, after),
         _audited(comparison),
@@ -96,7 +96,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
             f"These are the scores of {best}.",
         ),
         *_differences(compared, before, after),
-        *_by_best(compared, best),
+        *([] if report is None else by_cutoff(report, f"This is {best}.")),
         *_by_activity(compared, before, after),
         *segments,
         _users(compared, before, after, best),
@@ -184,12 +184,6 @@ def _differences(compared: ComparedModels, before: str, after: str) -> list[Sect
     return [Section("differences", title, _DIFFERENCES, found)] if found else []
 
 
-def _by_best(compared: ComparedModels, best: str) -> list[Section]:
-    """Return the section of the best model's scores by cutoff, if its report is at hand."""
-    report = compared.contenders[best].report
-    return [] if report is None else [*by_cutoff(report, f"This is {best}.")]
-
-
 def _by_activity(compared: ComparedModels, before: str, after: str) -> list[Section]:
     """Return the section of users with few and with many ratings."""
     found = _drawn(compared, "activity", before, after)
@@ -202,15 +196,12 @@ def _trade_off(compared: ComparedModels) -> list[Section]:
     if not others or len(compared.models) < 3:
         return []
     # another family says more than another cutoff
-    other = next((one for one in others if _family(one) != _family(first)), others[0])
+    family = first.partition("@")[0]
+    other = next((one for one in others if one.partition("@")[0] != family), others[0])
     with suppress(InvalidInputError):
         chart = for_a_page(traded_off(compared, first, other, None))
         return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
     return []
-
-
-def _family(metric: str) -> str:
-    return metric.partition("@")[0]
 
 
 # Users
@@ -315,14 +306,10 @@ def comparison_code(compared: ComparedModels) -> str:
     if compared.margin is not None:
         more_how.append(f"margin={compared.margin!r}")
     if compared.groups is not None:
-        more_how.append(_by(compared.groups.name))
+        name = compared.groups.name  # built-in segments have one, others a table
+        more_how.append(f"by={name!r}" if name in BUILT_IN else "by=groups")
     models = "{" + ", ".join([*given, *more]) + "}"
     # folds were measured before they were compared
     measured = [f"metrics={compared.metrics!r}"] if folds else options(compared.first.signatures)
     calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])
-
-
-def _by(name: object) -> str:
-    """Return how segments were asked for: built-in ones have a name, others a table."""
-    return f"by={name!r}" if name in BUILT_IN else "by=groups"

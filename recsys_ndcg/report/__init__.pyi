@@ -21,8 +21,6 @@ from recsys_ndcg.report.reproducing import how_typed as how_typed
 from recsys_ndcg.report.reproducing import options as options
 from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import audit_to_parquet as audit_to_parquet
-from recsys_ndcg.report.saving import counts_from as counts_from
-from recsys_ndcg.report.saving import counts_to_columns as counts_to_columns
 from recsys_ndcg.report.saving import measurement_from as measurement_from
 from recsys_ndcg.report.saving import metric_to_dict as metric_to_dict
 from recsys_ndcg.report.segments.membership import labels_from as labels_from
