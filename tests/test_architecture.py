@@ -69,7 +69,7 @@ MAY_USE_OPTIONAL = {
     "input/text/plain.py",
     "rendering/page/assembling.py",
     "rendering/page/charts.py",
-    "rendering/plots/charts.py",
+    "rendering/plots/vega.py",
     "progress.py",
     "files/archive.py",
     "rendering/terminal.py",

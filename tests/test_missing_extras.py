@@ -42,7 +42,7 @@ for name in names:
     if not os.path.exists(f"{path}/{name}"):
         sys.modules[name] = None
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.plots.charts import svg
+from recsys_ndcg.rendering.plots.vega import svg
 
 report = rn.evaluate({"ann": [(2.0, 1.0), (1.0, 2.0)]})
 open(f"{path}/ratings.parquet", "w").close()

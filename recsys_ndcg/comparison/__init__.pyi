@@ -1,9 +1,6 @@
 from recsys_ndcg.comparison.common_users import CHANCE as CHANCE
 from recsys_ndcg.comparison.common_users import USERS as USERS
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
-from recsys_ndcg.comparison.document import LEADERBOARD as LEADERBOARD
-from recsys_ndcg.comparison.document import PAIRS as PAIRS
-from recsys_ndcg.comparison.document import SEGMENTS as SEGMENTS
 from recsys_ndcg.comparison.document import comparison_document as comparison_document
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import parameters_of as parameters_of

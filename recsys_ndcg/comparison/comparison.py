@@ -563,12 +563,8 @@ class Comparison:
     def _rendered(
         self, form: str, metric: str | Metric | None = None, *, pairs: bool = False
     ) -> str:
-        from recsys_ndcg.comparison.document import (  # noqa: PLC0415 - rarely needed
-            LEADERBOARD,
-            PAIRS,
-            comparison_document,
-        )
+        from recsys_ndcg.comparison.document import comparison_document  # noqa: PLC0415 - rarely
         from recsys_ndcg.rendering import render  # noqa: PLC0415
 
-        kind = PAIRS if pairs else LEADERBOARD
+        kind = "pairs" if pairs else "leaderboard"
         return render(comparison_document(self, self.compared.metric(metric), [kind]), form)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.comparison import Comparison
 
-LEADERBOARD, PAIRS, SEGMENTS = "leaderboard", "pairs", "segments"
 _LEADERBOARD = (
     "Models of one tier cannot be told apart by these users. The dot is the mean over users, the "
     "line its interval; the dashed lines are what needs no model."
@@ -26,7 +25,7 @@ _SEGMENTS = "The same comparison among groups of users: a model may be better fo
 
 
 def comparison_document(
-    comparison: Comparison, metric: str, kinds: Sequence[str] = (LEADERBOARD,)
+    comparison: Comparison, metric: str, kinds: Sequence[str] = ("leaderboard",)
 ) -> Document:
     """Return what a comparison says in one metric.
 
@@ -76,7 +75,11 @@ def _segments_section(comparison: Comparison, metric: str) -> Section:
     return Section("segments", "For whom", _SEGMENTS, [table])
 
 
-_SECTIONS = {LEADERBOARD: _board_section, PAIRS: _pairs_section, SEGMENTS: _segments_section}
+_SECTIONS = {
+    "leaderboard": _board_section,
+    "pairs": _pairs_section,
+    "segments": _segments_section,
+}
 
 
 def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
-from recsys_ndcg.comparison.segments import segmented
-from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise
+from recsys_ndcg.comparison.tables import best_first, leaderboard, pairwise, segmented
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.progress import progress_bar

@@ -10,13 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.common_users import CHANCE
-from recsys_ndcg.comparison.document import (
-    LEADERBOARD,
-    SEGMENTS,
-    comparison_document,
-    leaderboard_table,
-    pairs_table,
-)
+from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
 from recsys_ndcg.comparison.movers import movers
 from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
@@ -27,20 +21,17 @@ from recsys_ndcg.rendering import (
     Section,
     Sentences,
     ShownTable,
+    UserLists,
     cut,
     for_a_page,
     number,
-    packed,
-    sides_in_order,
     signed,
 )
 from recsys_ndcg.report import (
     BUILT_IN,
-    UserLists,
     audit_table,
     both_ends,
     by_cutoff,
-    named,
     options,
     places_of,
     remarks_section,
@@ -52,8 +43,6 @@ from recsys_ndcg.report import (
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.models import ComparedModels
@@ -88,7 +77,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
         What was typed to make it, if that was a command line.
     """
     compared, metric = comparison.compared, comparison.metrics[0]
-    kinds = [LEADERBOARD, *([SEGMENTS] if compared.groups is not None else [])]
+    kinds = ["leaderboard", *(["segments"] if compared.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, how = brief.sections
     result = compared.deciding
@@ -96,7 +85,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     best = next(name for name in ordered if name != CHANCE)
     before = compared.baseline
     after = next(name for name in ordered if name != before)
-    own = result.models.index(best)
+    own, report = result.models.index(best), compared.contenders[best].report
     sections = [
         _leaderboard(comparison, board, before, after),
         _audited(comparison),
@@ -107,7 +96,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
             f"These are the scores of {best}.",
         ),
         *_differences(compared, before, after),
-        *_by_best(compared, best),
+        *([] if report is None else by_cutoff(report, f"This is {best}.")),
         *_by_activity(compared, before, after),
         *segments,
         _users(compared, before, after, best),
@@ -195,12 +184,6 @@ def _differences(compared: ComparedModels, before: str, after: str) -> list[Sect
     return [Section("differences", title, _DIFFERENCES, found)] if found else []
 
 
-def _by_best(compared: ComparedModels, best: str) -> list[Section]:
-    """Return the section of the best model's scores by cutoff, if its report is at hand."""
-    report = compared.contenders[best].report
-    return [] if report is None else [*by_cutoff(report, f"This is {best}.")]
-
-
 def _by_activity(compared: ComparedModels, before: str, after: str) -> list[Section]:
     """Return the section of users with few and with many ratings."""
     found = _drawn(compared, "activity", before, after)
@@ -213,15 +196,12 @@ def _trade_off(compared: ComparedModels) -> list[Section]:
     if not others or len(compared.models) < 3:
         return []
     # another family says more than another cutoff
-    other = next((one for one in others if _family(one) != _family(first)), others[0])
+    family = first.partition("@")[0]
+    other = next((one for one in others if one.partition("@")[0] != family), others[0])
     with suppress(InvalidInputError):
         chart = for_a_page(traded_off(compared, first, other, None))
         return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
     return []
-
-
-def _family(metric: str) -> str:
-    return metric.partition("@")[0]
 
 
 # Users
@@ -256,15 +236,15 @@ def _users(compared: ComparedModels, before: str, after: str, best: str) -> Sect
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
-        named(compared.first.users, counts, places),
+        compared.first,
+        places,
         [
             *((name, [number(one) for one in scores.tolist()]) for name, scores in columns),
             (less, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
-        lists=UserLists(
-            "both models' lists and the best order", _lists(compared, before, after, places)
-        ),
+        lists=_lists(compared, before, after, places),
+        opened="both models' lists and the best order",
         rest=_rest(len(gain), len(places), before, after),
     )
 
@@ -280,16 +260,15 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
 
 def _lists(
     compared: ComparedModels, before: str, after: str, places: Positions
-) -> dict[str, Any] | None:
+) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
     sides = {name: _sides(compared, name, places) for name in (after, before)}
     found = {name: side for name, side in sides.items() if side is not None}
     if len(found) < len(sides):
         return None
     first = next(iter(found.values()))
-    ideal = {"the best order": first.ideal}
-    lists = sides_in_order({name: side.own for name, side in found.items()} | ideal)
-    return packed([*found, *ideal], first.weights.tolist(), lists)
+    own = {name: side.own for name, side in found.items()}
+    return UserLists({**own, "the best order": first.ideal}, first.weights.tolist())
 
 
 def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | None:
@@ -327,14 +306,10 @@ def comparison_code(compared: ComparedModels) -> str:
     if compared.margin is not None:
         more_how.append(f"margin={compared.margin!r}")
     if compared.groups is not None:
-        more_how.append(_by(compared.groups.name))
+        name = compared.groups.name  # built-in segments have one, others a table
+        more_how.append(f"by={name!r}" if name in BUILT_IN else "by=groups")
     models = "{" + ", ".join([*given, *more]) + "}"
     # folds were measured before they were compared
     measured = [f"metrics={compared.metrics!r}"] if folds else options(compared.first.signatures)
     calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])
-
-
-def _by(name: object) -> str:
-    """Return how segments were asked for: built-in ones have a name, others a table."""
-    return f"by={name!r}" if name in BUILT_IN else "by=groups"

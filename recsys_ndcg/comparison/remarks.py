@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.common_users import CHANCE, identical
-from recsys_ndcg.comparison.segments import moved
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.errors import visible
 from recsys_ndcg.rendering import first_few, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pandas as pd
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
@@ -137,7 +138,7 @@ def _segments(compared: ComparedModels) -> Iterator[str]:
     if nowhere:
         yield f"{nowhere} of {len(compared.groups)} users are in no segment."
     for metric in compared.metrics:
-        yield from moved(compared.segments, metric, compared.baseline, compared.how.alpha)
+        yield from _moved(compared.segments, metric, compared.baseline, compared.how.alpha)
 
 
 def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
@@ -148,3 +149,30 @@ def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
         yield f"Below random order in {result.name}: {', '.join(first_few(names, _LINES))}."
+
+
+def _moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list[str]:
+    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
+    rows = table.loc[[metric]].droplevel("metric")
+    lines = [*_paradoxes(rows, metric, baseline)]
+    sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
+    lines += [
+        f"Against the whole: in segment {row['segment']}, {row['model']} is "
+        f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
+        f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
+        for row in sure.to_dict("records")
+    ]
+    told = first_few(lines, _LINES, "… and {} more (comparison.segments).")
+    return [visible(one) for one in told]
+
+
+def _paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+    for model, own in rows.groupby(level="model", sort=False):
+        for kind, name in (("", metric), ("pooled_", f"pooled {metric}")):
+            known = own[own[f"{kind}difference"].notna()]
+            if len(known) > 1 and known[f"{kind}against_whole"].all():
+                yield (
+                    f"Simpson's paradox: in every segment {model} is on the other side of "
+                    f"{baseline} in {name} than over all segments. They weigh differently "
+                    "for the two models: read them one by one."
+                )

@@ -13,14 +13,8 @@ from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
 from recsys_ndcg.input import index_of
 from recsys_ndcg.metrics import names_known
-from recsys_ndcg.report import (
-    counts_from,
-    counts_to_columns,
-    labels_from,
-    measurement_from,
-    metric_to_dict,
-)
-from recsys_ndcg.scoring import Signature
+from recsys_ndcg.report import labels_from, measurement_from, metric_to_dict
+from recsys_ndcg.scoring import LISTS, ListCounts, Signature
 from recsys_ndcg.significance import Testing
 from recsys_ndcg.version import __version__
 
@@ -86,7 +80,8 @@ def save(told: dict[str, Any], compared: ComparedModels, path: str | Path) -> No
         },
         "segments": None,
     }
-    columns = counts_to_columns(first.users, first.counts)
+    counts = {name: getattr(first.counts, name) for name in LISTS}
+    columns = {"user": first.users, **counts}
     if compared.groups is not None:
         head["segments"] = checked_ids(compared.groups.cat.categories.tolist(), "segment label")
         columns["segment"] = compared.groups.cat.codes.to_numpy()
@@ -114,7 +109,7 @@ def load(path: str | Path) -> ComparedModels:
             "names": tuple(metrics),
             "metrics": tuple(metrics.values()),
             "users": columns["user"],
-            "counts": counts_from(columns),
+            "counts": ListCounts(**{name: columns[name] for name in LISTS}),
         }
         return ComparedModels(
             {

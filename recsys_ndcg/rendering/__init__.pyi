@@ -2,19 +2,18 @@ from recsys_ndcg.rendering.document import Code as Code
 from recsys_ndcg.rendering.document import Details as Details
 from recsys_ndcg.rendering.document import Document as Document
 from recsys_ndcg.rendering.document import Part as Part
+from recsys_ndcg.rendering.document import Ranks as Ranks
 from recsys_ndcg.rendering.document import Section as Section
 from recsys_ndcg.rendering.document import Sentences as Sentences
 from recsys_ndcg.rendering.document import ShownTable as ShownTable
 from recsys_ndcg.rendering.document import Signatures as Signatures
+from recsys_ndcg.rendering.document import UserLists as UserLists
 from recsys_ndcg.rendering.document import UserTable as UserTable
 from recsys_ndcg.rendering.exports import data_as as data_as
 from recsys_ndcg.rendering.exports import form_of as form_of
 from recsys_ndcg.rendering.exports import per_user_file as per_user_file
 from recsys_ndcg.rendering.forms import render as render
 from recsys_ndcg.rendering.page.charts import for_a_page as for_a_page
-from recsys_ndcg.rendering.page.lists import Ranks as Ranks
-from recsys_ndcg.rendering.page.lists import packed as packed
-from recsys_ndcg.rendering.page.lists import sides_in_order as sides_in_order
 from recsys_ndcg.rendering.plots.a_against_b import plot_a_against_b as plot_a_against_b
 from recsys_ndcg.rendering.plots.difference_per_user import (
     plot_difference_per_user as plot_difference_per_user,

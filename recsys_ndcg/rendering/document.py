@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -121,6 +121,26 @@ class Panels:
         return [one.description for one in self.parts]
 
 
+#: A list by its columns: item, estimated, true, gain.
+Ranks: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class UserLists:
+    """The first ranks of some users' lists.
+
+    Parameters
+    ----------
+    sides : mapping of str
+        For each name, such as the model and the best order, a list of every user.
+    weights : sequence of float
+        The discount of each rank.
+    """
+
+    sides: Mapping[str, Sequence[Ranks]]
+    weights: Sequence[float]
+
+
 @dataclass(frozen=True)
 class UserTable:
     """Some users, whose lists can be looked at: on a page alone.
@@ -129,13 +149,13 @@ class UserTable:
     ----------
     table : ShownTable
         A row each.
-    lists : dict, optional
-        The first ranks of their lists, as `recsys_ndcg.rendering.page.lists` packs them.
+    lists : UserLists, optional
+        Their lists.
     """
 
     kind: ClassVar[str] = "users"
     table: ShownTable
-    lists: dict[str, Any] | None = None
+    lists: UserLists | None = None
 
 
 @dataclass(frozen=True)

@@ -244,23 +244,14 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
     MissingExtraError
         What the form needs is not installed.
     """
-    # each form has a library of its own, which is imported when it is needed
     if form == "text":
-        from recsys_ndcg.rendering.forms import to_text  # noqa: PLC0415
-
         return to_text(document)
     if form == "markdown":
-        from recsys_ndcg.rendering.forms import to_markdown  # noqa: PLC0415
-
         return to_markdown(document, tables_only=tables_only)
     if form == "latex":
-        from recsys_ndcg.rendering.forms import to_latex  # noqa: PLC0415
-
         return to_latex(document, tables_only=tables_only)
     if form == "html":
-        from recsys_ndcg.rendering.forms import to_html  # noqa: PLC0415
-
         return to_html(document)
-    from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415
+    from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415 - rarely needed
 
     return to_page(document)

@@ -158,7 +158,7 @@ def cut(name: object, longest: int = LONGEST) -> str:
 
 
 def with_cut_names(sentence: str, names: Iterable[str], *, isolate: bool = True) -> str:
-    """Return a sentence with the names in it as `cut` has them.
+    """Return a sentence, visible, with the names in it as `cut` has them.
 
     Those that are read from right to left are isolated, but in lines that are copied.
 
@@ -167,6 +167,7 @@ def with_cut_names(sentence: str, names: Iterable[str], *, isolate: bool = True)
     >>> len(with_cut_names("a" * 999 + " is better.", ["a" * 999]))
     71
     """
+    sentence = visible(sentence)
     known = {visible(one) for one in names}
     special = [one for one in known if len(one) > LONGEST or (isolate and _turns(one))]
     if not special:

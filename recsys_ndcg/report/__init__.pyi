@@ -8,10 +8,8 @@ from recsys_ndcg.report.document import text_cells as text_cells
 from recsys_ndcg.report.explanation import Sides as Sides
 from recsys_ndcg.report.explanation import places_of as places_of
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
-from recsys_ndcg.report.page import UserLists as UserLists
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
-from recsys_ndcg.report.page import named as named
 from recsys_ndcg.report.page import report_page as report_page
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
@@ -23,8 +21,6 @@ from recsys_ndcg.report.reproducing import how_typed as how_typed
 from recsys_ndcg.report.reproducing import options as options
 from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import audit_to_parquet as audit_to_parquet
-from recsys_ndcg.report.saving import counts_from as counts_from
-from recsys_ndcg.report.saving import counts_to_columns as counts_to_columns
 from recsys_ndcg.report.saving import measurement_from as measurement_from
 from recsys_ndcg.report.saving import metric_to_dict as metric_to_dict
 from recsys_ndcg.report.segments.membership import labels_from as labels_from

@@ -6,7 +6,7 @@ import platform
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,13 @@ from recsys_ndcg.rendering import (
     Section,
     Sentences,
     ShownTable,
+    UserLists,
     UserTable,
     count,
     for_a_page,
     number,
-    packed,
     plot_score_by_activity,
     plot_users_against_chance,
-    sides_in_order,
 )
 from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
@@ -37,10 +36,10 @@ from recsys_ndcg.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import ListCounts
+    from recsys_ndcg.scoring import Scores
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -130,9 +129,8 @@ def _users(report: Report) -> Section:
     """Return the section of the users."""
     scores = report.audited.full_scores
     score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
-    counts = scores.counts
     sign = 1 if scores.measurements[0].metric.greater_is_better else -1
-    places = both_ends(sign * score, sign * z, trivial, counts.n_items)
+    places = both_ends(sign * score, sign * z, trivial, scores.counts.n_items)
     beside = {"chance": scores.roles["chance"][:, 0], "adjusted": scores.adjusted[:, 0], "z": z}
     columns = [
         (report.metrics[0], score),
@@ -142,31 +140,28 @@ def _users(report: Report) -> Section:
     lists, shown = side_by_side(report.audited, places), None
     if lists is not None:
         sides = {"the model's list": lists.own, "the best order": lists.ideal}
-        shown = packed([*sides], lists.weights.tolist(), sides_in_order(sides))
+        shown = UserLists(sides, lists.weights.tolist())
     return user_section(
         report.metrics[0],
-        named(scores.users, counts, places),
+        scores,
+        places,
         [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
         trivial=trivial[places],
-        lists=UserLists(f"the first {DEPTH} ranks beside the best order", shown),
+        lists=shown,
+        opened=f"the first {DEPTH} ranks beside the best order",
         rest=_rest(len(score), len(places)),
     )
 
 
-class UserLists(NamedTuple):
-    """What one sees of a user who is opened, and the lists, if there are any."""
-
-    what: str
-    packed: dict[str, Any] | None
-
-
 def user_section(  # noqa: PLR0913 - all that stands in it
     whose: str,
-    users: dict[str, list[str]],
+    scores: Scores,
+    places: Positions,
     columns: Iterable[tuple[str, list[str]]],
     *,
     trivial: Flags,
-    lists: UserLists,
+    lists: UserLists | None,
+    opened: str,
     rest: str,
 ) -> Section:
     """Return the section of the users, a row each.
@@ -175,26 +170,37 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     ----------
     whose : str
         By what they are in order.
-    users : dict
-        Who they are, as `named` returns it.
+    scores : Scores
+        Of all users, with what there is to count in their lists.
+    places : int64 array
+        Where those who are shown stand in them, in order.
     columns : iterable of pairs
         Headings, of which two may be the same, with a text for each user.
     trivial : bool array
         For whom every order scores the same: those stand last.
-    lists : UserLists
-        Their lists.
+    lists : UserLists, optional
+        Their lists, if they are at hand.
+    opened : str
+        What one sees of a user who is opened, if so.
     rest : str
         Where all others are.
     """
-    cells = pd.DataFrame(users, dtype=object)  # a string type refuses half a character
+    n_items, n_relevant = scores.counts.n_items[places], scores.counts.n_relevant[places]
+    who = {
+        "user": [written(one) for one in scores.users[places].tolist()],
+        "items": [str(one) for one in n_items.tolist()],
+    }
+    if not np.isnan(n_relevant).any():
+        who["relevant"] = [f"{one:.0f}" for one in n_relevant.tolist()]
+    cells = pd.DataFrame(who, dtype=object)  # a string type refuses half a character
     for name, texts in columns:
         cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
     n_last = int(trivial.sum())
     last = f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
-    opens = _NO_LISTS if lists.packed is None else f"Open a user to see {lists.what}."
+    opens = _NO_LISTS if lists is None else f"Open a user to see {opened}."
     lead = f"Sort by a heading, or search for an id. {opens} {rest}".rstrip()
     table = ShownTable(f"Users by {whose}, the best first{last}", cells)
-    return Section("users", "User by user", lead, [UserTable(table, lists.packed)])
+    return Section("users", "User by user", lead, [UserTable(table, lists)])
 
 
 def _rest(n_users: int, n_shown: int) -> str:
@@ -231,18 +237,6 @@ def _outer(score: Floats, some: Positions) -> Positions:
     low, high = np.partition(score[some], [half - 1, len(some) - half])[[half - 1, -half]]
     found: Positions = some[(score[some] <= low) | (score[some] >= high)]
     return found
-
-
-def named(users: Ids, counts: ListCounts, places: Positions) -> dict[str, list[str]]:
-    """Return who the users are, and what there is in their lists."""
-    relevant = counts.n_relevant[places]
-    told_of = not np.isnan(relevant).any()
-    known = {"relevant": [f"{one:.0f}" for one in relevant.tolist()]} if told_of else {}
-    return {
-        "user": [written(one) for one in users[places].tolist()],
-        "items": [str(one) for one in counts.n_items[places].tolist()],
-        **known,
-    }
 
 
 # How to get the same

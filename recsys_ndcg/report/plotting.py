@@ -56,16 +56,12 @@ def plotted(
         raise InvalidInputError(msg)
     if kind == "users":
         name = audited.scores.names[0] if metric is None else known(metric)
-        return plot_users_against_chance(by_user(audited, name), name)
+        _check_scored(audited, [name])
+        scores = audited.full_scores
+        place = scores.names.index(name)
+        columns = {"score": scores.per_user[:, place], "chance": scores.roles["chance"][:, place]}
+        return plot_users_against_chance(pd.DataFrame(columns), name)
     return plot_score_by_cutoff(by_cutoff(audited, _families(audited, metric, known)))
-
-
-def by_user(audited: Audit, name: str) -> pd.DataFrame:
-    """Return score and chance of every user in a metric."""
-    _check_scored(audited, [name])
-    place = audited.scores.names.index(name)
-    columns = {"score": audited.scores.per_user, "chance": audited.full_scores.roles["chance"]}
-    return pd.DataFrame({what: values[:, place] for what, values in columns.items()})
 
 
 def by_cutoff(audited: Audit, families: dict[str, list[Measurement]]) -> pd.DataFrame:

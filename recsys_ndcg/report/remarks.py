@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import visible
-from recsys_ndcg.rendering import first_few, number
+from recsys_ndcg.rendering import count, first_few, number
 from recsys_ndcg.report.tables import TIES_MATTER
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _of_an_order(name: str, row: dict[str, Any]) -> str:
 
 def _score(row: dict[str, Any]) -> str:
     low, high, users = row["ci_low"], row["ci_high"], int(row["users"])
-    people = f"{users:,} user{'' if users == 1 else 's'}"
+    people = count(users)
     if np.isnan(low) or np.isnan(high):
         alone = ". One user is no evidence" if users == 1 else ""
         return f"{number(row['mean'])} for {people}{alone}"

@@ -17,10 +17,8 @@ from recsys_ndcg.metrics import Metric, Recorded, names_known, parse
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.tables import audit_table, counts_of
 from recsys_ndcg.scoring import (
-    LISTS,
     PARTS,
     Audit,
-    ListCounts,
     Means,
     Measurement,
     Scores,
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Ids
 
 _FORM = "report 5"
 #: The columns of the audit that take a look at the lists, and the roles that they are means of.
@@ -174,16 +170,6 @@ def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
         scores,
         replace(totals, roles={**totals.roles, **means}),
     )
-
-
-def counts_to_columns(users: Ids, counts: ListCounts) -> dict[str, NDArray[Any]]:
-    """Return users and what there is to count in their lists, as the columns of a file."""
-    return {"user": users, **{name: getattr(counts, name) for name in LISTS}}
-
-
-def counts_from(columns: dict[str, NDArray[Any]]) -> ListCounts:
-    """Return what there is to count in lists, from the columns of a file."""
-    return ListCounts(**{name: columns[name] for name in LISTS})
 
 
 def metric_to_dict(metric: Metric, undefined: float = np.nan) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from recsys_ndcg.rendering.plots.charts import described, svg
+from recsys_ndcg.rendering.plots.vega import described, svg
 
 if TYPE_CHECKING:
     import altair as alt

@@ -22,7 +22,7 @@ from recsys_ndcg.rendering import (
     plot_trade_off,
     plot_users_against_chance,
 )
-from recsys_ndcg.rendering.plots.charts import described
+from recsys_ndcg.rendering.plots.vega import described
 from recsys_ndcg.rendering.wording import label, labels
 from tests.rendering.drawings import drawn, layers
 

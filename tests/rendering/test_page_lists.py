@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.rendering.page.lists import packed
 from recsys_ndcg.report.explanation import side_by_side
 
@@ -91,15 +92,16 @@ def test_a_report_without_lists_has_none(tmp_path: Any) -> None:
 
 def test_lists_take_no_more_room_than_there_is() -> None:
     """The first users come first; each item is named once."""
-    users = [[{"item": [user, "x"], "gain": [1.0, np.nan]}] for user in range(50)]
-    whole = packed(["model"], [1.0, 0.5], users)
+    users = [{"item": [user, "x"], "gain": [1.0, np.nan]} for user in range(50)]
+    lists = UserLists({"model": users}, [1.0, 0.5])
+    whole = packed(lists)
     assert len(whole["users"]) == 50
     assert whole["items"] == ["0", "x", *map(str, range(1, 50))]
     assert whole["users"][1] == [[[2, 1], [1, None]]]
-    some = packed(["model"], [1.0, 0.5], users, most=300)
+    some = packed(lists, most=300)
     assert 0 < len(some["users"]) < 20
     assert some["users"] == whole["users"][: len(some["users"])]
-    assert packed(["model"], [], [])["users"] == []
+    assert packed(UserLists({"model": []}, []))["users"] == []
 
 
 def test_users_of_whom_nothing_is_known_stand_last() -> None:

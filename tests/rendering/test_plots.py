@@ -20,7 +20,7 @@ from recsys_ndcg.rendering import (
     plot_score_by_cutoff,
     plot_users_against_chance,
 )
-from recsys_ndcg.rendering.plots.charts import described
+from recsys_ndcg.rendering.plots.vega import described
 from tests.rendering.drawings import drawn, layers, marked, shown_numbers, texts
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys_ndcg.rendering import plot_a_against_b, plot_trade_off
-from recsys_ndcg.rendering.plots.charts import described
 from recsys_ndcg.rendering.plots.trade_off import Layout, sides, unbeaten
+from recsys_ndcg.rendering.plots.vega import described
 from tests.rendering.drawings import drawn, marked, texts
 
 if TYPE_CHECKING:

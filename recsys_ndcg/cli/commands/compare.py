@@ -81,13 +81,11 @@ class TableOptions:
         InvalidInputError
             It would hold two.
         """
-        from recsys_ndcg.comparison import LEADERBOARD, PAIRS, SEGMENTS
-
-        more = [PAIRS] * self.pairs + [SEGMENTS] * segments
+        more = ["pairs"] * self.pairs + ["segments"] * segments
         if form == "csv" and len(more) > 1:
             msg = "--format csv holds one table: the one of --pairs, or that of --by. Leave one."
             raise InvalidInputError(msg)
-        return more if form == "csv" and more else [LEADERBOARD, *more]
+        return more if form == "csv" and more else ["leaderboard", *more]
 
 
 def compare(  # noqa: PLR0913 - one parameter per option
@@ -147,9 +145,9 @@ def _gates(
 
 def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] | None = None) -> None:
     """Print a comparison: the leaderboard, if no tables are named."""
-    from recsys_ndcg.comparison import LEADERBOARD, comparison_document
+    from recsys_ndcg.comparison import comparison_document
 
-    kinds = kinds or [LEADERBOARD]
+    kinds = kinds or ["leaderboard"]
     document = comparison_document(found, found.metrics[0], kinds)
     values = found.to_dict() if style.form == "json" else _values(found, kinds[0], style)
     show_document(document, values, style)
@@ -157,11 +155,9 @@ def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] | None
 
 def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
     """Return the numbers of a table, of all metrics."""
-    from recsys_ndcg.comparison import PAIRS, SEGMENTS
-
-    if kind == PAIRS:
+    if kind == "pairs":
         return found.pairwise
-    if kind == SEGMENTS:
+    if kind == "segments":
         return found.segments.reset_index()
     values = found.to_frame().reset_index()
     signed = signatures_by_metric(found, full=style.full_signature)

@@ -29,7 +29,7 @@ def report(  # noqa: PLR0913 - one parameter per option
 
     FILE is a saved report or comparison, or predictions, which are measured.
     """
-    from recsys_ndcg.comparison import LEADERBOARD, SEGMENTS, Comparison
+    from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.report import Report
 
     files = {**files_of(source), **scale.files}
@@ -50,4 +50,4 @@ def report(  # noqa: PLR0913 - one parameter per option
         show_report(found, style)
         return
     segments = found.compared.groups is not None and style.form != "csv"
-    show_comparison(found, style, [LEADERBOARD, *([SEGMENTS] * segments)])
+    show_comparison(found, style, ["leaderboard", *(["segments"] * segments)])

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, needing, visible
+from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import (
     Chart,
@@ -27,6 +27,7 @@ from recsys_ndcg.rendering.document import (
     ShownTable,
     UserTable,
 )
+from recsys_ndcg.rendering.page.lists import packed
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _every(parts: Sequence[Part]) -> Iterator[Part]:
 
 def _cut(document: Document) -> Document:
     """Return a document in which the names that somebody chose are short."""
-    said = partial(_with_cut_names, names=document.names)
+    said = partial(with_cut_names, names=document.names)
     sections = [
         replace(
             one,
@@ -86,12 +87,8 @@ def _cut(document: Document) -> Document:
     return replace(document, verdict=said(document.verdict), sections=sections)
 
 
-def _with_cut_names(text: str, names: Sequence[str], *, isolate: bool = True) -> str:
-    return with_cut_names(visible(text), names, isolate=isolate)
-
-
 def _cut_part(part: Part, names: Sequence[str]) -> Part:
-    said = partial(_with_cut_names, names=names)
+    said = partial(with_cut_names, names=names)
     if isinstance(part, ShownTable):
         return _cut_table(part, names)
     if isinstance(part, UserTable):
@@ -122,7 +119,7 @@ def _cut_table(table: ShownTable, names: Sequence[str]) -> ShownTable:
     cells = table.cells.rename(columns=cut)
     for place in range(table.left):
         cells.isetitem(place, [cut(name) for name in cells.iloc[:, place]])
-    caption, note = (_with_cut_names(text, names) for text in (table.caption, table.note))
+    caption, note = (with_cut_names(text, names) for text in (table.caption, table.note))
     return replace(table, caption=caption, note=note, cells=cells)
 
 
@@ -146,6 +143,7 @@ def template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["data"] = lambda value: as_it_is(data_of(value))
+    environment.filters["packed"] = packed
     environment.filters["as_it_is"] = as_it_is
     return environment.from_string(_own("page.html.jinja"))
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.rendering.document import Chart, Panels
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import described
 
 if TYPE_CHECKING:
     import altair as alt
@@ -42,7 +41,7 @@ def for_a_page(chart: alt.TopLevelMixin) -> Chart | Panels:
     spec: Spec = chart.to_dict(validate=False)
     shared = {"datasets": spec["datasets"]} if "datasets" in spec else {}
     if "concat" not in spec:
-        return Chart(_for_a_page(spec), described(chart))
+        return Chart(_for_a_page(spec), vega.described(chart))
     panels = [
         Chart(_for_a_page({**panel, **_used(panel, shared)}), str(panel["description"]))
         for panel in spec["concat"]

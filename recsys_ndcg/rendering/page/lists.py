@@ -9,45 +9,29 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.rendering.wording import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
+
+    from recsys_ndcg.rendering.document import UserLists
 
 MOST = 500_000  # signs of JSON, about a quarter of a page
 _DIGITS = 6
 
-#: A list by its columns: item, estimated, true, gain.
-Ranks = dict[str, Any]
 
-
-def packed(
-    names: Sequence[str],
-    weights: Iterable[float],
-    users: Iterable[Sequence[Ranks]],
-    most: int = MOST,
-) -> dict[str, Any]:
-    """Return the lists of as many users as there is room for, in their order.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What the lists of a user are, such as the model's and the ideal one.
-    weights : iterable of float
-        The discount of each rank.
-    users : iterable
-        For each user, a list of each name, by columns; the same ones for all users.
-    most : int
-        How many signs of JSON they may take.
+def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
+    """Return the lists of as many users as `most` signs of JSON have room for, in their order.
 
     Examples
     --------
-    >>> lists = packed(["model"], [1.0], [[{"item": ["x"], "gain": [3.0]}]])
-    >>> lists["items"], lists["users"]
+    >>> from recsys_ndcg.rendering.document import UserLists
+    >>> found = packed(UserLists({"model": [{"item": ["x"], "gain": [3.0]}]}, [1.0]))
+    >>> found["items"], found["users"]
     (['x'], [[[[0], [3]]]])
     """
     places: dict[str, int] = {}
     columns: list[list[str]] = []
     kept: list[Any] = []
     size = 0
-    for sides in users:
+    for sides in zip(*lists.sides.values(), strict=True):
         columns = [[*one] for one in sides]
         before = len(places)
         own = [[_values(name, one[name], places) for name in one] for one in sides]
@@ -57,9 +41,9 @@ def packed(
             break
         kept.append(own)
     return {
-        "names": [cut(name) for name in names],
+        "names": [cut(name) for name in lists.sides],
         "columns": columns,
-        "weights": [_short(one) for one in weights],
+        "weights": [_short(one) for one in lists.weights],
         "items": [*places],
         "users": kept,
     }
@@ -77,8 +61,3 @@ def _short(value: float) -> float | int | None:
         return None
     short = float(f"{value:.{_DIGITS}g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
-
-
-def sides_in_order(sides: Mapping[str, Sequence[Ranks]]) -> list[list[Ranks]]:
-    """Return the lists user by user in place of side by side."""
-    return [[*one] for one in zip(*sides.values(), strict=True)]

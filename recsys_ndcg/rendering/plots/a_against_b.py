@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.counted_users import LOOKS, SHORT, Bins, outcomes, settled
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number
 
@@ -80,7 +79,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         else _cells(known, bins, x, y)
     )
     said = [f"above the line: {above}", f"below it: {below}", "; ".join([equal, *lower])]
-    return chart_of(
+    return vega.chart_of(
         {
             "title": vega.titled(f"{name}, user by user: {first} against {second}", said),
             "description": _description(f"{name} of {first} against that of {second}", known, said)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.counted_users import (
     LOOKS,
     SHORT,
@@ -72,7 +71,7 @@ def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and 
     said = f"{count(len(known))}, mean {number(mean)}{beside(within(*interval, level))}"
     bins = Bins.of(known, around_zero=True)
     x = across(bins, "difference", title=f"{name} of a user: {first} less {second}")
-    return chart_of(
+    return vega.chart_of(
         {
             "title": vega.titled(f"{name}, user by user: {first} less {second}", said),
             "description": f"{name} of {first} less that of {second}: {said}. {'; '.join(which)}.",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.wording import (
     beside,
     count,
@@ -81,7 +80,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     numbers = [*shown[_NUMBERS].to_numpy().ravel(), *rules.values()]
     x = vega.amount("mean", numbers, title=title)
     cut = f"the best {len(shown)} of {count(len(models), 'model')}"
-    return chart_of(
+    return vega.chart_of(
         {
             "title": vega.titled(f"Models by {name}", cut if len(models) > len(shown) else ""),
             "description": _description(name, models, rules, level),

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.wording import (
     count,
     first_few,
@@ -65,7 +64,7 @@ def plot_score_by_activity(
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
     name = label(metric)
     title = f"mean {name}{with_interval(table, level)}"
-    return chart_of(
+    return vega.chart_of(
         {
             "title": vega.titled(f"{name} by activity of the users"),
             "description": _description(name, table, [*names.values()]),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of, charts_of
 from recsys_ndcg.rendering.wording import (
     beside,
     first_few,
@@ -57,9 +56,9 @@ def plot_score_by_cutoff(
     if len(panels) == 1:
         title = vega.titled(f"{panels[0]['title']['text']} by cutoff")
         size = {"width": vega.WIDTH, "height": vega.HEIGHT}
-        return chart_of(panels[0] | size | {"title": title})
+        return vega.chart_of(panels[0] | size | {"title": title})
     told = first_few([str(one["description"]) for one in panels], _TOLD, "And {} more metrics.")
-    return charts_of(
+    return vega.charts_of(
         {
             "title": vega.titled("Score by cutoff"),
             "description": " ".join(told),

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.counted_users import SHORT
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number, of_level
 
@@ -86,7 +85,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         _axis(models[_Y], names[1], lower=low_y),
     )
     said = _said(best)
-    return chart_of(
+    return vega.chart_of(
         {
             "title": vega.titled(f"Trade-off of {names[0]} and {names[1]}", said),
             "description": _description(models, names, lower_is_better, said),

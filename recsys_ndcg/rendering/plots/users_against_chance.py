@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.charts import chart_of
 from recsys_ndcg.rendering.plots.counted_users import Bins, across, bars, over_all, upward
 from recsys_ndcg.rendering.wording import count, label, number
 
@@ -49,7 +48,7 @@ def plot_users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChar
     x, told = across(bins, "score", title=f"{name} of a user"), vega.lines([*spread])
     y = upward(max(int(bins.counts(values).max()) for values in spread.values()))
     means = vega.rows(place=[values.mean() for values in spread.values()], line=spread)
-    return chart_of(
+    return vega.chart_of(
         {
             "title": vega.titled(f"Users by {name}", count(len(scored))),
             "description": _description(name, score, chance, len(frame) - len(scored)),

@@ -1,4 +1,4 @@
-"""Parts of Vega-Lite that the charts share: layers, channels, axes and colours.
+"""Parts of Vega-Lite that the charts share, and what makes charts and SVG of specifications.
 
 Fields and channels have names of their own here. What people called a model or a metric stands in
 the data, and in the titles of charts and axes: Vega would read dots and brackets in the name of a
@@ -8,12 +8,18 @@ field, and puts that of a channel into an expression, in which a backslash means
 from __future__ import annotations
 
 import math
+from html import escape
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.errors import needing
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import altair as alt
 
     from recsys_ndcg.arrays import Floats
 
@@ -138,3 +144,65 @@ def titled(title: str, subtitle: str | Sequence[str] = "") -> Spec:
     """Return a title, and what is to be known at first sight under it, in a line or several."""
     beneath = {"subtitle": subtitle, "subtitleFontSize": 11, "subtitleColor": "#595959"}
     return {"text": title, "anchor": "start", "fontSize": 14, **(beneath if subtitle else {})}
+
+
+# Charts of Vega-Altair, and SVG
+
+
+def chart_of(spec: Spec) -> alt.LayerChart:
+    """Return layers as a chart.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    with needing("altair", job="A plot", extra="report"):
+        import altair as alt  # noqa: PLC0415 - an extra
+
+    # not alt.LayerChart.from_dict, which tries every class that a part could be of: half a second
+    layers = [
+        alt.Chart(
+            one["data"],
+            mark=one["mark"],
+            encoding=alt.FacetedEncoding(**one["encoding"]),
+        )
+        for one in spec["layer"]
+    ]
+    return alt.LayerChart(layer=layers, **{name: spec[name] for name in spec if name != "layer"})
+
+
+def charts_of(spec: Spec) -> alt.ConcatChart:
+    """Return charts beside each other as one.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    with needing("altair", job="A plot", extra="report"):
+        import altair as alt  # noqa: PLC0415 - an extra
+
+    panels = [chart_of(one) for one in spec["concat"]]
+    return alt.ConcatChart(concat=panels, **{name: spec[name] for name in spec if name != "concat"})
+
+
+def described(chart: alt.TopLevelMixin) -> str:
+    """Return the text alternative of a chart: what it shows, with the numbers."""
+    return str(chart.description)  # type: ignore[attr-defined] # which all charts of this room have
+
+
+def svg(chart: alt.TopLevelMixin) -> str:
+    """Return a chart as SVG that says to a screen reader what it shows; made without a network.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed, or vl-convert, which draws.
+    """
+    drawn = StringIO()
+    with needing("altair", "vl_convert", job="A plot as SVG", extra="report"):
+        chart.save(drawn, format="svg")
+    # a drawing that nobody reads to the end, so that what is told stands at its top
+    told = f'<svg role="img" aria-label="{escape(described(chart))}" '
+    return drawn.getvalue().replace("<svg ", told, 1)
