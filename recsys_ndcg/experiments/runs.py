@@ -1,4 +1,4 @@
-"""SavedRuns of experiments, read from their folders: what there is of each model, in one table."""
+"""Runs of experiments, read from their folders: what there is of each model, in one table."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def cells_table(models: Mapping[str, ModelRun]) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class SavedRuns:
-    """SavedRuns of experiments, of different days.
+    """Runs of experiments, of different days.
 
     Parameters
     ----------

@@ -3,9 +3,6 @@ from recsys_ndcg.folds.checks import Splits as Splits
 from recsys_ndcg.folds.checks import check_jobs as check_jobs
 from recsys_ndcg.folds.checks import warn_of_scale as warn_of_scale
 from recsys_ndcg.folds.fitting import Measure as Measure
-from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE as TIE_TOLERANCE
-from recsys_ndcg.folds.fold_plan import FoldPlan as FoldPlan
-from recsys_ndcg.folds.fold_plan import tolerant_plan as tolerant_plan
 from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.folds.folds import FoldRuns as FoldRuns
 from recsys_ndcg.folds.folds import Ranked as Ranked
@@ -15,13 +12,14 @@ from recsys_ndcg.folds.folds import warn_of_random_order as warn_of_random_order
 from recsys_ndcg.folds.function_models import SEEDS as SEEDS
 from recsys_ndcg.folds.function_models import FunctionModel as FunctionModel
 from recsys_ndcg.folds.measures import ACCURACY as ACCURACY
+from recsys_ndcg.folds.measures import TIE_TOLERANCE as TIE_TOLERANCE
+from recsys_ndcg.folds.measures import FoldPlan as FoldPlan
 from recsys_ndcg.folds.measures import make_measure as make_measure
 from recsys_ndcg.folds.measures import resolved as resolved
+from recsys_ndcg.folds.measures import tolerant_plan as tolerant_plan
 from recsys_ndcg.folds.ratings import PlainDataset as PlainDataset
-from recsys_ndcg.folds.ratings import ids_of as ids_of
 from recsys_ndcg.folds.ratings import ratings_of as ratings_of
 from recsys_ndcg.folds.ratings import seconds_of as seconds_of
-from recsys_ndcg.folds.ratings import training_of as training_of
 from recsys_ndcg.folds.runner import run_each as run_each
 from recsys_ndcg.folds.runner import run_in_order as run_in_order
 from recsys_ndcg.folds.splits import LeaveLastOut as LeaveLastOut

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.catalogue import Candidates
+from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds.ratings import training_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.catalogue import Training
     from recsys_ndcg.convention import Convention
 
 SEEDS = ("seed", "random_state")
@@ -81,7 +79,7 @@ class FunctionModel:
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
-        training = training_of(trainset)
+        training = Training(trainset)
         return Candidates(_ByBlock(self, training), training, convention=convention)
 
     def table(self, users: Ids, items: Ids) -> Floats:
