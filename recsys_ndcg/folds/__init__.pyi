@@ -9,7 +9,6 @@ from recsys_ndcg.folds.folds import Ranked as Ranked
 from recsys_ndcg.folds.folds import fold_of as fold_of
 from recsys_ndcg.folds.folds import rated_lists as rated_lists
 from recsys_ndcg.folds.folds import warn_of_random_order as warn_of_random_order
-from recsys_ndcg.folds.function_models import SEEDS as SEEDS
 from recsys_ndcg.folds.function_models import FunctionModel as FunctionModel
 from recsys_ndcg.folds.measures import ACCURACY as ACCURACY
 from recsys_ndcg.folds.measures import TIE_TOLERANCE as TIE_TOLERANCE
