@@ -58,9 +58,8 @@ class Model:
         """
         algo = copy.deepcopy(self.given)  # of a function, itself
         if not is_algorithm(algo):
-            own = not always and {*getattr(algo, "keywords", ())} & {
-                *FunctionModel.SEEDS
-            }  # of a partial
+            given = {*getattr(algo, "keywords", ())}  # of a partial
+            own = not always and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
         if hasattr(algo, _SEED) and (always or getattr(algo, _SEED) is None):
             setattr(algo, _SEED, seed)
