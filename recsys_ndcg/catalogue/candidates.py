@@ -17,16 +17,18 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import at_most, in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeVar
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 
     Result = TypeVar("Result")
-    from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_array
+_CELLS = 1 << 20
+_PIECE = 8
 
 
 class Ratings:
@@ -83,9 +85,14 @@ class Ratings:
 
 
 class Training:
-    """What a model was trained on.
+    """What a model was trained on, as arrays.
 
     Parameters
+    ----------
+    trainset : object
+        Of Surprise, or in its shape.
+
+    Attributes
     ----------
     ratings : Ratings
         By user.
@@ -93,8 +100,12 @@ class Training:
         The id of each place.
     """
 
-    def __init__(self, ratings: Ratings, users: Ids, items: Ids) -> None:
-        self.ratings, self.users, self.items = ratings, users, items
+    def __init__(self, trainset: Any) -> None:
+        self.ratings = Ratings(trainset.ur, trainset.n_users)
+        users = map(trainset.to_raw_uid, range(trainset.n_users))
+        items = map(trainset.to_raw_iid, range(trainset.n_items))
+        self.users: Ids = np.fromiter(users, dtype=object)
+        self.items: Ids = np.fromiter(items, dtype=object)
 
     def places_of_users(self, ids: Iterable[Any]) -> Positions:
         """Return the place of each user, -1 for a stranger."""
@@ -157,10 +168,6 @@ def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:
     names = ("the ratings of the trainset", f"the ids in {column}s=")
     in_common(known, distinct, column, names)
     return ids
-
-
-_CELLS = 1 << 20
-_PIECE = 8
 
 
 class Estimator(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import tomllib
-from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from recsys_ndcg.experiments.trials import experiment
 from recsys_ndcg.files import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
 _WAYS = ("class", "function")
@@ -44,8 +44,10 @@ def from_toml(path: str | Path) -> dict[str, Any]:
         content = file.read()
     try:
         parsed = _parse(content)
-        with _importing_from(Path(path).resolve().parent):
-            return _options(parsed, Path(path).parent)
+        beside = str(Path(path).resolve().parent)
+        if beside not in sys.path:  # for good, as workers import modules of the folder again
+            sys.path.append(beside)
+        return _options(parsed, Path(path).parent)
     except RecsysNdcgError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
@@ -75,14 +77,6 @@ def _check_sizes(value: Any, depth: int = 0) -> None:
     if isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
             _check_sizes(one, depth + 1)
-
-
-@contextmanager
-def _importing_from(folder: Path) -> Iterator[None]:
-    """Let modules of a folder be imported; for good, as workers import them again."""
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
-    yield
 
 
 def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -121,8 +115,6 @@ def _made(place: str, told: Mapping[str, Any]) -> Any:
         if not callable(found) or is_algorithm(found):
             msg = f"[{place}]: {told[way]} is no {way}, but {shown(found)}."
             raise InvalidInputError(msg)
-        from functools import partial  # noqa: PLC0415 - for functions with parameters alone
-
         return partial(found, **parameters) if parameters else found
     try:
         return found(**parameters)

@@ -170,7 +170,9 @@ class RunFolder:
         if described["fingerprint"] is None:
             return None
         asked = [self.asked[name] for name in _COMPARED]
-        return _digest_of([asked, described["fingerprint"], described["libraries"]])
+        values = [asked, described["fingerprint"], described["libraries"]]
+        # the same after they were written and read
+        return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
 
     @staticmethod
     def is_one(path: str | Path) -> bool:
@@ -381,8 +383,3 @@ def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     found = _differences("", before, now)
     named = [one for one in found if not one.startswith(("fingerprint", "incomparable"))]
     return named or [f"{one}, in code or data that {_MODEL} does not list" for one in found[:1]]
-
-
-def _digest_of(values: Any) -> str:
-    """Return a digest of plain values, the same after they were written and read."""
-    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
@@ -13,75 +12,71 @@ from recsys_ndcg.metrics import Metric, parse
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.folds import Measure, Splits
+    from recsys_ndcg.folds import Measure
     from recsys_ndcg.scoring import Cutoffs
 
 PROTOCOLS = ("rated", "catalogue")
 
 
-@dataclass(frozen=True)
-class AskedMeasures:
-    """What is measured, as somebody asked for it."""
+def planned(
+    metrics: Any,
+    k: Cutoffs,
+    threshold: float | None,
+    convention: Convention | str | None,
+    protocol: Any,
+) -> FoldPlan:
+    """Return what is measured of every fold, as somebody asked for it.
 
-    metrics: Any
-    k: Cutoffs
-    threshold: float | None
-    convention: Convention | str | None
-    protocol: Any
+    Metrics are taken under each protocol; those that name one, under that alone.
 
-    def plan(self, ratings: Splits, splitter: Any) -> FoldPlan:
-        """Return what is measured of every fold of some ratings, settled.
+    Raises
+    ------
+    InvalidInputError
+        Nothing that is asked for ranks anything.
+    """
+    protocols = _protocols(protocol)
+    if metrics is None:
+        metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
+    single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
+    given = [metrics] if single else list(metrics)
+    ks = list(k) if isinstance(k, Iterable) else [k]
+    measures = resolved(
+        [
+            name
+            for each in protocols
+            for one in given
+            for name in _under(each, one, ks, first=each == protocols[0])
+        ]
+    )
+    if not any(one.metric for one in measures):
+        msg = (
+            "No metric here ranks anything: ask for one such as 'ndcg@10', by which models "
+            "are compared."
+        )
+        raise InvalidInputError(msg)
+    return FoldPlan.of(measures, threshold, convention, train=False)
 
-        Raises
-        ------
-        InvalidInputError
-            Nothing that is asked for ranks anything, or it cannot be computed of these ratings.
-        """
-        measures = resolved(list(self._names()))
-        if not any(one.metric for one in measures):
-            msg = (
-                "No metric here ranks anything: ask for one such as 'ndcg@10', by which models "
-                "are compared."
-            )
+
+def _under(protocol: str, given: Any, ks: list[int | None], *, first: bool) -> Iterable[Any]:
+    if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
+        return [given] if first else []
+    name, colon, named = str(given).partition(":")
+    if colon:
+        return [f"{one}:{named}" for one in parse(name, ks)] if first else []
+    parsed = [given] if isinstance(given, Metric) else parse(name, ks)
+    return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]
+
+
+def _protocols(given: Any) -> list[str]:
+    asked = PROTOCOLS if given == "both" else [given] if isinstance(given, str) else given
+    if not isinstance(asked, Iterable) or not (known := list(asked)):
+        known = [given]
+    for one in known:
+        if one not in PROTOCOLS:
+            told = nearest(str(one), [*PROTOCOLS, "both"])
+            msg = f"protocol={shown(given)}: what is ranked is 'rated' or 'catalogue'. {told}"
             raise InvalidInputError(msg)
-        plan = FoldPlan.of(measures, self.threshold, self.convention, train=False)
-        return ratings.settled(plan, splitter)
-
-    def _names(self) -> Iterable[Any]:
-        """Give the metrics under each protocol; those that name one have only that."""
-        metrics, protocols = self.metrics, self._protocols()
-        if metrics is None:
-            relevant = [] if self.threshold is None else ["precision", "recall"]
-            metrics = ["ndcg", *relevant]
-        single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
-        given = [metrics] if single else list(metrics)
-        for place, protocol in enumerate(protocols):
-            for one in given:
-                yield from self._under(protocol, one, first=not place)
-
-    def _under(self, protocol: str, given: Any, *, first: bool) -> Iterable[Any]:
-        if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
-            yield from [given] if first else ()
-            return
-        name, colon, named = str(given).partition(":")
-        ks = list(self.k) if isinstance(self.k, Iterable) else [self.k]
-        if colon:
-            yield from [f"{one}:{named}" for one in parse(name, ks)] if first else ()
-        else:
-            parsed = [given] if isinstance(given, Metric) else parse(name, ks)
-            yield from (f"{one}:{protocol}" if protocol != "rated" else one for one in parsed)
-
-    def _protocols(self) -> list[str]:
-        given = self.protocol
-        asked = PROTOCOLS if given == "both" else [given] if isinstance(given, str) else given
-        if not isinstance(asked, Iterable) or not (known := list(asked)):
-            known = [given]
-        for one in known:
-            if one not in PROTOCOLS:
-                told = nearest(str(one), [*PROTOCOLS, "both"])
-                msg = f"protocol={shown(given)}: what is ranked is 'rated' or 'catalogue'. {told}"
-                raise InvalidInputError(msg)
-        return list(dict.fromkeys(known))
+    return list(dict.fromkeys(known))
 
 
 def lower_is_better(name: str) -> bool:

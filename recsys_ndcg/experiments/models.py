@@ -21,7 +21,7 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
-from recsys_ndcg.folds import SEEDS, FunctionModel
+from recsys_ndcg.folds import FunctionModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,8 @@ class Model:
         """
         algo = copy.deepcopy(self.given)  # of a function, itself
         if not is_algorithm(algo):
-            own = not always and {*getattr(algo, "keywords", ())} & {*SEEDS}  # of a partial
+            given = {*getattr(algo, "keywords", ())}  # of a partial
+            own = not always and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
         if hasattr(algo, _SEED) and (always or getattr(algo, _SEED) is None):
             setattr(algo, _SEED, seed)
@@ -272,7 +273,9 @@ def _without_seeds(function: Any) -> Any:
     """Return a function without the seeds that `functools.partial` gives it."""
     if not isinstance(function, functools.partial):
         return function
-    others = {name: one for name, one in function.keywords.items() if name not in SEEDS}
+    others = {
+        name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS
+    }
     return functools.partial(_without_seeds(function.func), *function.args, **others)
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import readable
 from recsys_ndcg.files import is_place
-from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of, training_of
+from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of
 from recsys_ndcg.input import Table, check_finite, factorized, read_ratings, roles_of
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _all_of(data: Any) -> Sequence[Any]:
 
 def digest_of_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of what a model is trained on, and tested."""
-    training = training_of(trainset)
+    training = Training(trainset)
     ratings = training.ratings
     train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
     ids = [training.users, training.items, [*trainset.rating_scale]]

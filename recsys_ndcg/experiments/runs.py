@@ -1,4 +1,4 @@
-"""SavedRuns of experiments, read from their folders: what there is of each model, in one table."""
+"""Runs of experiments, read from their folders: what there is of each model, in one table."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def cells_table(models: Mapping[str, ModelRun]) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class SavedRuns:
-    """SavedRuns of experiments, of different days.
+    """Runs of experiments, of different days.
 
     Parameters
     ----------
@@ -172,6 +172,7 @@ class SavedRuns:
         told |= dict.fromkeys(self._measures(), np.nan)
         if one.results:
             told |= one.means
+        how = json.dumps([asked["splits"], asked["measures"]], sort_keys=True)
         return {
             **told,
             "users": len(one.contender.users) if one.results else 0,
@@ -181,7 +182,7 @@ class SavedRuns:
             **(one.costs if one.results else dict.fromkeys(_COSTS, np.nan)),
             "begun": asked["begun"],
             "data": asked["data"]["digest"][:8],
-            "how": _digest([asked["splits"], asked["measures"]]),
+            "how": blake2b(how.encode(), digest_size=4).hexdigest(),
         }
 
     def _measures(self) -> list[str]:
@@ -192,7 +193,3 @@ class SavedRuns:
         """Return how many different cells any model of a run has."""
         folder = self.folders[run]
         return len({cell[1:] for model in folder.models for cell in folder.cells(model)})
-
-
-def _digest(value: Any) -> str:
-    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=4).hexdigest()

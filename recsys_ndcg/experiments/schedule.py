@@ -21,7 +21,6 @@ from recsys_ndcg.folds import Splits, UserKFold, check_jobs, ratings_of, warn_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from recsys_ndcg.experiments.measures import AskedMeasures
     from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.folds import FoldPlan
 
@@ -61,7 +60,7 @@ class Schedule:
 
     @classmethod
     def of(
-        cls, data: Any, models: Mapping[str, Any], measured: AskedMeasures, splits: Any, seeds: Any
+        cls, data: Any, models: Mapping[str, Model], plan: FoldPlan, splits: Any, seeds: Any
     ) -> Schedule:
         """Settle what is asked for, before anything is trained.
 
@@ -70,13 +69,12 @@ class Schedule:
         InvalidInputError
             Something of it cannot be used.
         """
-        known = models_of(models)
         splitter = splitter_of(splits, data)
         ratings = Splits(data)
-        plan = measured.plan(ratings, splitter)
+        plan = ratings.settled(plan, splitter)
         if plan.catalogue is not None:
-            refuse_for_catalogue(known)
-        return cls(known, ratings, splitter, seeds_of(seeds), plan)
+            refuse_for_catalogue(models)
+        return cls(models, ratings, splitter, seeds_of(seeds), plan)
 
     @property
     def several(self) -> bool:
@@ -179,20 +177,22 @@ def describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
     return {"class": qualified_name(type(splitter)), **held}
 
 
-def check(
+def checked_models(
     models: Mapping[str, Any],
     baseline: str | None,
     n_jobs: int | None,
     fingerprint: str | Mapping[str, str] | None,
-) -> None:
-    """Refuse what needs no look at the ratings: models, an unknown baseline, jobs, fingerprints."""
-    known = {*models_of(models), CHANCE}
+) -> dict[str, Model]:
+    """Return models by name; refuse a baseline, jobs and fingerprints that cannot be theirs."""
+    found = models_of(models)
+    known = {*found, CHANCE}
     if baseline is not None and (not isinstance(baseline, str) or baseline not in known):
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
         raise InvalidInputError(msg)
     check_jobs(n_jobs)
     if fingerprint is not None:
         _check_fingerprint(fingerprint, models)
+    return found
 
 
 def _check_fingerprint(fingerprint: Any, models: Mapping[str, Any]) -> None:

@@ -136,20 +136,16 @@ def experiment(  # noqa: PLR0913 - the contract
     popular  0.689     3
     """
     with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
-        from recsys_ndcg.experiments.measures import AskedMeasures  # noqa: PLC0415 - an extra
+        from recsys_ndcg.experiments.measures import planned  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.models import is_algorithm  # noqa: PLC0415
         from recsys_ndcg.experiments.outcome import Outcome, open_folder  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.experiments.schedule import Schedule, check  # noqa: PLC0415
-    check(models, baseline, n_jobs, fingerprint)
-    plain = not any(map(is_algorithm, models.values()))
-    schedule = Schedule.of(
-        dataset_of(data, columns, rating_scale, plain=plain),
-        models,
-        AskedMeasures(metrics, k, threshold, convention, protocol),
-        splits,
-        seeds,
-    )
+        from recsys_ndcg.experiments.schedule import Schedule, checked_models  # noqa: PLC0415
+    known = checked_models(models, baseline, n_jobs, fingerprint)
+    plain = not any(is_algorithm(one.given) for one in known.values())
+    ratings = dataset_of(data, columns, rating_scale, plain=plain)
+    plan = planned(metrics, k, threshold, convention, protocol)
+    schedule = Schedule.of(ratings, known, plan, splits, seeds)
     kept = None if folder is None else open_folder(folder, schedule, fingerprint)
     outcome = Outcome(schedule, kept, {}, {})
     shown_by = nullcontext(progress) if callable(progress) else progress_bar(wanted=progress)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.folds.ratings import ratings_of, training_of
+from recsys_ndcg.folds.ratings import ratings_of
 from recsys_ndcg.input import Coded, Rows, check_finite, encode, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.folds.fold_plan import FoldPlan
+    from recsys_ndcg.folds.measures import FoldPlan
 
     Split = tuple[Any, list[Any]]
 
@@ -135,8 +136,9 @@ class Splits:
         """
         _check_splitter(splitter)
         if plan.train and plan.catalogue is not None:
+            told = ", ".join(plan.names("catalogue").values())
             msg = (
-                f"{', '.join(plan.catalogue_names)} leaves out what a user rated in training, so "
+                f"{told} leaves out what a user rated in training, so "
                 "that it is 0 on the trainset. Ask for it without return_train_measures."
             )
             raise InvalidInputError(msg)
@@ -169,7 +171,7 @@ class Splits:
     def _watched(self, splits: Iterable[Split]) -> Iterator[Split]:
         for trainset, testset in splits:
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            self.leaks.append(Leak.of(training_of(trainset).has(users, items), users, items))
+            self.leaks.append(Leak.of(Training(trainset).has(users, items), users, items))
             yield trainset, testset
 
     def warn_of_leaks(self) -> None:

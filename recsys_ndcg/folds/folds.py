@@ -14,8 +14,7 @@ from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refus
 from recsys_ndcg.comparison import ModelScores, averaged, beside
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
-from recsys_ndcg.folds.fold_plan import TIE_TOLERANCE
-from recsys_ndcg.folds.measures import ACCURACY
+from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
 from recsys_ndcg.scoring import Audit, Totals, facts_for, settled_scores
@@ -23,7 +22,7 @@ from recsys_ndcg.scoring import Audit, Totals, facts_for, settled_scores
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from recsys_ndcg.folds.fold_plan import FoldPlan
+    from recsys_ndcg.folds.measures import FoldPlan
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Plan
 

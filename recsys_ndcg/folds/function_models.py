@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.catalogue import Candidates
+from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds.ratings import training_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.catalogue import Training
     from recsys_ndcg.convention import Convention
 
-SEEDS = ("seed", "random_state")
 _POSSIBLE = {"was_impossible": False}
 _FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
 
@@ -49,11 +46,14 @@ class FunctionModel:
         Of the run; None leaves the parameter alone.
     """
 
+    #: What a parameter that takes a seed is called.
+    SEEDS = ("seed", "random_state")
+
     def __init__(self, function: Callable[..., Any], name: str, seed: int | None = 0) -> None:
         self._function = function
         self._name = name
         names, free = _parameters(function)
-        self._seeds = {one: seed for one in names if one in SEEDS and seed is not None}
+        self._seeds = {one: seed for one in names if one in self.SEEDS and seed is not None}
         self._at_once = free > 1
         self._predict: Any = None
 
@@ -81,7 +81,7 @@ class FunctionModel:
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
-        training = training_of(trainset)
+        training = Training(trainset)
         return Candidates(_ByBlock(self, training), training, convention=convention)
 
     def table(self, users: Ids, items: Ids) -> Floats:
@@ -184,7 +184,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[list[str], int]:
         one
         for one in known
         if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-        and one.name not in SEEDS
+        and one.name not in FunctionModel.SEEDS
         and one.default is one.empty
     ]
     return [one.name for one in known], len(free)

@@ -1,16 +1,22 @@
-"""What is measured of folds: Surprise's four, ranking metrics, and functions of one's own."""
+"""What is measured of folds: Surprise's four, ranking metrics, functions; and the plan of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.catalogue import placing
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
-from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
+from recsys_ndcg.folds.fitting import FoldJob, Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
+from recsys_ndcg.scoring import Plan, checked_convention
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics
 
 _PROTOCOLS = ("rated", "catalogue")
 
@@ -116,7 +122,7 @@ def _resolved(one: Any) -> Measure:
     if isinstance(one, Measure):
         return one
     if isinstance(one, Metric):
-        return _ranking(one, "rated")
+        return _measure_of(one, "rated")
     if isinstance(one, str):
         text, colon, protocol = one.strip().lower().partition(":")
         if text in ACCURACY and not colon:
@@ -124,7 +130,7 @@ def _resolved(one: Any) -> Measure:
         if colon and protocol not in _PROTOCOLS:
             msg = f"{one!r}: after the colon stands what is ranked. {nearest(protocol, _PROTOCOLS)}"
             raise InvalidInputError(msg)
-        return _ranking(_metric(text, one), protocol or "rated")
+        return _measure_of(_metric(text, one), protocol or "rated")
     if isinstance(one, type) and issubclass(one, Metric):
         msg = f"{one.__name__} is a class of metrics; one of them is {one.__name__}(10)."
         raise InvalidInputError(msg)
@@ -147,7 +153,7 @@ def _metric(text: str, given: str) -> Metric:
         raise UnknownMetricError(msg) from None
 
 
-def _ranking(metric: Metric, protocol: str) -> Measure:
+def _measure_of(metric: Metric, protocol: str) -> Measure:
     if not metric.orders:
         msg = f"{metric} compares ratings and ranks nothing: ask for 'rmse' or 'mae' by name."
         raise InvalidInputError(msg)
@@ -156,3 +162,103 @@ def _ranking(metric: Metric, protocol: str) -> Measure:
         raise InvalidInputError(msg)
     name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
     return Measure(name, greater_is_better=True, metric=metric, protocol=protocol)
+
+
+#: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
+TIE_TOLERANCE = 1e-9
+
+
+def tolerant_plan(
+    metrics: Metrics,
+    k: Cutoffs = None,
+    *,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+) -> Plan:
+    """Return what is asked for, with at least this tolerance for ties.
+
+    Examples
+    --------
+    >>> tolerant_plan("ndcg@10").measurements[0].convention.tie_tolerance
+    1e-09
+    """
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return plan.each(_tolerant)
+
+
+def _tolerant(one: Measurement) -> Measurement:
+    step = one.convention.tie_tolerance
+    fine = not isinstance(step, str) and step < TIE_TOLERANCE
+    return one.under(tie_tolerance=TIE_TOLERANCE) if fine else one
+
+
+@dataclass(frozen=True)
+class FoldPlan:
+    """What is measured of every fold.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        In the order they were asked for.
+    rated, catalogue : Plan, optional
+        What ranks the users' test ratings, with their errors beside, and what ranks all items.
+    train : bool
+        Whether measures are taken of the trainset, too.
+    per_user : bool
+        Whether the scores of every user are kept: numerator, denominator and more of each.
+    """
+
+    measures: Sequence[Measure]
+    rated: Plan | None
+    catalogue: Plan | None
+    train: bool = False
+    per_user: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        known: Sequence[Measure],
+        threshold: float | None,
+        convention: Convention | str | None,
+        *,
+        train: bool,
+        per_user: bool = True,
+    ) -> FoldPlan:
+        """Give the conventions of measures the plug-in's tolerance."""
+        checked_convention(convention)
+        rated, catalogue = (
+            tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
+            for metrics in (_ranking(known, "rated"), _ranking(known, "catalogue"))
+        )
+        if rated is not None and rated.measurements[0].convention.impossible != "last":
+            # metrics that have an error of Surprise's user by user
+            errors = [one.name for one in known if one == ACCURACY.get(one.name)]
+            rated = rated.with_metrics([METRICS[name]() for name in errors if name in METRICS])
+        if catalogue is not None:
+            placing(catalogue)  # refuses metrics that would rank differently
+        return cls(known, rated, catalogue, train, per_user)
+
+    @property
+    def job(self) -> FoldJob:
+        """What is left to a worker: all but the ranking."""
+        functions = [one for one in self.measures if one.function is not None]
+        return FoldJob(functions, self.train, self.rated is not None)
+
+    def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:
+        """Return the same with what a function makes of each plan that there is."""
+        rated, catalogue = (
+            None if plan is None else change(plan) for plan in (self.rated, self.catalogue)
+        )
+        return replace(self, rated=rated, catalogue=catalogue)
+
+    def names(self, protocol: str) -> dict[str, str]:
+        """Return what the measures of a protocol are called, by the names of their metrics."""
+        return {
+            str(one.metric): one.name
+            for one in self.measures
+            if one.metric and one.protocol == protocol
+        }
+
+
+def _ranking(measures: Sequence[Measure], protocol: str) -> list[Metric]:
+    return [one.metric for one in measures if one.metric and one.protocol == protocol]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import refuse_rows
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Ids
 
     Times = NDArray[np.float64] | NDArray[np.int64]
 
@@ -83,19 +80,6 @@ class PlainDataset:
     def build_full_trainset(self) -> PlainTrainset:
         """Return all ratings to train on."""
         return self.construct_trainset(self.raw_ratings)
-
-
-def ids_of(trainset: Any) -> tuple[Ids, Ids]:
-    """Return the raw id of every user and of every item, by inner id."""
-    return (
-        np.fromiter(map(trainset.to_raw_uid, range(trainset.n_users)), dtype=object),
-        np.fromiter(map(trainset.to_raw_iid, range(trainset.n_items)), dtype=object),
-    )
-
-
-def training_of(trainset: Any) -> Training:
-    """Return a trainset, Surprise's or a plain one, as arrays."""
-    return Training(Ratings(trainset.ur, trainset.n_users), *ids_of(trainset))
 
 
 def seconds_of(at: Any) -> float:

@@ -16,7 +16,7 @@ import warnings
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
 
-    from recsys_ndcg.folds.fold_plan import FoldPlan
     from recsys_ndcg.folds.folds import FoldRun
+    from recsys_ndcg.folds.measures import FoldPlan
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
@@ -74,18 +74,11 @@ def run_in_order(
         return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
     begun: deque[BegunFold] = deque()
     results = _results(_dispatched(tasks, plan, begun), parallel)
-    # a fold is ranked while others are fitted
-    with _closed(results):
+    try:
+        # a fold is ranked while others are fitted
         ranked = (begun.popleft().fold(one) for one in results)
         return list(followed(ranked, "Fitting", total, wanted=progress))
-
-
-@contextmanager
-def _closed(results: Generator[Any, None, None]) -> Iterator[None]:
-    """Stop the workers in the end, also where a fold is refused while others are fitted."""
-    try:
-        yield
-    finally:
+    finally:  # stop the workers, also where a fold is refused while others are fitted
         with warnings.catch_warnings():  # joblib's, of what they did in vain
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
             results.close()
@@ -216,17 +209,11 @@ def _new_worker() -> ProcessPoolExecutor:
 
 
 def _end(worker: ProcessPoolExecutor, *, kill: bool) -> None:
-    with _silent_threads():
-        worker.shutdown(kill_workers=kill)
-
-
-@contextmanager
-def _silent_threads() -> Iterator[None]:
-    """Keep the thread that serves a worker from printing that the worker is gone."""
+    """End a worker, and keep the thread that serves it from printing that it is gone."""
     before = threading.excepthook
     threading.excepthook = lambda _: None
     try:
-        yield
+        worker.shutdown(kill_workers=kill)
     finally:
         threading.excepthook = before
 

@@ -13,6 +13,7 @@ from surprise import Trainset
 from recsys_ndcg.catalogue import (
     Candidates,
     Placement,
+    Training,
     labels_from_testset,
     placing,
     refuse_beyond,
@@ -20,7 +21,7 @@ from recsys_ndcg.catalogue import (
 )
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds import TIE_TOLERANCE, Leak, tolerant_plan, training_of
+from recsys_ndcg.folds import TIE_TOLERANCE, Leak, tolerant_plan
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
@@ -311,7 +312,7 @@ def candidates_of(
     _refuse_other_trainset(algo, trainset)
     return Candidates(
         Estimates(algo),
-        training_of(trainset),
+        Training(trainset),
         excludes=exclude is not None,
         scale=trainset.rating_scale if clip else None,
         convention=convention,
@@ -333,7 +334,7 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
         raise InvalidInputError(msg)
     if own is trainset:
         return
-    mine, yours = training_of(own), training_of(trainset)
+    mine, yours = Training(own), Training(trainset)
     same = mine.users.tolist() == yours.users.tolist() and own.ur == trainset.ur
     if not same or mine.items.tolist() != yours.items.tolist():
         msg = (

@@ -31,8 +31,7 @@ from surprise import (
 )
 
 from recsys_ndcg import DataWarning
-from recsys_ndcg.catalogue.candidates import Ratings
-from recsys_ndcg.folds.ratings import ids_of
+from recsys_ndcg.catalogue.candidates import Ratings, Training
 from recsys_ndcg.surprise.estimates.estimates import RULES, Estimates
 from recsys_ndcg.surprise.estimates.formulas import Factors
 from recsys_ndcg.surprise.estimates.neighbours import Neighbours, keep_nearest, places
@@ -74,7 +73,8 @@ def predicted(algo: Any, users: list[Any], items: list[Any]) -> tuple[Any, Any]:
 def assert_as_predicted(algo: Any, estimates: Estimates) -> None:
     """Compare all pairs, unknown users and items among them."""
     trainset = algo.trainset
-    users, items = ([*ids.tolist(), NOBODY] for ids in ids_of(trainset))
+    training = Training(trainset)
+    users, items = ([*ids.tolist(), NOBODY] for ids in (training.users, training.items))
     true, impossible = predicted(algo, users, items)
     inner = np.append(np.arange(trainset.n_users), -1)
     np.random.default_rng(3).shuffle(inner)
@@ -228,7 +228,7 @@ def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     np.random.seed(5)  # noqa: NPY002 - the generator that Surprise draws from
     values, impossible = estimates.block(np.array([0, -1, -1]))
     np.random.seed(5)  # noqa: NPY002
-    user, items = algo.trainset.to_raw_uid(0), ids_of(algo.trainset)[1].tolist()
+    user, items = algo.trainset.to_raw_uid(0), Training(algo.trainset).items.tolist()
     true, _ = predicted(algo, [user, NOBODY, NOBODY], items)
     assert impossible is None
     np.testing.assert_array_equal(values, true)
@@ -415,4 +415,5 @@ def test_raw_ids_of_any_kind_come_back_by_inner_id() -> None:
     ids = [("a", 1), "b", 3, 2.5]
     frame = pd.DataFrame({"user": ids, "item": ids[::-1], "rating": [1, 2, 3, 4]}, dtype=object)
     trainset = Dataset.load_from_df(frame, Reader()).build_full_trainset()
-    assert [one.tolist() for one in ids_of(trainset)] == [ids, ids[::-1]]
+    training = Training(trainset)
+    assert [training.users.tolist(), training.items.tolist()] == [ids, ids[::-1]]

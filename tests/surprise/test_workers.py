@@ -26,8 +26,7 @@ from surprise.model_selection import KFold  # noqa: E402
 
 from recsys_ndcg.folds import runner  # noqa: E402
 from recsys_ndcg.folds.fitting import Packed, rows_of  # noqa: E402
-from recsys_ndcg.folds.fold_plan import FoldPlan  # noqa: E402
-from recsys_ndcg.folds.measures import resolved  # noqa: E402
+from recsys_ndcg.folds.measures import FoldPlan, resolved  # noqa: E402
 from recsys_ndcg.surprise import GridSearchCV, accuracy, cross_validate  # noqa: E402
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from surprise import (
 )
 
 from recsys_ndcg.errors import warn
-from recsys_ndcg.folds import ids_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.divergence import refuse_infinite
 from recsys_ndcg.surprise.estimates.formulas import (
@@ -104,7 +103,9 @@ class OneByOne:
     @lazy
     def raw_ids(self) -> tuple[Ids, Ids]:
         """Those of users and of items, each with one at the end that cannot exist, for -1."""
-        users, items = ids_of(self._algo.trainset)
+        trainset = self._algo.trainset
+        users = map(trainset.to_raw_uid, range(trainset.n_users))
+        items = map(trainset.to_raw_iid, range(trainset.n_items))
         stranger = [object()]
         return np.fromiter([*users, *stranger], object), np.fromiter([*items, *stranger], object)
 
