@@ -18,8 +18,6 @@ from recsys_ndcg.scoring.scores import adjusted as adjusted
 from recsys_ndcg.scoring.scores import same as same
 from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.scoring.signature import signatures as signatures
-from recsys_ndcg.scoring.totals import LABELS as LABELS
-from recsys_ndcg.scoring.totals import TIES as TIES
 from recsys_ndcg.scoring.totals import Means as Means
 from recsys_ndcg.scoring.totals import Moments as Moments
 from recsys_ndcg.scoring.totals import Totals as Totals
