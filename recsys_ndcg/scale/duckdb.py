@@ -216,15 +216,12 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             is_whole=not bounds,
             keep=keep,
             median=scores.median,
-            where=_where(per_user),
+            where=(
+                "Ask for them in a file, per_user='scores.parquet', or give a higher memory_limit."
+                if per_user is None
+                else f"Their scores are in {per_user}."
+            ),
         )
-
-
-def _where(per_user: str | Path | None) -> str:
-    """Return where the scores of each user are, or how to have them."""
-    if per_user is not None:
-        return f"Their scores are in {per_user}."
-    return "Ask for them in a file, per_user='scores.parquet', or give a higher memory_limit."
 
 
 def _sorted(
