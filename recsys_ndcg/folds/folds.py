@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from functools import reduce
+from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
 from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
-from recsys_ndcg.scoring import Audit, Totals, facts_for, settled_scores
+from recsys_ndcg.scoring import Audit, Totals, facts_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +97,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         if any(fold.diverged for fold in self):
             return found
         for parts in zip(*(fold.ranked for fold in self), strict=True):
-            totals = Totals.merged(part.totals for part in parts)
+            totals = reduce(add, (part.totals for part in parts))
             found |= dict(zip(parts[0].names, totals.pooled.tolist(), strict=True))
         return found
 
@@ -234,7 +235,7 @@ def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ra
     names = plan.names(protocol)
     called = [names.get(name, name) for name in own.names]
     if not plan.per_user:
-        return Ranked(called, Totals.of(settled_scores(lists, own)), None, orderless(lists))
+        return Ranked(called, Totals.of(own.scores_of(lists)), None, orderless(lists))
     facts = facts_for(lists, own.measurements)
     audit = Audit.of(lists, facts, own.settled(facts, lists)).without_lists()
     return Ranked(called, audit.totals, audit, orderless(lists))

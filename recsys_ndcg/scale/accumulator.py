@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Flags, Ids
+    from recsys_ndcg.arrays import Flags
     from recsys_ndcg.input import Rows
     from recsys_ndcg.lists import Grades
     from recsys_ndcg.report import Report
@@ -243,7 +243,12 @@ class Accumulator:
         lists = group(rows, self._plan.duplicates, GroupedLists)
         seen = self._seen
         if numbered is None and self._repeated == "raise":
-            seen = self._with(lists.users)
+            hashes = hashed(lists.users)
+            known = seen.among(hashes)
+            if known.any():
+                first = shown(lists.users[known][0])
+                _check_new(int(known.sum()), f"an earlier batch, such as {first}")
+            seen = seen.with_all(hashes)
         facts = facts_for(lists, self._plan.measurements)
         plan = settle_threshold(self._plan, self._settled, facts.all_true)
         highest = facts.all_true.highest
@@ -271,7 +276,7 @@ class Accumulator:
         if not isinstance(other, Accumulator) or other is self:
             msg = f"Merge with another accumulator, not {shown(other)}."
             raise InvalidInputError(msg)
-        check_alike(self._differences(other))
+        self._check_alike(other)
         if other._part is None:
             return self
         if self._part is None:
@@ -338,16 +343,12 @@ class Accumulator:
         self, users: Any, estimated: Any, true: Any, items: Any, mask: Any
     ) -> tuple[Rows, int | None]:
         """Return the rows of a batch, and how many users are numbered after it, if they are."""
-        users, estimated, true, items, mask = (
-            as_array(one, name)
-            for one, name in (
-                (users, "users"),
-                (estimated, "estimated"),
-                (true, "true"),
-                (items, "items"),
-                (mask, "mask"),
-            )
+        given = zip(
+            (users, estimated, true, items, mask),
+            ("users", "estimated", "true", "items", "mask"),
+            strict=True,
         )
+        users, estimated, true, items, mask = (as_array(one, name) for one, name in given)
         if not dense(estimated):
             if mask is not None:
                 msg = "mask= is for tables, users × items; leave rows of columns out yourself."
@@ -358,8 +359,8 @@ class Accumulator:
         if users is not None:
             self._numbering(None)
             return table.rows(users, items), None
-        after = self._numbering(table.n_users)
-        ids = np.arange(table.n_users) + (self._numbered or 0)
+        after = self._numbering(len(estimated))
+        ids = np.arange(len(estimated)) + (self._numbered or 0)
         return table.rows(ids, items), after
 
     def _numbering(self, more: int | None) -> int | None:
@@ -380,23 +381,17 @@ class Accumulator:
             raise InvalidInputError(msg)
         return None if self._numbered is None or more is None else self._numbered + more
 
-    def _with(self, users: Ids) -> SeenUsers:
-        """Return who has been here, with more users, none of whom has."""
-        hashes = hashed(users)
-        known = self._seen.among(hashes)
-        if known.any():
-            first = shown(users[known][0])
-            _check_new(int(known.sum()), f"an earlier batch, such as {first}")
-        return self._seen.with_all(hashes)
-
-    def _differences(self, other: Accumulator) -> dict[str, tuple[str, str]]:
-        """Return in which settings another is another."""
+    def _check_alike(self, other: Accumulator) -> None:
+        """Refuse another of other settings, naming them."""
         found = differences(self._plan, other._plan)
         if self._per_user != other._per_user:
             found["per_user"] = str(self._per_user), str(other._per_user)
         if self._repeated != other._repeated:
             found["repeated"] = repr(self._repeated), repr(other._repeated)
-        return found
+        if found:
+            told = "; ".join(f"{name} is {one} and {two}" for name, (one, two) in found.items())
+            msg = f"Accumulators of different settings cannot be merged: {told}. Make them alike."
+            raise InvalidInputError(msg)
 
 
 def _check_new(count: int, where: str) -> None:
@@ -434,20 +429,6 @@ def differences(mine: Plan, theirs: Plan) -> dict[str, tuple[str, str]]:
                 own, others = map(written, pair)
                 found[name] = (own, others if own != others else f"another {others}")
     return found
-
-
-def check_alike(found: dict[str, tuple[str, str]]) -> None:
-    """Refuse settings that differ.
-
-    Raises
-    ------
-    InvalidInputError
-        They are named.
-    """
-    if found:
-        told = "; ".join(f"{name} is {mine} and {theirs}" for name, (mine, theirs) in found.items())
-        msg = f"Accumulators of different settings cannot be merged: {told}. Make them alike."
-        raise InvalidInputError(msg)
 
 
 def settle_threshold(asked: Plan, so_far: Plan | None, grades: Grades) -> Plan:

@@ -56,8 +56,7 @@ def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
                 "alone, or estimated and true as tables, users × items."
             )
             raise InvalidInputError(msg)
-    ids = ("users", "items")
-    return Rows.from_arrays(users, items, estimated, true, table="update", ids=ids)
+    return Rows.from_arrays(users, items, estimated, true, table="update", ids=_IDS)
 
 
 class BatchTable:
@@ -109,11 +108,6 @@ class BatchTable:
             )
             raise InvalidInputError(msg)
 
-    @property
-    def n_users(self) -> int:
-        """How many rows there are."""
-        return int(self.shape[0])
-
     def rows(self, users: Any, items: Any) -> Rows:
         """Return a row for each cell that is in a list.
 
@@ -129,7 +123,8 @@ class BatchTable:
         InvalidInputError
             A cell cannot be ranked, an id is none, or stands at two rows.
         """
-        estimated, true = self._cells(self._estimated, "estimated"), self._cells(self._true, "true")
+        estimated = floats(self._cells(self._estimated), "estimated")
+        true = floats(self._cells(self._true), "true")
         self._check(~np.isfinite(estimated), estimated, "estimated")
         self._check(np.isinf(true), true, "true")
         item = self._items(items)
@@ -157,16 +152,17 @@ class BatchTable:
             raise InvalidInputError(msg)
         place: Codes = (np.cumsum(often > 0) - 1).astype(np.int32)
         wide = np.broadcast_to(place[codes][:, None], self.shape)
-        return ids[often > 0], wide.ravel() if self._inside is None else wide[self._inside]
+        return ids[often > 0], self._cells(wide)
 
-    def _cells(self, table: Any, name: str) -> Floats:
-        return floats(table.ravel() if self._inside is None else table[self._inside], name)
+    def _cells(self, table: Any) -> Any:
+        """Return what stands in the cells that are in a list."""
+        return table.ravel() if self._inside is None else table[self._inside]
 
     def _items(self, items: Any) -> Ids | Coded | None:
         if items is None:
             return None
         if dense(items) and items.shape == self.shape:
-            return ids_of(items.ravel() if self._inside is None else items[self._inside], "items")
+            return ids_of(self._cells(items), "items")
         given = None if dense(items) else ids_of(items, "items")
         if given is None or len(given) != self.shape[1]:
             had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
@@ -176,9 +172,7 @@ class BatchTable:
             )
             raise InvalidInputError(msg)
         ids, codes = encode(given, "items")
-        wide = np.broadcast_to(codes, self.shape)
-        cells: Codes = wide.ravel() if self._inside is None else wide[self._inside]
-        return Coded(ids, cells)
+        return Coded(ids, self._cells(np.broadcast_to(codes, self.shape)))
 
     def _check(self, bad: Flags, values: Floats, name: str) -> None:
         """Refuse what cannot be ranked, naming the first cells."""
@@ -262,7 +256,9 @@ def as_array(values: Any, name: str) -> Any:
             f"holds ({_first_line(error)}). Give a dense array in the memory of the CPU."
         )
         raise InvalidInputError(msg) from error
-    return _widened(array)
+    # the short floats of JAX, which NumPy takes for records
+    strange = array.dtype.kind == "V" and array.dtype.names is None
+    return array.astype(np.float32) if strange and "float" in array.dtype.name else array
 
 
 def _of_several(values: Any, name: str) -> Any:
@@ -299,12 +295,6 @@ def _of_torch(tensor: Any) -> Any:
     """Return a tensor as NumPy has it, which knows neither gradients nor bfloat16."""
     tensor = tensor.detach().cpu()
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-
-
-def _widened(array: Any) -> Any:
-    """Return the short floats of JAX, which NumPy takes for records, in single precision."""
-    strange = array.dtype.kind == "V" and array.dtype.names is None
-    return array.astype(np.float32) if strange and "float" in array.dtype.name else array
 
 
 def _short_floats(values: Any) -> str:

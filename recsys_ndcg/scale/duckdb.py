@@ -33,7 +33,7 @@ from recsys_ndcg.scale.database import (
 from recsys_ndcg.scale.engines import IDS
 from recsys_ndcg.scale.facts import FIRST, Fault, LazyTable, facts_of, pairs_of
 from recsys_ndcg.scale.sources import ROW, source_of, with_other_types
-from recsys_ndcg.scale.tables import ListMaker, UserBatch, evaluate_batches, given_tables
+from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -198,7 +198,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             name: source_of(table, named, name, folder, text)
             for name, (table, named) in given_tables(data, columns).items()
         }
-        tables, facts = _sorted(sources, folder, memory, plan, show)
+        paths, bounds, facts = _sorted(sources, folder, memory, plan, show)
         scores, n_users = ScoreFile(folder), 0
 
         def keep(some: Scores) -> bool:
@@ -209,21 +209,19 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             return memory.keeps(n_users, len(plan.measurements))
 
         return evaluate_batches(
-            tables.batches,
+            lambda: _batches(paths, bounds, show),
             ListMaker(plan.duplicates, n_items),
             plan,
             facts,
+            is_whole=not bounds,
             keep=keep,
             median=scores.median,
-            where=_where(per_user),
+            where=(
+                "Ask for them in a file, per_user='scores.parquet', or give a higher memory_limit."
+                if per_user is None
+                else f"Their scores are in {per_user}."
+            ),
         )
-
-
-def _where(per_user: str | Path | None) -> str:
-    """Return where the scores of each user are, or how to have them."""
-    if per_user is not None:
-        return f"Their scores are in {per_user}."
-    return "Ask for them in a file, per_user='scores.parquet', or give a higher memory_limit."
 
 
 def _sorted(
@@ -232,8 +230,15 @@ def _sorted(
     memory: Memory,
     plan: Plan,
     show: Callable[[str, float], None],
-) -> tuple[SortedTables, RowFacts]:
-    """Write the rows of each table in the order of the users, and look at all of them once."""
+) -> tuple[dict[str, Path], list[Any], RowFacts]:
+    """Write the rows of each table in the order of the users, and look at all of them once.
+
+    Returns
+    -------
+    tuple
+        The files by what the tables are, the last user of each batch but for the last one, and what
+        is known of all rows.
+    """
     cost, budget = Cost(len(plan.measurements)), memory.budget
     about = [one.n_rows for one in sources.values()]
     # the order of rows is kept where something hangs on it, or they seem to be few
@@ -276,7 +281,7 @@ def _sorted(
         text = [one for one in IDS if all(each.kind(one) == "text" for each in sources.values())]
         bounds = _bounds(database, paths, budget, cost, text)
     give_back()
-    return SortedTables(paths, bounds, show), facts
+    return paths, bounds, facts
 
 
 def _sort(database: Database, source: Source, path: Path, *, alike: bool, in_order: bool) -> None:
@@ -368,33 +373,14 @@ def _key_of(path: Path) -> str:
     return _KEY if _KEY in parquet.read_schema(path).names else "user"
 
 
-@dataclass(frozen=True)
-class SortedTables:
-    """Files with the rows of tables, in the order of the users.
-
-    Parameters
-    ----------
-    paths : mapping
-        Of files of Parquet, by what the tables are.
-    bounds : sequence
-        The last user of each batch, but for the last one.
-    show : callable
-        Told how far it is.
-    """
-
-    paths: Mapping[str, Path]
-    bounds: Sequence[Any]
-    show: Callable[[str, float], None]
-
-    def batches(self) -> Iterator[UserBatch]:
-        """Give as many users at once as the memory holds."""
-        for place in range(len(self.bounds) + 1):
-            ends = [*self.bounds[max(place - 1, 0) : place]], [*self.bounds[place : place + 1]]
-            yield UserBatch(
-                {name: _rows_between(path, *ends) for name, path in self.paths.items()},
-                is_last=place == len(self.bounds),
-            )
-            self.show("Measuring users", (place + 1) / (len(self.bounds) + 1))
+def _batches(
+    paths: Mapping[str, Path], bounds: Sequence[Any], show: Callable[[str, float], None]
+) -> Iterator[Mapping[str, Any]]:
+    """Give as many users at once as the memory holds."""
+    for place in range(len(bounds) + 1):
+        ends = bounds[max(place - 1, 0) : place], bounds[place : place + 1]
+        yield {name: _rows_between(path, *ends) for name, path in paths.items()}
+        show("Measuring users", (place + 1) / (len(bounds) + 1))
 
 
 def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:

@@ -7,13 +7,14 @@ import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Plan
 
 IDS = ("user", "item")
 #: What tables are.
@@ -32,15 +33,11 @@ ENGINES = {
 }
 
 
-class EngineFunction(Protocol):
-    """The function ``evaluate_by_plan`` of an engine's module."""
-
-    def __call__(self, data: Any, plan: Plan, **options: Any) -> Report:
-        """Measure data by a plan; refuse options that mean nothing to the engine."""
-
-
-def engine_for(data: Any, memory_limit: object = None) -> EngineFunction | None:
+def engine_for(data: Any, memory_limit: object = None) -> Callable[..., Report] | None:
     """Return what measures data that need not be in memory; None if the memory is the place.
+
+    It is the function ``evaluate_by_plan`` of an engine's module. This takes data, a plan and
+    options, and refuses options that mean nothing to the engine.
 
     Examples
     --------
@@ -55,7 +52,7 @@ def engine_for(data: Any, memory_limit: object = None) -> EngineFunction | None:
     found = next(filter(None, modules), _DUCKDB if memory_limit is not None else None)
     if found is None:
         return None
-    engine: EngineFunction = import_module(found).evaluate_by_plan
+    engine: Callable[..., Report] = import_module(found).evaluate_by_plan
     return engine
 
 

@@ -23,8 +23,6 @@ from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from recsys_ndcg.scoring import Plan
-
 #: Rows that are named where something is wrong with more.
 FIRST = 3
 
@@ -97,10 +95,6 @@ class RowFacts:
     has_unlabelled: bool
     grades: Grades
 
-    def settle_merging(self, plan: Plan) -> bool:
-        """Return whether a plan takes the true values of what repeated rows become."""
-        return plan.hangs_on_merging(unlabelled=self.has_unlabelled)
-
 
 def facts_of(tables: Mapping[str, LazyTable], *, check_ids: bool = True) -> RowFacts:
     """Look at all rows of predictions, or of labels and results, and refuse what cannot be ranked.
@@ -142,12 +136,11 @@ def check_ids_of(tables: Mapping[str, LazyTable]) -> None:
         There are some.
     """
     for table in tables.values():
-        faults = [*_id_faults(table)]
-        _refuse_any(table, faults, _one_row(table, _counts(faults)))
+        _known_of(table, [*_id_faults(table)], {})
 
 
 def _facts_of_one(table: LazyTable, name: str, faults: Sequence[Fault]) -> RowFacts:
-    wanted = {"rows": nw.len(), **_counts(faults)}
+    wanted = {"rows": nw.len()}
     if "true" in table.names:
         grade = _number("true")
         grade = nw.when(~_is_nothing(grade)).then(grade)
@@ -161,10 +154,9 @@ def _facts_of_one(table: LazyTable, name: str, faults: Sequence[Fault]) -> RowFa
         wanted["first_rank"] = _number("rank").min()
     elif name == RESULTS:
         wanted["fillers"] = _count(_number("estimated") == LOWEST)
-    found = _one_row(table, wanted)
+    found = _known_of(table, faults, wanted)
     rows = found["rows"]
     check_rows_there(range(rows), f"the {name}")
-    _refuse_any(table, faults, found)
     if "first_rank" in found:
         check_first_rank(found["first_rank"])
     if found.get("fillers"):
@@ -232,17 +224,14 @@ def _count(where: nw.Expr) -> nw.Expr:
     return where.cast(nw.Int64).sum()
 
 
-def _counts(faults: Sequence[Fault]) -> dict[str, nw.Expr]:
-    return {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
-
-
-def _one_row(table: LazyTable, wanted: Mapping[str, nw.Expr]) -> Mapping[str, Any]:
-    (found,) = table.rows(table.frame.select(**wanted))
-    return found
-
-
-def _refuse_any(table: LazyTable, faults: Sequence[Fault], found: Mapping[str, Any]) -> None:
-    for place, fault in enumerate(faults):
-        count = int(found[f"fault{place}"] or 0)
+def _known_of(
+    table: LazyTable, faults: Sequence[Fault], wanted: Mapping[str, nw.Expr]
+) -> Mapping[str, Any]:
+    """Return what is wanted of all rows, none of which has a fault, as one query finds it."""
+    counts = {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
+    (found,) = table.rows(table.frame.select(**wanted, **counts))
+    for name, fault in zip(counts, faults, strict=True):
+        count = int(found[name] or 0)
         if count:
             raise InvalidInputError(table.refusal(fault, count))
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import encode
 from recsys_ndcg.report import Report, warn_of
-from recsys_ndcg.scoring import LABELS, TIES, Audit, Scores, Totals, signatures
+from recsys_ndcg.scoring import Audit, Scores, Totals, signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,10 +72,6 @@ class PartialReport:
             kept = _few([*self.kept, *other.kept])
         return PartialReport(self.facts + other.facts, self.totals + other.totals, kept)
 
-    def without_users(self) -> PartialReport:
-        """Return what is left when the scores of no user are kept."""
-        return replace(self, kept=None)
-
     def report(
         self, plan: Plan, median: Floats | Callable[[], Floats] | None = None, where: str = ""
     ) -> Report:
@@ -101,19 +97,17 @@ class PartialReport:
             As `recsys_ndcg.evaluate` does.
         """
         plan.settled(self.facts)
-        audit = self._audit(median, where)
-        warn_of(audit, self.facts, plan)
-        return Report(audit)
-
-    def _audit(self, median: Floats | Callable[[], Floats] | None, where: str) -> Audit:
         counted = self.totals.n_scored.tolist()
         signed = signatures(self.totals.measurements, counted, self.facts)
         if self.kept is None:
-            return Audit(signed, totals=self.totals, median=median, where=where)
-        scores = _in_order(Scores.concat(self.kept))
-        totals, known = Totals.of(scores), self.totals.roles
-        apart = {role: known[role] for role in (*TIES, "moved", *LABELS)}
-        return Audit(signed, scores, replace(totals, roles={**totals.roles, **apart}))
+            audit = Audit(signed, totals=self.totals, median=median, where=where)
+        else:
+            scores = _in_order(Scores.concat(self.kept))
+            totals = Totals.of(scores)
+            roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
+            audit = Audit(signed, scores, replace(totals, roles=roles))
+        warn_of(audit, self.facts, plan)
+        return Report(audit)
 
 
 def _few(kept: list[Scores]) -> tuple[Scores, ...]:

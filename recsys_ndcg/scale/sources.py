@@ -206,9 +206,7 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
             reason = getattr(error, "strerror", None) or "not Parquet, or damaged"
             msg = f"{path}: cannot be read as Parquet ({reason})."
             raise InvalidInputError(msg) from None
-    names = _named(schemas[str(paths[0])], columns, table)
-    kinds = _checked_kinds(schemas, names)
-    sql = _named_in_sql(schemas[str(paths[0])], names)
+    names, sql, kinds = _columns_of(schemas, columns, table)
     files = ", ".join(map(file_literal, paths))
     options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
     relation = f"read_parquet([{files}], {options})"
@@ -246,9 +244,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
         )
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
-    names = _named(reader.schema, columns, table)
-    kinds = _checked_kinds({"the data": reader.schema}, names)
-    sql = _named_in_sql(reader.schema, names)
+    names, sql, kinds = _columns_of({"the data": reader.schema}, columns, table)
     return Source("the data", quoted(table), names, sql, kinds, n_rows, stream=reader)
 
 
@@ -260,8 +256,28 @@ def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[s
     return names
 
 
-def _named_in_sql(schema: Any, names: Mapping[str, str]) -> dict[str, str]:
-    """Return what SQL calls columns, if it can tell them from the others."""
+def _columns_of(
+    schemas: Mapping[str, Any], columns: Mapping[str, str] | None, table: str
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return what files call our columns, what SQL calls them, and what their values are.
+
+    Parameters
+    ----------
+    schemas : mapping
+        Of Arrow's, by the names of files.
+    columns : mapping, optional
+        Our names to those of the files.
+    table : str
+        What it is.
+
+    Raises
+    ------
+    InvalidInputError
+        SQL cannot tell a column from the others, or the files are not alike.
+    """
+    schema = next(iter(schemas.values()))
+    names = _named(schema, columns, table)
+    kinds = _checked_kinds(schemas, names)
     for ours, theirs in names.items():
         if not theirs:
             msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
@@ -273,7 +289,7 @@ def _named_in_sql(schema: Any, names: Mapping[str, str]) -> dict[str, str]:
                 "within a memory limit they are one. Rename one of them."
             )
             raise InvalidInputError(msg)
-    return {ours: quoted(theirs) for ours, theirs in names.items()}
+    return names, {ours: quoted(theirs) for ours, theirs in names.items()}, kinds
 
 
 def _called(paths: Sequence[Path]) -> str:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.lists import Grades
+from recsys_ndcg.lists import Facts, Grades
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS
 from recsys_ndcg.scale.facts import check_ids_of, facts_of
 from recsys_ndcg.scale.partial_report import PartialReport
 from recsys_ndcg.scale.spark_tables import quoted, spark_tables
-from recsys_ndcg.scale.tables import ListMaker, true_values
+from recsys_ndcg.scale.tables import ListMaker
 from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.version import __version__
 
@@ -141,7 +141,7 @@ def evaluate_by_plan(
     facts = facts_of(tables, check_ids=False)  # workers look at ids: to read text twice is dear
     rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
     grades = facts.grades
-    if facts.settle_merging(plan):
+    if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
         grades = _merged_grades(rows, tables, plan)
     return _measured(rows, tables, Job(plan.with_threshold(grades), grades.highest))
 
@@ -295,7 +295,7 @@ def _left_of(table: Any, job: Job, schema: Any) -> tuple[Any, bytes]:
         warnings.simplefilter("ignore")
         lists = ListMaker(job.plan.duplicates, in_order=False).lists(_tables(table))
         if job.grades_only:
-            return None, pickle.dumps(true_values(lists))
+            return None, pickle.dumps(Facts.of(lists).all_true)
         audit = Audit.of_part(lists, job.plan, highest=job.highest)
         return _of_users(audit, schema), packed(PartialReport.of(audit, keep=False))
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.lists import Grades, GroupedLists
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.report import Report
     from recsys_ndcg.scale.facts import RowFacts
     from recsys_ndcg.scoring import Plan, Scores
@@ -97,11 +96,16 @@ class ListMaker:
             The same user and item stand there twice; they are named, for the places of rows in
             such a table say nothing.
         """
-        rules = _IN_ORDER if self.in_order else _IN_NO_ORDER
-        with _repeats_named(tables, self.duplicates, rules):
+        try:
             if PREDICTIONS in tables:
                 return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
             return self._joined(tables)
+        except InvalidInputError:
+            rules = _IN_ORDER if self.in_order else _IN_NO_ORDER
+            told = _first_repeat(tables, rules) if self.duplicates == "raise" else ""
+            if not told:
+                raise
+            raise InvalidInputError(told) from None
 
     def warn(self) -> None:
         """Warn of ids that were said to differ wherever there were labels and results."""
@@ -129,36 +133,8 @@ def _without_fillers(results: Any) -> Any:
     return results if kept.all() else results.filter(kept)
 
 
-@contextmanager
-def _repeats_named(
-    tables: Mapping[str, Any], duplicates: str, rules: Sequence[str]
-) -> Iterator[None]:
-    """Have an error name who has an item twice, if somebody has and there is no rule for it.
-
-    Parameters
-    ----------
-    tables : mapping
-        Of pyarrow's, by what messages call them.
-    duplicates : str
-        As in `Convention`.
-    rules : sequence of str
-        Which of those may be chosen.
-
-    Raises
-    ------
-    InvalidInputError
-        What is inside raises one.
-    """
-    try:
-        yield
-    except InvalidInputError:
-        told = _first_repeat(tables, rules) if duplicates == "raise" else ""
-        if not told:
-            raise
-        raise InvalidInputError(told) from None
-
-
 def _first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
+    """Return who has an item twice, and which rules there are for that; nothing if nobody has."""
     for where, table in tables.items():
         pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
         again = pairs[pairs.duplicated()]
@@ -173,27 +149,13 @@ def _first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
     return ""
 
 
-class UserBatch(NamedTuple):
-    """All rows of some users.
-
-    Parameters
-    ----------
-    tables : mapping
-        Of pyarrow's, by what they are, with columns of our names; one may have no rows.
-    is_last : bool
-        Whether there are no more users.
-    """
-
-    tables: Mapping[str, Any]
-    is_last: bool
-
-
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
-    batches: Callable[[], Iterator[UserBatch]],
+    batches: Callable[[], Iterator[Mapping[str, Any]]],
     maker: ListMaker,
     plan: Plan,
     facts: RowFacts,
     *,
+    is_whole: bool = False,
     keep: Callable[[Scores], bool] = lambda _: True,
     median: Callable[[], Floats] | None = None,
     where: str = "",
@@ -203,13 +165,16 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     Parameters
     ----------
     batches : callable
-        Gives them, each time from the first one on.
+        Gives them, each time from the first one on: all rows of some users, in tables of pyarrow's
+        by what they are, with columns of our names; one may have no rows.
     maker : ListMaker
         What makes lists of a batch.
     plan : Plan
         What is measured.
     facts : RowFacts
         Of all rows.
+    is_whole : bool
+        Whether the first batch has all users.
     keep : callable
         Told the scores of each batch, it returns whether those of all users so far stay in memory.
     median : callable, optional
@@ -232,36 +197,32 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     DataWarning
         As `recsys_ndcg.evaluate` does.
     """
-
-    def lists_of(batch: UserBatch) -> tuple[GroupedLists, bool]:
-        return maker.lists(batch.tables), batch.is_last
-
     # maps, and no loops or generators: these would hold what was read until there is more
-    stream = map(lists_of, batches())
-    lists, is_whole = next(stream)
+    stream = map(maker.lists, batches())
+    lists = next(stream)
     if is_whole:
         report = build_report(lists, plan)
         keep(report.scores)
         maker.warn()
         return report
     grades = facts.grades
-    if facts.settle_merging(plan):
+    if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
         del lists
-        grades = reduce(add, (true_values(some) for some, _ in map(lists_of, batches())))
-        stream = map(lists_of, batches())
-        lists, _ = next(stream)
+        grades = reduce(add, (Facts.of(some).all_true for some in map(maker.lists, batches())))
+        stream = map(maker.lists, batches())
+        lists = next(stream)
     plan = plan.with_threshold(grades)
     whole: PartialReport | None = None
 
-    def measure(some: tuple[GroupedLists, bool]) -> None:
+    def measure(some: GroupedLists) -> None:
         nonlocal whole
-        audit = Audit.of_part(some[0], plan, highest=grades.highest)
+        audit = Audit.of_part(some, plan, highest=grades.highest)
         part = PartialReport.of(audit, keep=whole is None or whole.kept is not None)
         whole = part if whole is None else whole + part
         if not keep(audit.scores):
-            whole = whole.without_users()
+            whole = replace(whole, kept=None)
 
-    measure((lists, False))
+    measure(lists)
     del lists
     deque(map(measure, stream), maxlen=0)
     if whole is None:  # pragma: no cover - there is a first batch
@@ -271,8 +232,3 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     report = whole.report(plan, known, where)
     maker.warn()
     return report
-
-
-def true_values(lists: GroupedLists) -> Grades:
-    """Return the bounds of the true values of lists, in which repeated rows are one."""
-    return Facts.of(lists).all_true

@@ -2,7 +2,6 @@ from recsys_ndcg.scoring.audit import Audit as Audit
 from recsys_ndcg.scoring.measurement import Measurement as Measurement
 from recsys_ndcg.scoring.measuring import facts_for as facts_for
 from recsys_ndcg.scoring.measuring import measure as measure
-from recsys_ndcg.scoring.measuring import settled_scores as settled_scores
 from recsys_ndcg.scoring.measuring import with_ties as with_ties
 from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics
@@ -18,8 +17,6 @@ from recsys_ndcg.scoring.scores import adjusted as adjusted
 from recsys_ndcg.scoring.scores import same as same
 from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.scoring.signature import signatures as signatures
-from recsys_ndcg.scoring.totals import LABELS as LABELS
-from recsys_ndcg.scoring.totals import TIES as TIES
 from recsys_ndcg.scoring.totals import Means as Means
 from recsys_ndcg.scoring.totals import Moments as Moments
 from recsys_ndcg.scoring.totals import Totals as Totals

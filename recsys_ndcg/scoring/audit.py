@@ -242,7 +242,8 @@ class Audit:
         """
         if self._known_source is not None:
             with at_most(self.n_jobs):
-                return self.source.of_users(users)
+                lists, plan = self.source.lists.take(users), self.source.plan
+                return Audit.of(lists, facts_for(lists, plan.measurements), plan)
         scores = self.scores.take(users)
         signed = zip(self.signatures.items(), scores.n_scored, strict=True)
         return Audit({name: one.over(count) for (name, one), count in signed}, scores)
@@ -279,11 +280,6 @@ class MeasuredLists:
     facts: Facts
     plan: Plan
     highest: float
-
-    def of_users(self, users: Positions) -> Audit:
-        """Measure some users' lists alone."""
-        lists = self.lists.take(users)
-        return Audit.of(lists, facts_for(lists, self.plan.measurements), self.plan)
 
     def orders(self) -> Roles:
         """Measure random order and the extreme ones."""
@@ -366,16 +362,16 @@ class MeasuredLists:
         return other.without("its score hangs on more than the labels")
 
     def _top(self, one: Measurement) -> Measurement:
-        """Measure as if unlabelled items were of the top grade."""
+        """Measure as if unlabelled items were of the top of the scale.
+
+        That is `max_grade`, or the highest grade that is there or relevant.
+        """
         if math.isnan(self.highest) and one.convention.max_grade is None:
             return one.without("the highest grade of all users is not known")
-        return replace(self._zero(one), unlabelled_as=self._top_grade(one))
-
-    def _top_grade(self, one: Measurement) -> float:
-        """Return the top of the scale: `max_grade`, or the highest that is there or relevant."""
+        top = self.highest if one.threshold is None else max(self.highest, one.threshold)
         if one.convention.max_grade is not None:
-            return one.convention.max_grade
-        return self.highest if one.threshold is None else max(self.highest, one.threshold)
+            top = one.convention.max_grade
+        return replace(self._zero(one), unlabelled_as=top)
 
 
 def _scores_and_ties(lists: GroupedLists, plan: Plan) -> Scores:

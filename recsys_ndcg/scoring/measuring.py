@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import Known
 from recsys_ndcg.lists import Facts, prepare
 from recsys_ndcg.parallel import blocks_of, in_threads
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.plan import Plan
 
 Result = TypeVar("Result")
 
@@ -52,20 +50,6 @@ def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
     """
     wanted = tuple(measurements)
     return Scores.concat(in_blocks(lists, wanted, lambda block: block.scores(wanted)))
-
-
-def settled_scores(lists: GroupedLists, plan: Plan) -> Scores:
-    """Settle a plan against lists, measure them by it, and hold undefined scores to it.
-
-    Raises
-    ------
-    InvalidInputError
-        Something in the plan cannot be computed, or is undefined where it must not be.
-    """
-    plan = plan.settled(facts_for(lists, plan.measurements), lists)
-    scores = measure(lists, plan.measurements)
-    refuse(scores.objection())
-    return scores
 
 
 def in_blocks(

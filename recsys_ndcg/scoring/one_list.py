@@ -9,7 +9,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import listed
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Plan, settled_scores
+from recsys_ndcg.scoring import Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
@@ -159,4 +159,4 @@ def _score(  # noqa: PLR0913, PLR0917 - what every shortcut takes
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": listed(x, "Found", form)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    return float(settled_scores(lists, plan.under(**choices)).per_user[0, 0])
+    return float(plan.under(**choices).scores_of(lists).per_user[0, 0])

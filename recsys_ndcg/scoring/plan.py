@@ -20,11 +20,13 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.metrics import Metric, check_free, parse
 from recsys_ndcg.scoring.measurement import Measurement, short_below
+from recsys_ndcg.scoring.measuring import facts_for, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from recsys_ndcg.lists import Facts, Grades, GroupedLists
+    from recsys_ndcg.scoring.scores import Scores
 
 Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None
@@ -165,6 +167,19 @@ class Plan:
         refuse(_senseless(facts))
         plan.check(facts, lists)
         return plan
+
+    def scores_of(self, lists: GroupedLists) -> Scores:
+        """Settle the plan against lists, measure them by it, and hold undefined scores to it.
+
+        Raises
+        ------
+        InvalidInputError
+            Something cannot be computed, or is undefined where it must not be.
+        """
+        plan = self.settled(facts_for(lists, self.measurements), lists)
+        scores = measure(lists, plan.measurements)
+        refuse(scores.objection())
+        return scores
 
     def check(self, facts: Facts, lists: GroupedLists | None = None) -> None:
         """Refuse what cannot be computed of lists, or of a part of them, nor then of the whole.

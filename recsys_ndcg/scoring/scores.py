@@ -254,7 +254,8 @@ class Scores(Record):
     @property
     def median(self) -> Floats:
         """The median over the users who have a score: of all statistics, it alone needs them."""
-        return np.array([_median(column[~np.isnan(column)]) for column in self.per_user.T])
+        there = [column[~np.isnan(column)] for column in self.per_user.T]
+        return np.array([np.median(some) if len(some) else np.nan for some in there])
 
     @lazy
     def fixed(self) -> Flags:
@@ -315,10 +316,6 @@ class Scores(Record):
                     "Choose undefined='skip', 0.0 or 1.0."
                 )
         return ""
-
-
-def _median(values: Floats) -> float:
-    return float(np.median(values)) if len(values) else np.nan
 
 
 def same(low: Floats, high: Floats) -> Flags:

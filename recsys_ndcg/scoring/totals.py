@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.scoring.scores import same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.scoring.measurement import Measurement
@@ -241,11 +240,6 @@ class Totals:
             means["moved"] = _moved(scores, scored)
         found = replace(self, roles={**self.roles, **means}, highest=np.fmax(self.highest, highest))
         return _with_orders(found, scores) if "deviation" in roles else found
-
-    @classmethod
-    def merged(cls, parts: Iterable[Totals]) -> Totals:
-        """Return the totals of the users of all parts."""
-        return reduce(cls.__add__, parts)
 
     def __add__(self, other: Totals) -> Totals:
         """Return the totals of the users of both.

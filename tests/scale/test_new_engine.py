@@ -16,7 +16,6 @@ from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.facts import LazyTable, facts_of
 from recsys_ndcg.scale.tables import (
     ListMaker,
-    UserBatch,
     evaluate_batches,
     given_tables,
     wanted_columns,
@@ -45,14 +44,13 @@ def evaluate_by_plan(
         for name, (frame, named) in given_tables(data, columns).items()
     }
 
-    def batches() -> Iterator[UserBatch]:
+    def batches() -> Iterator[Mapping[str, Any]]:
         users = pl.concat([nw.to_native(one.frame).select("user") for one in tables.values()])
         distinct = users.unique().sort("user").collect()["user"]
         for place in range(min(BATCHES, len(distinct))):
             mine = pl.col("user").is_in(distinct.gather_every(BATCHES, place).implode())
             some = {name: nw.to_native(one.frame).filter(mine) for name, one in tables.items()}
-            rows = {name: one.collect().to_arrow() for name, one in some.items()}
-            yield UserBatch(rows, is_last=place == min(BATCHES, len(distinct)) - 1)
+            yield {name: one.collect().to_arrow() for name, one in some.items()}
 
     return evaluate_batches(batches, ListMaker(plan.duplicates), plan, facts_of(tables))
 

@@ -136,7 +136,7 @@ def test_a_partition_is_measured_by_a_plan_that_was_settled_without_it() -> None
     assert settled.threshold == 1.0
     scores = [measure(part, settled.measurements) for part in parts]
     whole = rn.evaluate(frame, metrics=["ndcg", "recall", "ap"], k=3)
-    totals = Totals.merged(Totals.of(one) for one in scores)
+    totals = reduce(add, (Totals.of(one) for one in scores))
     np.testing.assert_allclose(totals.mean, whole.mean, rtol=1e-14)
     np.testing.assert_allclose(totals.pooled, whole.pooled, rtol=1e-14)
     joined = Scores.concat(scores)

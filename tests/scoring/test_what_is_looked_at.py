@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scoring import Plan, facts_for, settled_scores
+from recsys_ndcg.scoring import Plan, facts_for
 from tests import made, textbook
 from tests.drawn import convention_of
 from tests.refusal import refused
@@ -76,7 +76,7 @@ def test_a_weight_is_refused_where_it_is_needed() -> None:
     top = short.replace(ideal="max", max_grade=5)
     for metric, convention in (("ndcg@5", short), ("ndcg@3", top), ("ndcg", top)):
         plan = Plan.of(metric, k=None, convention=convention)
-        assert np.isfinite(settled_scores(lists, plan).per_user).all()
+        assert np.isfinite(plan.scores_of(lists).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
     with refused("discount gives .* at rank 4"):
         plan.settled(facts_for(lists, plan.measurements))
@@ -86,7 +86,7 @@ def test_the_first_row_that_is_the_reason_is_named() -> None:
     """By whoever measures lists."""
     lists = rn.RankedLists.from_tuples({**APART, "cy": [(1.0, None)]})
     with refused("user 'cy'"):
-        settled_scores(lists, Plan.of("ndcg", convention=rn.Convention(unlabelled="raise")))
+        Plan.of("ndcg", convention=rn.Convention(unlabelled="raise")).scores_of(lists)
 
 
 def test_a_top_grade_needs_a_gain_where_it_is_the_ideal() -> None:
