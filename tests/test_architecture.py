@@ -86,12 +86,12 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
-    "code lines": 25_599,
-    "files": 249,
-    "names crossing a room's border": 362,
+    "code lines": 25_273,
+    "files": 232,
+    "names crossing a room's border": 339,
     "imports past a door": 4,
     "class names used twice": 0,
-    "short files with one neighbour": 8,
+    "short files with one neighbour": 1,
 }
 
 
