@@ -68,9 +68,6 @@ def warn(message: str) -> None:
     warnings.warn(visible(message), DataWarning, stacklevel=level)
 
 
-_PACKAGE = Path(__file__).parents[1]
-
-
 _NAMED = 'name = "recsys-ndcg"'  # in the pyproject.toml of a checkout
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Positions
 
 Number = TypeVar("Number", bound=np.generic)
-_FEW = 4096  # cells: to sort so many takes less time than to sort them by themselves
+_FEW_CELLS = 4096  # to sort so many takes less time than to sort them by themselves
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ def padded(offsets: Positions) -> list[Padded]:
     sizes = np.diff(offsets)
     n_lists, longest = len(sizes), int(sizes.max(initial=0))
     n_rows = int(offsets[-1] - offsets[0])
-    if n_lists * longest <= max(2 * n_rows, _FEW):
+    if n_lists * longest <= max(2 * n_rows, _FEW_CELLS):
         return [_of(slice(None), slice(None), sizes, longest)] if n_rows else []
     octave = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
     order, counts = np.argsort(octave, kind="stable"), np.bincount(octave)
     found, first, end = [], 0, 0
     for power, count in enumerate(counts.tolist()):
         end += count
-        if power + 1 < len(counts) and (end - first) << (power + 1) <= _FEW:
+        if power + 1 < len(counts) and (end - first) << (power + 1) <= _FEW_CELLS:
             continue  # they join the next longer ones
         lists = np.sort(order[first:end])
         own, first = sizes[lists], end
