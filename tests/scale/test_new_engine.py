@@ -48,9 +48,11 @@ def evaluate_by_plan(
         users = pl.concat([nw.to_native(one.frame).select("user") for one in tables.values()])
         distinct = users.unique().sort("user").collect()["user"]
         for place in range(min(BATCHES, len(distinct))):
-            mine = pl.col("user").is_in(distinct.gather_every(BATCHES, place).implode())
-            some = {name: nw.to_native(one.frame).filter(mine) for name, one in tables.items()}
-            yield {name: one.collect().to_arrow() for name, one in some.items()}
+            mine = distinct.gather_every(BATCHES, place).to_frame().lazy()
+            yield {
+                name: nw.to_native(one.frame).join(mine, on="user", how="semi").collect().to_arrow()
+                for name, one in tables.items()
+            }
 
     return evaluate_batches(batches, ListMaker(plan.duplicates), plan, facts_of(tables))
 

@@ -28,7 +28,8 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.fixture(name="lib", scope="module", params=["surprise", "recsys_ndcg.surprise"])
 def _lib(request: pytest.FixtureRequest) -> Any:
     library = importlib.import_module(request.param)
-    return SimpleNamespace(**{**vars(library.model_selection), **vars(library)})
+    rooms = (library.model_selection, library)
+    return SimpleNamespace(**{name: getattr(room, name) for room in rooms for name in dir(room)})
 
 
 @pytest.fixture(name="data", scope="module")
