@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,12 +293,19 @@ class Ranking:
     def ranks_of_rows(self) -> tuple[Positions, Positions]:
         """The rows that reach the table, and the rank of each, from 0.
 
-        Those that share a mean stand in input order.
+        Those that share a mean stand in input order, and so do those that are worth the same where
+        the best or the worst order is taken.
         """
-        runs = self._by_gain
-        if self.convention.ties == "expected":
-            runs = runs.by(-np.arange(len(self.error), dtype=np.float64))
-            runs = runs.one_by_one(None)
+        rule, runs = self.convention.ties, self._sorted.runs
+        if not self.convention.any_order or not runs.shared:
+            runs = self._by_gain
+        else:
+            worst_first = rule == "worst"  # these are turned around below
+            worth = np.zeros(len(self.error)) if rule == "expected" else self._gains
+            tied, rows = runs.n_rows[runs.of_row] > 1, runs.rows.copy()
+            some, run = rows[tied], runs.of_row[tied]
+            rows[tied] = some[np.lexsort((-some if worst_first else some, -worth[some], run))]
+            runs = replace(runs, rows=rows).one_by_one(None, worst_first=worst_first)
         return runs.rows, runs.ahead
 
     def lists_in_order(self, k: int | None) -> tuple[list[Any], ...]:

@@ -83,6 +83,23 @@ def test_lists_follow_the_convention(how: dict[str, Any]) -> None:
         check(report, 3)
 
 
+@pytest.mark.parametrize("ties", ["worst", "best"])
+def test_equal_items_of_equal_worth_stand_in_input_order(ties: str) -> None:
+    """Whoever else is ranked: here, users with so many rows that they are sorted otherwise."""
+    mine = [(99, item, 1.0, 3.0) for item in range(30, 0, -1)] + [(99, 0, 1.0, 5.0)]
+    others = [(user, item, user + item % 7, 2.0) for user in range(9) for item in range(200)]
+    convention = rn.Convention(ties=ties)
+    first = 0 if ties == "best" else 30
+    for rows in (mine, [*mine, *others]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rn.DataWarning)
+            report = rn.evaluate(rows, metrics="ndcg@3", convention=convention)
+        shown = report.explain(99)["item"].tolist()
+        assert shown[:1] == [first]
+        rest = [item for item in shown if item]
+        assert rest == sorted(rest, reverse=True)
+
+
 def test_a_report_without_lists_has_none(tmp_path: Any) -> None:
     """As one from a file."""
     report = rn.evaluate({"ann": [(4, 5), (3, 2)]})
