@@ -24,8 +24,7 @@ from recsys_ndcg.rendering import (
     count,
     for_a_page,
     number,
-    plot_score_by_activity,
-    plot_users_against_chance,
+    plot,
 )
 from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
@@ -92,7 +91,7 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
     """Return the section of the users' scores beside chance; nothing if nobody has one."""
     if np.isnan(score).all():
         return []
-    chart = plot_users_against_chance(pd.DataFrame({"score": score, "chance": chance}), metric)
+    chart = plot("users", pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
     return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
 
@@ -118,7 +117,7 @@ def _by_activity(report: Report) -> Iterator[Section]:
         return
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
     lower = not scores.measurements[0].metric.greater_is_better
-    chart = plot_score_by_activity(frame, report.metrics[0], lower_is_better=lower)
+    chart = plot("activity", frame, report.metrics[0], lower_is_better=lower)
     yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])
 
 

@@ -14,7 +14,6 @@ from recsys_ndcg.rendering.wording import (
     label,
     labels,
     number,
-    of_level,
     with_interval,
     within,
 )
@@ -78,16 +77,13 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     shown, name = models.head(_MOST), label(metric)
     title = f"{name}: mean over users{with_interval(shown, level)}"
     numbers = [*shown[_NUMBERS].to_numpy().ravel(), *rules.values()]
-    x = vega.amount("mean", numbers, title=title)
+    x = vega.amount("mean", title, numbers)
     cut = f"the best {len(shown)} of {count(len(models), 'model')}"
-    return vega.chart_of(
-        {
-            "title": vega.titled(f"Models by {name}", cut if len(models) > len(shown) else ""),
-            "description": _description(name, models, rules, level),
-            "width": vega.WIDTH,
-            "height": {"step": _STEP},
-            "layer": [*_models(shown, x, level), *_rules(rules, x)],
-        }
+    return vega.chart(
+        vega.titled(f"Models by {name}", cut if len(models) > len(shown) else ""),
+        _description(name, models, rules, level),
+        [*_models(shown, x, level), *_rules(rules, x)],
+        height={"step": _STEP},
     )
 
 
@@ -97,12 +93,10 @@ def _models(shown: pd.DataFrame, x: Spec, level: float) -> list[Spec]:
     y = vega.name("model", scale={"domain": order}, axis=ticks)
     stroke = _look(shown, {_TOP: vega.ACCENT, _OTHER: vega.OTHERS})
     fill = _look(shown, {_TOP: vega.ACCENT, _OTHER: "white"})
-    ends = {"x": x | {"field": "low"}, "x2": {"field": "high"}}
+    ends = vega.ends("x", x)
     tooltip = [
         vega.name("model", "model"),
-        vega.told("mean", "mean", shown[_NUMBERS]),
-        vega.told("low", f"{of_level(level)} from", shown[_NUMBERS]),
-        vega.told("high", "to", shown[_NUMBERS]),
+        *vega.told_mean(shown[_NUMBERS], level),
         vega.number("tier", "tier"),
     ]
     point = {"opacity": 1, "strokeWidth": 2, "size": 55}
@@ -115,8 +109,7 @@ def _models(shown: pd.DataFrame, x: Spec, level: float) -> list[Spec]:
 
 def _look(shown: pd.DataFrame, colors: dict[str, str]) -> Spec:
     found = {name: color for name, color in colors.items() if (shown["top"] == name).any()}
-    scale = vega.scale([*found], [*found.values()])
-    return vega.name("top", scale=scale, legend=vega.legend())
+    return vega.look("top", found)
 
 
 def _rules(rules: dict[str, float], x: Spec) -> list[Spec]:
@@ -130,13 +123,8 @@ def _rules(rules: dict[str, float], x: Spec) -> list[Spec]:
     }
     if not looks:
         return []
-    colors, dashed = (vega.scale([*looks], some) for some in zip(*looks.values(), strict=True))
-    told = {
-        "color": vega.name("line", scale=colors, legend=vega.legend()),
-        "strokeDash": vega.name("line", scale=dashed, legend=vega.legend()),
-    }
     data = vega.rows(mean=rules.values(), line=looks)
-    return [vega.layer(data, "rule", {"strokeWidth": 1.5}, x=x, **told)]
+    return [vega.layer(data, "rule", {"strokeWidth": 1.5}, x=x, **vega.lines(looks))]
 
 
 def _description(name: str, models: pd.DataFrame, rules: dict[str, float], level: float) -> str:

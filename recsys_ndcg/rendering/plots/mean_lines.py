@@ -1,0 +1,261 @@
+"""The mean score of users with few ratings and with many, and of short lists and long ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.rendering.plots import vega
+from recsys_ndcg.rendering.wording import (
+    beside,
+    count,
+    first_few,
+    label,
+    labels,
+    number,
+    with_interval,
+    within,
+)
+from recsys_ndcg.significance import mean_interval
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.rendering.plots.vega import Spec
+
+_NUMBERS = ["mean", "low", "high"]
+_CHANCE = "chance: random order"
+_MODELS_TOLD, _METRICS_TOLD = 3, 4  # that a description goes through
+_GROUPS = 6  # of users
+_FEWEST = 10  # users in a group, where there are so many
+_WIDE = 12  # characters of a group; beyond, they would not stand beside each other
+_TIMES = 8  # from the lowest cutoff to the highest; beyond, the axis is logarithmic
+_TICKS = 10  # cutoffs that are all written at the axis
+_MANY = 30  # cutoffs; large points would hide the line
+
+
+def plot_score_by_activity(
+    frame: pd.DataFrame, metric: str, *, lower_is_better: bool = False, level: float = 0.95
+) -> alt.LayerChart:
+    """Return the mean of users who are alike in their number of ratings, a line for each model.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns model, activity (how many ratings the user has) and score, a row per model and
+        user. Rows without one of the two numbers are left out; one row is left at least.
+    metric : str
+        Its name.
+    lower_is_better : bool
+        Whether the models with the lowest means come first.
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    known = frame.dropna(subset=["activity", "score"])
+    mean = known.groupby("model", sort=False)["score"].mean()
+    mean = mean.sort_values(ascending=lower_is_better, kind="stable")
+    group, groups = _grouped(known["activity"].to_numpy(np.float64), len(mean))
+    names = dict(zip(mean.index, labels(mean.index), strict=True))
+    table = _table(known.assign(group=group), level).loc[mean.index].reset_index()
+    table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
+    name = label(metric)
+    title = f"mean {name}{with_interval(table, level)}"
+    lines = _lines_by_model(
+        table,
+        [*names.values()],
+        _activity([*groups.values()]),
+        vega.amount("mean", title, table[_NUMBERS]),
+        level,
+    )
+    description = _activity_told(name, table, [*names.values()])
+    return vega.chart(vega.titled(f"{name} by activity of the users"), description, lines)
+
+
+def _grouped(activity: Floats, models: int) -> tuple[Positions, dict[int, str]]:
+    """Return the group of each row, and what the groups are called; equal numbers stay together."""
+    most = min(_GROUPS, max(len(activity) // models // _FEWEST, 1))
+    ends = np.quantile(activity, np.arange(1, most + 1) / most, method="inverted_cdf")
+    group = np.searchsorted(ends, activity)
+    spans = pd.Series(activity).groupby(group).agg(["min", "max"])
+    return group, {
+        place: f"{low:,.6g}" if low == high else f"{low:,.6g}–{high:,.6g}"
+        for place, low, high in spans.itertuples(name=None)
+    }
+
+
+def _table(known: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Return mean, interval and number of users by model and group."""
+    told = known.groupby(["model", "group"], sort=True)["score"].agg(["mean", "std", "size"])
+    ends = [
+        mean_interval(int(n), mean, deviation * np.sqrt(n - 1), level)
+        for mean, deviation, n in told.itertuples(index=False, name=None)
+    ]
+    told["low"], told["high"] = zip(*ends, strict=True)
+    return told.drop(columns="std").reset_index("group")
+
+
+def _lines_by_model(
+    table: pd.DataFrame, models: list[str], x: Spec, y: Spec, level: float
+) -> list[Spec]:
+    """Return lines of all models, and of the first ones points with intervals beside each other."""
+    data = vega.rows(**{str(column): table[column] for column in table})
+    first = models[: len(vega.LINES)]
+    own = [row | {"line": row["model"]} for row in data if row["model"] in first]
+    rest = count(len(models) - len(first), "other model")
+    others = [row | {"line": rest} for row in data if row["model"] not in first]
+    looks = dict(zip(first, vega.LINES, strict=False))
+    shapes = dict(zip(first, vega.SHAPES, strict=False))
+    if others:
+        looks[rest], shapes[rest] = ("#CCCCCC", vega.SOLID), "stroke"
+    columns = 2 if len(looks) > 3 else 1
+    color, dash = vega.lines(looks, columns=columns).values()
+    shape = vega.look("line", shapes, columns=columns)
+    side_by_side = {"x": x, "xOffset": vega.name("line", scale={"domain": first}), "color": color}
+    point, thick = {"filled": True, "opacity": 1, "size": 50}, {"strokeWidth": 1.5}
+    told = [
+        vega.name("model", "model"),
+        vega.name("group", "ratings of the user"),
+        vega.users("size"),
+        *vega.told_mean(table[_NUMBERS], level),
+    ]
+    each = {"detail": vega.name("model"), "tooltip": vega.name("model", "model")}
+    return [
+        vega.layer(others, "line", {"strokeWidth": 1}, x=x, y=y, color=color, **each),
+        vega.layer(own, "line", thick, **side_by_side, y=y, strokeDash=dash),
+        vega.layer(vega.whole(own), "rule", thick, **side_by_side, **vega.ends("y", y)),
+        vega.layer(own, "point", point, **side_by_side, y=y, shape=shape, tooltip=told),
+    ]
+
+
+def _activity(groups: list[str]) -> Spec:
+    angle = 0 if max(map(len, groups)) <= _WIDE else -25
+    return vega.name(
+        "group",
+        "ratings of the user, in groups of about equal size",
+        scale={"domain": groups, "paddingInner": 0.3},
+        axis=vega.axis(labelAngle=angle, labelOverlap=False, grid=False),
+    )
+
+
+def _activity_told(name: str, table: pd.DataFrame, models: list[str]) -> str:
+    """Tell the first and the last group of the first models."""
+    told = []
+    for model in models:
+        some = table[table["model"] == model]
+        ends = some.iloc[[0, -1] if len(some) > 1 else [0]]
+        means = [
+            f"{number(mean)} for users of {group} ratings"
+            for group, mean in zip(ends["group"], ends["mean"], strict=True)
+        ]
+        told.append(f"{model}: {', '.join(means)}")
+    first = "; ".join(first_few(told, _MODELS_TOLD, "and {:,} more models"))
+    return f"Mean {name} by activity: {first}."
+
+
+def plot_score_by_cutoff(
+    frame: pd.DataFrame, *, level: float = 0.95
+) -> alt.LayerChart | alt.ConcatChart:
+    """Return a line of the mean at each cutoff, chance dashed; a panel for each metric.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns metric (a name without its cutoff), k, mean, low, high and chance. Rows without a
+        mean are left out, and one is left at least; the others are NaN where there is no such
+        number.
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    known = frame[frame["mean"].notna()]
+    parts = [part.sort_values("k") for _, part in known.groupby("metric", sort=False)]
+    if len(parts) == 1:
+        return _panel(parts[0], level, " by cutoff", vega.WIDTH, vega.HEIGHT)
+    panels = [_panel(part, level, "", 200, 170) for part in parts]
+    told = first_few(map(vega.described, panels), _METRICS_TOLD, "And {} more metrics.")
+    return vega.beside(panels, vega.titled("Score by cutoff"), " ".join(told))
+
+
+def _panel(
+    part: pd.DataFrame, level: float, what: str, width: float, height: float
+) -> alt.LayerChart:
+    metric, x = label(part["metric"].iloc[0]), _cutoffs(part["k"].tolist())
+    numbers = part[[*_NUMBERS, "chance"]]
+    y = vega.amount("score", "mean score over users", numbers)
+    data = vega.rows(k=part["k"], **{str(name): numbers[name] for name in numbers})
+    tooltip = [
+        vega.number("k", "cutoff k"),
+        *vega.told_mean(numbers, level),
+        vega.told("chance", "chance", numbers),
+    ]
+    layers = [
+        _intervals(vega.whole(data), x, y),
+        *_means_and_chance(part, x, y, level),
+        _points(data, x, y, tooltip),
+    ]
+    description = _cutoffs_told(metric, part, level)
+    return vega.chart(
+        vega.titled(f"{metric}{what}"), description, layers, width=width, height=height
+    )
+
+
+def _cutoffs(ks: list[int]) -> Spec:
+    kind = "log" if ks[-1] > _TIMES * ks[0] else "linear"
+    zero = {"zero": False} if kind == "linear" else {}  # of which Vega would say that it has none
+    scale = {"type": kind, "nice": False, "padding": 12, **zero}
+    if len(ks) > _TICKS:
+        ks = [k for k in ks if k in (ks[0], ks[-1]) or str(k).rstrip("0") in ("1", "2", "5")]
+    ticks = vega.axis(values=ks, format="d", grid=False)
+    return vega.number("k", "cutoff k", scale=scale, axis=ticks)
+
+
+def _intervals(data: list[Spec], x: Spec, y: Spec) -> Spec:
+    ends = {"x": x, **vega.ends("y", y)}
+    if len(data) == 1:  # over which an area would not be seen
+        return vega.layer(data, "rule", {"color": vega.ACCENT}, **ends)
+    return vega.layer(data, "area", {"color": vega.ACCENT, "opacity": 0.25}, **ends)
+
+
+def _means_and_chance(part: pd.DataFrame, x: Spec, y: Spec, level: float) -> list[Spec]:
+    mean, known = f"mean over users{with_interval(part, level)}", part[part["chance"].notna()]
+    own = vega.rows(k=part["k"], score=part["mean"], line=[mean] * len(part))
+    other = vega.rows(k=known["k"], score=known["chance"], line=[_CHANCE] * len(known))
+    lines = [mean, _CHANCE] if other else [mean]
+    told = vega.lines(dict(zip(lines, vega.LINES, strict=False)))
+    style = {"strokeWidth": 2}
+    layers = [vega.layer([*own, *other], "line", style, x=x, y=y, **told)]
+    if len(other) == 1:  # through which a line would not be seen
+        layers.append(vega.layer(other, "rule", style, y=y, **told))
+    return layers
+
+
+def _points(data: list[Spec], x: Spec, y: Spec, tooltip: list[Spec]) -> Spec:
+    style = {"filled": True, "opacity": 1, "color": vega.ACCENT}
+    size = vega.fixed(45 if len(data) <= _MANY else 8)
+    mean = y | {"field": "mean"}
+    return vega.layer(data, "point", style, x=x, y=mean, size=size, tooltip=tooltip)
+
+
+def _cutoffs_told(metric: str, part: pd.DataFrame, level: float) -> str:
+    """Tell the first cutoff and the last."""
+    ends = part.iloc[[0, -1] if len(part) > 1 else [0]]
+    told = [
+        f"{number(mean)} at k = {k}"
+        + beside(within(low, high, level), "" if np.isnan(chance) else f"chance {number(chance)}")
+        for k, mean, low, high, chance in zip(
+            *(ends[name] for name in ("k", *_NUMBERS, "chance")), strict=True
+        )
+    ]
+    return f"The mean of {metric} over users is {' and '.join(told)}."
