@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
-from recsys_ndcg.rendering.document import Chart, Code, Details, Panels, Sentences, ShownTable
+from recsys_ndcg.rendering.document import Code, Details, Sentences, ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def _text_lines(part: Part, bullet: str) -> Iterator[str]:
         if part.note:
             yield printable(part.note)
         yield _text_table(part)
-    elif isinstance(part, Sentences | Chart | Panels):
+    elif isinstance(part, Sentences):
         yield from (f"{bullet}{printable(line)}" for line in part.lines)
     elif isinstance(part, Code):
         yield from map(printable, part.brief())
@@ -64,7 +64,7 @@ def _html_of(part: Part) -> Iterator[str]:
         if part.note:
             yield f"<p>{escape(part.note)}</p>"
         yield _html_table(part.cells)
-    elif isinstance(part, Sentences | Chart | Panels) and part.lines:
+    elif isinstance(part, Sentences) and part.lines:
         entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
         yield f"<ul>\n{entries}</ul>"
     elif isinstance(part, Code):
@@ -106,7 +106,7 @@ def to_markdown(document: Document, *, tables_only: bool = False) -> str:
 
 
 def _markdown_lines(part: Part) -> Iterator[str]:
-    if isinstance(part, Sentences | Chart | Panels):
+    if isinstance(part, Sentences):
         yield from (f"- {_as_line(line)}" for line in part.lines)
         if part.lines:
             yield ""
@@ -184,7 +184,7 @@ def _comments(document: Document) -> Iterator[str]:
     if document.verdict:
         yield document.verdict
     for part in document.parts:
-        if isinstance(part, Sentences | Code | Chart | Panels):
+        if isinstance(part, Sentences | Code):
             yield from part.lines
 
 

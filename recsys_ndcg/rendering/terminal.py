@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors import printable
-from recsys_ndcg.rendering.document import Chart, Code, Panels, Sentences, ShownTable
+from recsys_ndcg.rendering.document import Code, Sentences, ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -57,7 +57,7 @@ def print_document(
 
 
 def _print_lines(part: Part, to: Console, *, full: bool) -> None:
-    if isinstance(part, Sentences | Chart | Panels):
+    if isinstance(part, Sentences):
         for line in part.lines:
             to.print(printable(f"- {line}"), soft_wrap=False)
     elif isinstance(part, Code):

@@ -20,7 +20,6 @@ from recsys_ndcg.rendering import (
     Sentences,
     ShownTable,
     UserLists,
-    UserTable,
     count,
     for_a_page,
     number,
@@ -198,8 +197,9 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     last = f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
     opens = _NO_LISTS if lists is None else f"Open a user to see {opened}."
     lead = f"Sort by a heading, or search for an id. {opens} {rest}".rstrip()
-    table = ShownTable(f"Users by {whose}, the best first{last}", cells)
-    return Section("users", "User by user", lead, [UserTable(table, lists)])
+    caption = f"Users by {whose}, the best first{last}"
+    table = ShownTable(caption, cells, is_sortable=True, lists=lists)
+    return Section("users", "User by user", lead, [table])
 
 
 def _rest(n_users: int, n_shown: int) -> str:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import sys
 from base64 import b64encode
 from contextlib import suppress
 from dataclasses import replace
@@ -20,72 +19,48 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import (
-    Chart,
+    Charts,
     Code,
     Details,
-    Panels,
     Sentences,
     ShownTable,
-    UserTable,
 )
+from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import altair as alt
     import jinja2
 
     from recsys_ndcg.rendering.document import Document, Part, UserLists
+    from recsys_ndcg.rendering.plots.vega import Spec
 
 MOST = 500_000  # signs of JSON, about a quarter of a page
 _DIGITS = 6
-
-
-def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
-    """Return the lists of as many users as `most` signs of JSON have room for, in their order.
-
-    Examples
-    --------
-    >>> from recsys_ndcg.rendering.document import UserLists
-    >>> found = packed(UserLists({"model": [{"item": ["x"], "gain": [3.0]}]}, [1.0]))
-    >>> found["items"], found["users"]
-    (['x'], [[[[0], [3]]]])
-    """
-    places: dict[str, int] = {}
-    columns: list[list[str]] = []
-    kept: list[Any] = []
-    size = 0
-    for sides in zip(*lists.sides.values(), strict=True):
-        columns = [[*one] for one in sides]
-        before = len(places)
-        own = [[_values(name, one[name], places) for name in one] for one in sides]
-        size += len(json.dumps(own)) + sum(map(len, [*places][before:])) + 3 * len(places)
-        size -= 3 * before
-        if size > most:
-            break
-        kept.append(own)
-    return {
-        "names": [cut(name) for name in lists.sides],
-        "columns": columns,
-        "weights": [_short(one) for one in lists.weights],
-        "items": [*places],
-        "users": kept,
-    }
-
-
-def _values(name: str, values: Iterable[Any], places: dict[str, int]) -> list[Any]:
-    if name != "item":
-        return [_short(value) for value in values]
-    return [None if one is None else places.setdefault(cut(one), len(places)) for one in values]
-
-
-def _short(value: float) -> float | int | None:
-    """Return a number in few digits, None where there is none."""
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.{_DIGITS}g}")
-    return int(short) if short.is_integer() and abs(short) < 1e15 else short
-
+#: Colours of charts, and what a page calls them: its style says which they are by day and night.
+_COLOURS = {
+    vega.ACCENT: "var(--accent)",
+    vega.AGAINST: "var(--against)",
+    vega.OTHERS: "var(--others)",
+    "#009E73": "var(--third)",
+    "#CC79A7": "var(--fourth)",
+    "#E69F00": "var(--fifth)",
+    "#000000": "var(--ink)",
+    "#333333": "var(--ink)",
+    "#595959": "var(--soft)",
+    "#767676": "var(--soft)",
+    "#BBBBBB": "var(--others)",
+    "#CCCCCC": "var(--others)",
+    "#E6E6E6": "var(--line)",
+    "white": "var(--paper)",
+    "black": "var(--ink)",
+}
+#: Where people's own words and numbers stand, in which no colour is meant.
+_DATA = {"values", "domain", "text", "title", "description", "datasets"}
+#: What a page says outside of a chart, or by its width.
+_LEFT_OUT = {"$schema", "config", "labelLimit", "description", "width"}
 
 #: Signs that mean something in HTML, or end a line of JavaScript.
 _ACTING = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -104,7 +79,7 @@ def to_page(document: Document) -> str:
         Jinja2 is not installed, or what draws the charts.
     """
     page = _cut(document)
-    drawn = any(isinstance(one, Chart | Panels) for one in _every(page.parts))
+    drawn = any(isinstance(one, Charts) for one in _every(page.parts))
     scripts = [*([runtime()] if drawn else []), _own("page.js")]
     style = _own("page.css")
     policy = (
@@ -141,9 +116,7 @@ def _cut_part(part: Part, names: Sequence[str]) -> Part:
     said = partial(with_cut_names, names=names)
     if isinstance(part, ShownTable):
         return _cut_table(part, names)
-    if isinstance(part, UserTable):
-        return replace(part, table=_cut_table(part.table, names))
-    if isinstance(part, Sentences):
+    if isinstance(part, Sentences) and not isinstance(part, Charts):
         return replace(part, lines=[said(line) for line in part.lines])
     if isinstance(part, Code):
         return replace(part, lines=[said(line, isolate=False) for line in part.lines])
@@ -203,6 +176,100 @@ def _hashed(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
+# The lists of users
+
+
+def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
+    """Return the lists of as many users as `most` signs of JSON have room for, in their order.
+
+    Examples
+    --------
+    >>> from recsys_ndcg.rendering.document import UserLists
+    >>> found = packed(UserLists({"model": [{"item": ["x"], "gain": [3.0]}]}, [1.0]))
+    >>> found["items"], found["users"]
+    (['x'], [[[[0], [3]]]])
+    """
+    places: dict[str, int] = {}
+    columns: list[list[str]] = []
+    kept: list[Any] = []
+    size = 0
+    for sides in zip(*lists.sides.values(), strict=True):
+        columns = [[*one] for one in sides]
+        before = len(places)
+        own = [[_values(name, one[name], places) for name in one] for one in sides]
+        size += len(json.dumps(own)) + sum(map(len, [*places][before:])) + 3 * len(places)
+        size -= 3 * before
+        if size > most:
+            break
+        kept.append(own)
+    return {
+        "names": [cut(name) for name in lists.sides],
+        "columns": columns,
+        "weights": [_short(one) for one in lists.weights],
+        "items": [*places],
+        "users": kept,
+    }
+
+
+def _values(name: str, values: Iterable[Any], places: dict[str, int]) -> list[Any]:
+    if name != "item":
+        return [_short(value) for value in values]
+    return [None if one is None else places.setdefault(cut(one), len(places)) for one in values]
+
+
+def _short(value: float) -> float | int | None:
+    """Return a number in few digits, None where there is none."""
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{_DIGITS}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+# Charts
+
+
+def for_a_page(chart: alt.TopLevelMixin) -> Charts:
+    """Return a chart for a page, or those that it holds beside each other."""
+    spec: Spec = chart.to_dict(validate=False)
+    panels = spec.get("concat", [spec])
+    specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
+    return Charts([one["description"] for one in panels], specs)
+
+
+def _for_a_page(panel: Spec, datasets: Spec) -> Spec:
+    """Return a chart with its own data, and without what the page says itself."""
+    names = {one["data"].get("name") for one in panel["layer"]}
+    return {
+        **_coloured(panel),
+        "datasets": {name: rows for name, rows in datasets.items() if name in names},
+        "height": _height(panel),
+        "title": {"text": panel["title"]["text"]},
+    }
+
+
+def _height(spec: Spec) -> float:
+    """Return the height in pixels, of a chart that has some for each name, too."""
+    height = spec["height"]
+    if not isinstance(height, dict):
+        return float(height)
+    names = next(
+        one["encoding"]["y"]["scale"]["domain"]
+        for one in spec["layer"]
+        if one["encoding"].get("y", {}).get("type") == "nominal"
+    )
+    return float(height["step"]) * max(len(names), 2)
+
+
+def _coloured(part: Any, name: str = "") -> Any:
+    if name in _DATA:
+        return part
+    if isinstance(part, dict):
+        return {key: _coloured(value, key) for key, value in part.items() if key not in _LEFT_OUT}
+    if isinstance(part, list):
+        return [_coloured(one) for one in part]
+    return _COLOURS.get(part, part) if isinstance(part, str) else part
+
+
 @cache
 def runtime() -> str:
     """Return the script that defines ``recsysDraw``.
@@ -237,12 +304,7 @@ def caches() -> Path | None:
     if told and Path(told).is_absolute():
         return Path(told) / "recsys-ndcg"
     with suppress(RuntimeError):  # of who has no home
-        home = Path.home()
-        if sys.platform == "darwin":
-            return home / "Library" / "Caches" / "recsys-ndcg"
-        if sys.platform == "win32":
-            return Path(os.environ.get("LOCALAPPDATA") or home) / "recsys-ndcg" / "Cache"
-        return home / ".cache" / "recsys-ndcg"
+        return Path.home() / ".cache" / "recsys-ndcg"
     return None
 
 
