@@ -8,7 +8,6 @@ import os
 import re
 from base64 import b64encode
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -20,10 +19,7 @@ from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import (
     Charts,
-    Code,
     Details,
-    Sentences,
-    ShownTable,
 )
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
@@ -78,15 +74,17 @@ def to_page(document: Document) -> str:
     MissingExtraError
         Jinja2 is not installed, or what draws the charts.
     """
-    page = _cut(document)
-    drawn = any(isinstance(one, Charts) for one in _every(page.parts))
+    drawn = any(isinstance(one, Charts) for one in _every(document.parts))
     scripts = [*([runtime()] if drawn else []), _own("page.js")]
     style = _own("page.css")
     policy = (
         f"default-src 'none'; script-src {' '.join(map(_hashed, scripts))}; "
         f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
     )
-    return template().render(page=page, policy=policy, style=style, scripts=scripts)
+    said = partial(with_cut_names, names=document.names)
+    return template().render(
+        page=document, said=said, cut=cut, policy=policy, style=style, scripts=scripts
+    )
 
 
 def _every(parts: Sequence[Part]) -> Iterator[Part]:
@@ -95,35 +93,6 @@ def _every(parts: Sequence[Part]) -> Iterator[Part]:
         yield one
         if isinstance(one, Details):
             yield from _every(one.parts)
-
-
-def _cut(document: Document) -> Document:
-    """Return a document in which the names that somebody chose are short."""
-    said = partial(with_cut_names, names=document.names)
-    sections = [
-        replace(
-            one,
-            title=said(one.title),
-            lead=said(one.lead),
-            parts=[_cut_part(part, document.names) for part in one.parts],
-        )
-        for one in document.sections
-    ]
-    return replace(document, verdict=said(document.verdict), sections=sections)
-
-
-def _cut_part(part: Part, names: Sequence[str]) -> Part:
-    said = partial(with_cut_names, names=names)
-    if isinstance(part, ShownTable):
-        return _cut_table(part, names)
-    if isinstance(part, Sentences) and not isinstance(part, Charts):
-        return replace(part, lines=[said(line) for line in part.lines])
-    if isinstance(part, Code):
-        return replace(part, lines=[said(line, isolate=False) for line in part.lines])
-    if isinstance(part, Details):
-        inside = [_cut_part(one, names) for one in part.parts]
-        return replace(part, title=said(part.title), parts=inside)
-    return part
 
 
 def data_of(value: Any) -> str:
@@ -136,14 +105,6 @@ def data_of(value: Any) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ACTING)
-
-
-def _cut_table(table: ShownTable, names: Sequence[str]) -> ShownTable:
-    cells = table.cells.rename(columns=cut)
-    for place in range(table.left):
-        cells.isetitem(place, [cut(name) for name in cells.iloc[:, place]])
-    caption, note = (with_cut_names(text, names) for text in (table.caption, table.note))
-    return replace(table, caption=caption, note=note, cells=cells)
 
 
 @cache
