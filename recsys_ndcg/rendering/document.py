@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -78,6 +78,13 @@ class ShownTable:
     def key_columns(self) -> list[Any]:
         """The columns of which words stand out: the name of a row, and its first number."""
         return [*self.cells.columns[self.left - 1 : self.left + 1]]
+
+    def marked(self, cells: pd.DataFrame, mark: Callable[[str], str]) -> pd.DataFrame:
+        """Return the cells, escaped for some form, with a mark on those that stand out."""
+        for name in self.key_columns if self.bold else ():
+            texts = enumerate(cells[name])
+            cells[name] = [mark(text) if row in self.bold else text for row, text in texts]
+        return cells
 
 
 @dataclass(frozen=True)

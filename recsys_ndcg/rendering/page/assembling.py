@@ -82,9 +82,7 @@ def to_page(document: Document) -> str:
         f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
     )
     said = partial(with_cut_names, names=document.names)
-    return template().render(
-        page=document, said=said, cut=cut, policy=policy, style=style, scripts=scripts
-    )
+    return template().render(page=document, said=said, policy=policy, style=style, scripts=scripts)
 
 
 def _every(parts: Sequence[Part]) -> Iterator[Part]:
@@ -118,17 +116,11 @@ def template() -> jinja2.Template:
     """Return the template of all pages."""
     with needing("jinja2", job="A page", extra="report"):
         import jinja2  # noqa: PLC0415 - an extra
-        import markupsafe  # noqa: PLC0415 - which it is made of
-
-    def as_it_is(text: str) -> markupsafe.Markup:
-        return markupsafe.Markup(text)  # noqa: S704 - our own scripts, and `data_of`
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["data"] = lambda value: as_it_is(data_of(value))
-    environment.filters["packed"] = packed
-    environment.filters["as_it_is"] = as_it_is
+    environment.globals |= {"cut": cut, "packed": packed, "data": data_of}
     return environment.from_string(_own("page.html.jinja"))
 
 
