@@ -69,7 +69,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
     apart = settled((known["up"] - known["across"]).to_numpy())
     which = [*outcomes(-apart if lower_is_better else apart, first, second)]
     above, equal, below = which[::-1] if lower_is_better else which
-    lower = ["lower is better"] if lower_is_better else []
+    lower = "; lower is better" if lower_is_better else ""
     bins = Bins.of(known[["up", "across"]].to_numpy().ravel())
     x, y = (
         vega.amount(field, title, bins.edges, channel=field, margin=_MARGIN, tickCount=6)
@@ -80,11 +80,14 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         if len(known) <= _MOST
         else _cells(known, bins, x, y)
     )
-    said = [f"above the line: {above}", f"below it: {below}", "; ".join([equal, *lower])]
+    said = [f"above the line: {above}", f"below it: {below}", f"{equal}{lower}"]
     what = f"{name} of {first} against that of {second}"
+    means = " against ".join(number(float(known[one].mean())) for one in ("up", "across"))
+    alone = len(found) - len(known)
+    left_out = f" {count(alone)} without a score of both left out." if alone else ""
     return vega.chart(
         vega.titled(f"{name}, user by user: {first} against {second}", said),
-        _description(what, known, said) + _left_out(len(found) - len(known)),
+        f"{what}, of {count(len(known))}: mean {means}; {'; '.join(said)}.{left_out}",
         [*marks, _diagonal(x, y)],
         width=_SIDE,
         height=_SIDE,
@@ -171,12 +174,3 @@ def _diagonal(x: Spec, y: Spec) -> Spec:
     ends = x["scale"]["domain"]
     data = vega.rows(across=ends, up=ends)
     return vega.layer(data, "line", {"color": "#333333", "strokeDash": vega.DASHED}, x=x, y=y)
-
-
-def _description(what: str, known: pd.DataFrame, said: Sequence[str]) -> str:
-    means = " against ".join(number(float(known[one].mean())) for one in ("up", "across"))
-    return f"{what}, of {count(len(known))}: mean {means}; {'; '.join(said)}."
-
-
-def _left_out(n: int) -> str:
-    return f" {count(n)} without a score of both left out." if n else ""

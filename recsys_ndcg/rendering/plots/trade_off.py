@@ -171,9 +171,9 @@ def _data(models: pd.DataFrame) -> list[Spec]:
 def _names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
     """Return the names of few models, where they cover nothing: of the unbeaten ones first."""
     some = models.sort_values("best", ascending=False, kind="stable").head(_NAMED)
+    down = [_HEIGHT - one for one in _pixels(some["y"], y, _HEIGHT)]
     layouts = [
         Layout(width, _HEIGHT, [*zip(_pixels(some["x"], x, width), down, strict=True)])
-        for down in [[_HEIGHT - one for one in _pixels(some["y"], y, _HEIGHT)]]
         for width in (vega.WIDTH, _NARROW)
     ]
     found = sides([*some["model"]], layouts)
@@ -197,11 +197,11 @@ def _description(
     said: list[str],
 ) -> str:
     """Tell the models that none beats, the best in x first."""
+    best = models[models["best"]]
+    best = best.sort_values("x", ascending=lower_is_better[0], kind="stable")
     told = [
         f"{model} {number(x)} and {number(y)}"
-        for model, x, y in models[models["best"]]
-        .sort_values("x", ascending=lower_is_better[0], kind="stable")[["model", "x", "y"]]
-        .itertuples(index=False)
+        for model, x, y in zip(best["model"], best["x"], best["y"], strict=True)
     ]
     what = " and ".join(
         f"{name} ({_direction(lower=lower)})"
@@ -314,14 +314,14 @@ def sides(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
     ]
     found = []
     for place, name in enumerate(names):
-        side = ""
-        for one in SIDES:
-            boxes = [_box(name, layout.dots[place], one) for layout in layouts]
+        for side in SIDES:
+            boxes = [_box(name, layout.dots[place], side) for layout in layouts]
             if all(map(_free, boxes, layouts, taken)):
-                side = one
                 for box, others in zip(boxes, taken, strict=True):
                     others.append(box)
                 break
+        else:
+            side = ""
         found.append(side)
     return found
 
@@ -336,8 +336,7 @@ def _box(name: str, dot: tuple[float, float], side: str) -> Box:
 def _free(box: Box, layout: Layout, taken: Sequence[Box]) -> bool:
     left, top, right, bottom = box
     inside = left >= 0 and top >= 0 and right <= layout.width and bottom <= layout.height
-    return inside and not any(_meet(box, other) for other in taken)
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    return inside and not any(
+        left < other_right and other_left < right and top < other_bottom and other_top < bottom
+        for other_left, other_top, other_right, other_bottom in taken
+    )
