@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     import pandas as pd
-    from rich.console import Console, ConsoleOptions, JustifyMethod
+    from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 
     from recsys_ndcg.rendering.document import Document, Part
 
@@ -171,7 +172,7 @@ class Listing:
     def __init__(self, frame: pd.DataFrame, title: str = "", numeric: Container[str] = ()) -> None:
         self._frame, self._title, self._numeric = frame.map(printable), title, numeric
 
-    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Give a table or paragraphs."""
         if options.max_width >= _NARROW:
             yield self._table()
@@ -183,11 +184,7 @@ class Listing:
             words = (cell for name, cell in row.items() if name not in self._numeric)
             first, *others = filter(None, [numbers, *words])
             yield _folding(first)
-            table = Table(box=None, padding=(0, 0, 0, 2), show_header=False)
-            table.add_column(overflow="fold")
-            for one in others:
-                table.add_row(one)
-            yield table
+            yield from (Padding(_folding(one), (0, 0, 0, 2), expand=False) for one in others)
 
     def _table(self) -> Table:
         table = _titled(self._title, pad_edge=False)

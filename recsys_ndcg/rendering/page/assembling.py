@@ -145,14 +145,13 @@ def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
     places: dict[str, int] = {}
     columns: list[list[str]] = []
     kept: list[Any] = []
-    size = 0
+    room = most
     for sides in zip(*lists.sides.values(), strict=True):
         columns = [[*one] for one in sides]
-        before = len(places)
+        known = len(places)
         own = [[_values(name, one[name], places) for name in one] for one in sides]
-        size += len(json.dumps(own)) + sum(map(len, [*places][before:])) + 3 * len(places)
-        size -= 3 * before
-        if size > most:
+        room -= len(json.dumps(own)) + sum(len(name) + 3 for name in [*places][known:])
+        if room < 0:
             break
         kept.append(own)
     return {
@@ -195,22 +194,9 @@ def _for_a_page(panel: Spec, datasets: Spec) -> Spec:
     return {
         **_coloured(panel),
         "datasets": {name: rows for name, rows in datasets.items() if name in names},
-        "height": _height(panel),
+        "height": float(panel["height"]),
         "title": {"text": panel["title"]["text"]},
     }
-
-
-def _height(spec: Spec) -> float:
-    """Return the height in pixels, of a chart that has some for each name, too."""
-    height = spec["height"]
-    if not isinstance(height, dict):
-        return float(height)
-    names = next(
-        one["encoding"]["y"]["scale"]["domain"]
-        for one in spec["layer"]
-        if one["encoding"].get("y", {}).get("type") == "nominal"
-    )
-    return float(height["step"]) * max(len(names), 2)
 
 
 def _coloured(part: Any, name: str = "") -> Any:

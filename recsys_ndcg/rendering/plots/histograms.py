@@ -242,7 +242,6 @@ def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and 
     metric: str,
     *,
     lower_is_better: bool = False,
-    interval: tuple[float, float] | None = None,
     level: float = 0.95,
 ) -> alt.LayerChart:
     """Return a histogram of a's score less b's, whose colours say which is better.
@@ -257,10 +256,8 @@ def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and 
         Its name.
     lower_is_better : bool
         Whether a is better where its score is lower.
-    interval : pair of float, optional
-        Of the mean; by default Student's t.
     level : float
-        Of the interval.
+        Of the mean's interval, by Student's t.
 
     Raises
     ------
@@ -270,8 +267,7 @@ def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and 
     known = np.asarray(differences, dtype=np.float64)
     known = settled(known[~np.isnan(known)])
     mean = float(known.mean())
-    if interval is None:
-        interval = mean_interval(len(known), mean, float(np.linalg.norm(known - mean)), level)
+    interval = mean_interval(len(known), mean, float(np.linalg.norm(known - mean)), level)
     (first, second), name = labels([a, b], SHORT), label(metric)
     which = outcomes(-known if lower_is_better else known, first, second)
     said = f"{count(len(known))}, mean {number(mean)}{beside(within(*interval, level))}"

@@ -83,7 +83,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
         vega.titled(f"Models by {name}", cut if len(models) > len(shown) else ""),
         _description(name, models, rules, level),
         [*_models(shown, x, level), *_rules(rules, x)],
-        height={"step": _STEP},
+        height=_STEP * max(len(shown), 2),
     )
 
 

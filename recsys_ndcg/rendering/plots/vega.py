@@ -187,7 +187,7 @@ def chart(
     layers: Sequence[Spec],
     *,
     width: float = WIDTH,
-    height: float | Spec = HEIGHT,
+    height: float = HEIGHT,
 ) -> alt.LayerChart:
     """Return layers as a chart.
 
