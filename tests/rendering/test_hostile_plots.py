@@ -18,8 +18,11 @@ from recsys_ndcg.rendering.plots.histograms import (
     plot_difference_per_user,
     plot_users_against_chance,
 )
-from recsys_ndcg.rendering.plots.intervals_by_tier import plot_intervals_by_tier
-from recsys_ndcg.rendering.plots.mean_lines import plot_score_by_activity, plot_score_by_cutoff
+from recsys_ndcg.rendering.plots.means import (
+    plot_intervals_by_tier,
+    plot_score_by_activity,
+    plot_score_by_cutoff,
+)
 from recsys_ndcg.rendering.plots.trade_off import plot_trade_off
 from recsys_ndcg.rendering.plots.vega import described
 from recsys_ndcg.rendering.wording import label, labels

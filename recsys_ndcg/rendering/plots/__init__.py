@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 #: The file of each kind of chart, and the function in it.
 _KINDS = {
-    "k": ("mean_lines", "plot_score_by_cutoff"),
+    "k": ("means", "plot_score_by_cutoff"),
     "users": ("histograms", "plot_users_against_chance"),
-    "tiers": ("intervals_by_tier", "plot_intervals_by_tier"),
+    "tiers": ("means", "plot_intervals_by_tier"),
     "differences": ("histograms", "plot_difference_per_user"),
-    "activity": ("mean_lines", "plot_score_by_activity"),
+    "activity": ("means", "plot_score_by_activity"),
     "scatter": ("a_against_b", "plot_a_against_b"),
     "trade-off": ("trade_off", "plot_trade_off"),
 }
