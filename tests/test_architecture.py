@@ -68,7 +68,6 @@ MAY_USE_OPTIONAL = {
     "input/arrow/files.py",
     "input/text/plain.py",
     "rendering/page/assembling.py",
-    "rendering/page/charts.py",
     "rendering/plots/vega.py",
     "progress.py",
     "files/archive.py",

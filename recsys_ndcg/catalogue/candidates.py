@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 _CELLS = 1 << 20
-_PIECE = 8
 
 
 class Ratings:
@@ -281,10 +280,9 @@ class Candidates:
             np.clip(values, *self._scale, out=values)
         excluded = self._rated(places)
         if impossible is None:
-            values[excluded] = -np.inf
-            return values, np.zeros(len(users), dtype=np.int64)
+            impossible = np.zeros(values.shape, dtype=bool)
         impossible[excluded] = False
-        if self.convention.impossible == "last":
+        if self.convention.impossible == "last" and impossible.any():
             lowest = _below_all(values.min(axis=1, keepdims=True), self.convention)
             values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
         elif self.convention.impossible == "drop":
@@ -336,7 +334,9 @@ def top(
     >>> top(np.array([[1.0, 3.0, 3.0, -np.inf]]), 2)
     (array([0, 0]), array([1, 2]), array([0, 1]))
     """
-    cells = np.flatnonzero(table >= _at_most_kth(table, k) - 2 * tolerance)
+    place = max(table.shape[1] - k, 0)
+    least = np.partition(table, place, axis=1)[:, place, None] if place else -np.inf
+    cells = np.flatnonzero(table >= least - 2 * tolerance)
     row, column = np.divmod(cells, table.shape[1])
     values = table[row, column]
     rounded = np.rint(values / tolerance) if tolerance else values
@@ -348,17 +348,3 @@ def top(
     rank = ranges(np.zeros_like(sizes), sizes)
     kept = rank < k
     return row[kept], column[kept], rank[kept]
-
-
-def _at_most_kth(values: Floats, k: int) -> Floats:
-    """Return a bound for each row that its k-th largest value reaches: mostly it is close.
-
-    The k-th largest of the maxima of pieces of the row.
-    """
-    pieces = values.shape[1] // _PIECE
-    if k > pieces:
-        return np.full((len(values), 1), -np.inf)
-    whole = values[:, : pieces * _PIECE]
-    # piece i holds every pieces-th column, so that the maximum is taken over contiguous rows
-    maxima = whole.reshape(len(values), _PIECE, pieces).max(axis=1)
-    return np.partition(maxima, pieces - k, axis=1)[:, -k, None]

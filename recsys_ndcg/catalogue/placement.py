@@ -99,11 +99,9 @@ class Placement:
         self._threshold = threshold = plan.threshold
         ks = [metric.k for metric in plan.metrics if metric.k is not None]
         self._kept = max([_KEPT, *ks]) if shown else 0
-        self._limit = None
         # without a threshold nothing is measured that asks what is recommended by it
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
-        if given is not None:
-            self._limit = convention.least_recommended(threshold)
+        self._limit = None if given is None else convention.least_recommended(threshold)
         columns = {**labels.columns, "estimated": np.zeros(len(labels.true))}
         known = group(Rows(columns, "the testset"), convention.duplicates, GroupedLists)
         self._users, self._items = known.users, np.asarray(known.item_ids)
@@ -195,16 +193,13 @@ class Placement:
         values = self._convention.rounded(block.table)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
-        above = n_items - _count(ascending, row, value, equal=True)
-        tied = n_items - above - _count(ascending, row, value, equal=False)
+        below, up_to = _ends(ascending, row, value)
+        above, tied = n_items - up_to, up_to - below
         tied[(column < 0) | np.isneginf(value)] = 0
         within = self._within(values, row, column, tied)
-        everyone = np.arange(n_users)
-        lengths = n_items - _count(ascending, everyone, np.full(n_users, -np.inf), equal=True)
-        recommended = lengths
+        recommended = lengths = (values > -np.inf).sum(axis=1)
         if self._limit is not None:
-            limit = np.full(n_users, self._limit)
-            recommended = n_items - _count(ascending, everyone, limit, equal=False)
+            recommended = (values >= self._limit).sum(axis=1)
             if self._convention.impossible == "last":  # there is no estimate that could reach it
                 recommended = np.minimum(recommended, lengths - block.n_impossible)
         estimated = np.where(column >= 0, block.table[row, column], -np.inf)
@@ -269,24 +264,20 @@ class Placement:
             warn(msg)
 
 
-def _count(ascending: Floats, row: Positions, value: Floats, *, equal: bool) -> Positions:
-    """Return how many values of a row are below a value, or equal to it: a search in each row."""
-    low = np.zeros(len(row), dtype=np.int64)
-    high = np.full(len(row), ascending.shape[1])
-    for _ in range(ascending.shape[1].bit_length()):
-        middle = (low + high) // 2
-        found = ascending[row, np.minimum(middle, ascending.shape[1] - 1)]
-        below = (low < high) & ((found <= value) if equal else (found < value))
-        low = np.where(below, middle + 1, low)
-        high = np.where(below, high, middle)
-    return low
+def _ends(ascending: Floats, row: Positions, value: Floats) -> tuple[Positions, Positions]:
+    """Return how many values of a row are below a value, and at most as high; rows ascend."""
+    below, up_to = np.zeros((2, len(row)), dtype=np.int64)
+    starts = np.searchsorted(row, np.arange(len(ascending) + 1))
+    for values, first, last in zip(ascending, starts, starts[1:], strict=False):
+        below[first:last] = np.searchsorted(values, value[first:last], side="left")
+        up_to[first:last] = np.searchsorted(values, value[first:last], side="right")
+    return below, up_to
 
 
 def _first_tie(ascending: Floats) -> Floats:
     """Return the first rank of each list whose item shares its estimate; inf if none does."""
-    if ascending.shape[1] < 2:
-        return np.full(len(ascending), np.inf)
-    same = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] > -np.inf)
-    last = same.shape[1] - same[:, ::-1].argmax(axis=1)
-    first: Floats = np.where(same.any(axis=1), ascending.shape[1] - last, np.inf)
+    ranked = ascending[:, ::-1]
+    tied = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] > -np.inf)
+    ranks = np.arange(1, tied.shape[1] + 1)
+    first: Floats = np.where(tied, ranks, np.inf).min(axis=1, initial=np.inf)
     return first

@@ -10,13 +10,7 @@ import pandas as pd
 
 from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.rendering import (
-    plot_a_against_b,
-    plot_difference_per_user,
-    plot_intervals_by_tier,
-    plot_score_by_activity,
-    plot_trade_off,
-)
+from recsys_ndcg.rendering import plot
 
 if TYPE_CHECKING:
     import altair as alt
@@ -59,7 +53,8 @@ def plotted(
         return _of_two(compared, result, kind, before, after)
     if kind == "activity":
         return _by_activity(compared, result)
-    return plot_intervals_by_tier(
+    return plot(
+        "tiers",
         _with_ends(compared.leaderboards[metric]),
         metric,
         float(means(result.chance)[0]),  # of lists that differ, that of the first model
@@ -104,7 +99,7 @@ def traded_off(compared: ComparedModels, x: str, y: str, parameter: str | None) 
         table["value"] = pd.Series(values, dtype=object)
     lower = compared.by_metric[x].sign < 0, compared.by_metric[y].sign < 0
     level = 1 - compared.how.alpha
-    return plot_trade_off(table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
 def check_kind(kind: str) -> None:
@@ -140,7 +135,7 @@ def _by_activity(compared: ComparedModels, result: MetricComparison) -> alt.Laye
         }
     )
     lower, level = result.sign < 0, 1 - compared.how.alpha
-    return plot_score_by_activity(table, result.name, lower_is_better=lower, level=level)
+    return plot("activity", table, result.name, lower_is_better=lower, level=level)
 
 
 def _of_two(
@@ -153,13 +148,11 @@ def _of_two(
     lower = result.sign < 0
     if kind == "scatter":
         users = compared.first.users.tolist()
-        return plot_a_against_b(
-            one, other, after, before, result.name, users=users, lower_is_better=lower
+        return plot(
+            kind, one, other, after, before, result.name, users=users, lower_is_better=lower
         )
     level = 1 - compared.how.alpha
-    return plot_difference_per_user(
-        one - other, after, before, result.name, lower_is_better=lower, level=level
-    )
+    return plot(kind, one - other, after, before, result.name, lower_is_better=lower, level=level)
 
 
 def _parameter(compared: ComparedModels, wanted: str | None) -> str | None:

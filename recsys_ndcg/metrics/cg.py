@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -46,7 +40,3 @@ class CG(Linear):
     uses_gains: ClassVar[bool] = True
     worth: ClassVar[str] = "gain"
     bounded: ClassVar[bool] = False
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1."""
-        return np.ones(len(ranking.n_items))

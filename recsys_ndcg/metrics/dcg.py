@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
 
@@ -49,7 +47,3 @@ class DCG(Linear):
     def weights(self, ranking: Ranking) -> Floats:
         """Return the discount of each rank."""
         return ranking.weights(self.k)
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1."""
-        return np.ones(len(ranking.n_items))

@@ -195,6 +195,10 @@ class Linear(Metric):
         """Return the weighted sum."""
         return weighted(getattr(ranking, self.worth), self.weights(ranking))
 
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1: the sum is the score, where a metric does not divide it by another."""
+        return np.ones(len(ranking.n_items))
+
     def deviation(self, ranking: Ranking) -> Floats:
         """Return the standard deviation of the numerator over all orders of the list."""
         return ranking.deviation(self.worth, self.weights(ranking))

@@ -50,7 +50,7 @@ class ByRank(Linear):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the same sum over the ideal list, the sum of the weights of all places, or 1."""
         if self.over == "nothing":
-            return np.ones(len(ranking.n_items))
+            return super().denominator(ranking)
         if self.over == "ideal" and self.worth == "gain":
             if ranking.convention.ideal == "max":
                 return of_top_grades(ranking, self.k, self._weights)

@@ -67,7 +67,3 @@ class RBP(Linear):
         """Return the chance to read as far as each rank, times that to stop there."""
         ranks = np.arange(ranking.width(self.k), dtype=np.float64)
         return np.asarray((1 - self.p) * np.power(self.p, ranks))
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1."""
-        return np.ones(len(ranking.n_items))

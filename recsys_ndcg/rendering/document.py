@@ -10,11 +10,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
     from recsys_ndcg.rendering.plots.vega import Spec
+
+
+@dataclass(frozen=True)
+class UserLists:
+    """The first ranks of some users' lists.
+
+    Parameters
+    ----------
+    sides : mapping of str
+        For each name, such as the model and the best order, a list of every user by its columns:
+        item, estimated, true, gain.
+    weights : sequence of float
+        The discount of each rank.
+    """
+
+    sides: Mapping[str, Sequence[dict[str, Any]]]
+    weights: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -39,6 +56,10 @@ class ShownTable:
         How the numbers were computed, in short.
     numeric : sequence of str, optional
         The columns of numbers, where all others are sentences that may break.
+    is_sortable : bool
+        Whether a page lets people sort the rows, which are users, and look for one.
+    lists : UserLists, optional
+        The lists of these users, which a page shows.
     """
 
     kind: ClassVar[str] = "table"
@@ -50,11 +71,20 @@ class ShownTable:
     letters: Sequence[str] = ()
     signature: str = ""
     numeric: Sequence[str] | None = None
+    is_sortable: bool = False
+    lists: UserLists | None = None
 
     @property
     def key_columns(self) -> list[Any]:
         """The columns of which words stand out: the name of a row, and its first number."""
         return [*self.cells.columns[self.left - 1 : self.left + 1]]
+
+    def marked(self, cells: pd.DataFrame, mark: Callable[[str], str]) -> pd.DataFrame:
+        """Return the cells, escaped for some form, with a mark on those that stand out."""
+        for name in self.key_columns if self.bold else ():
+            texts = enumerate(cells[name])
+            cells[name] = [mark(text) if row in self.bold else text for row, text in texts]
+        return cells
 
 
 @dataclass(frozen=True)
@@ -67,25 +97,30 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines for a program, which somebody may want to copy, and the same in short."""
+    """Lines for a program, which somebody may want to copy, and the same in short.
+
+    Parameters
+    ----------
+    name : str
+        What they are.
+    lines, short : sequence of str
+        In full, and in short if there is such a form.
+    alike : bool
+        Whether they are signatures, which have parts in common that people need not read twice.
+    """
 
     kind: ClassVar[str] = "code"
     name: str
     lines: Sequence[str]
     short: Sequence[str] = ()
+    alike: bool = False
 
     def brief(self, *, full: bool = True) -> Sequence[str]:
         """Return the lines for people, or their short forms."""
-        return self.lines if full else self.short or self.lines
-
-
-@dataclass(frozen=True)
-class Signatures(Code):
-    """How each metric was computed: the signatures, and their short forms."""
-
-    def brief(self, *, full: bool = True) -> Sequence[str]:
-        """Return the first one, and what is different in the others."""
-        first, *others = super().brief(full=full)
+        lines = self.lines if full else self.short or self.lines
+        if not self.alike:
+            return lines
+        first, *others = lines
         known = first.split("|")
         likewise = [
             "|".join(part for part in one.split("|") if part not in known or "users:" in part)
@@ -95,67 +130,11 @@ class Signatures(Code):
 
 
 @dataclass(frozen=True)
-class Chart:
-    """A chart of Vega-Lite for a page, and what it shows in words for any other form."""
+class Charts(Sentences):
+    """Charts of Vega-Lite beside each other for a page; the lines say what each of them shows."""
 
-    kind: ClassVar[str] = "chart"
-    spec: Spec
-    description: str
-
-    @property
-    def lines(self) -> list[str]:
-        """What it shows."""
-        return [self.description]
-
-
-@dataclass(frozen=True)
-class Panels:
-    """Charts beside each other, where there is room."""
-
-    kind: ClassVar[str] = "panels"
-    parts: Sequence[Chart]
-
-    @property
-    def lines(self) -> list[str]:
-        """What they show."""
-        return [one.description for one in self.parts]
-
-
-#: A list by its columns: item, estimated, true, gain.
-Ranks: TypeAlias = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class UserLists:
-    """The first ranks of some users' lists.
-
-    Parameters
-    ----------
-    sides : mapping of str
-        For each name, such as the model and the best order, a list of every user.
-    weights : sequence of float
-        The discount of each rank.
-    """
-
-    sides: Mapping[str, Sequence[Ranks]]
-    weights: Sequence[float]
-
-
-@dataclass(frozen=True)
-class UserTable:
-    """Some users, whose lists can be looked at: on a page alone.
-
-    Parameters
-    ----------
-    table : ShownTable
-        A row each.
-    lists : UserLists, optional
-        Their lists.
-    """
-
-    kind: ClassVar[str] = "users"
-    table: ShownTable
-    lists: UserLists | None = None
+    kind: ClassVar[str] = "charts"
+    specs: Sequence[Spec]
 
 
 @dataclass(frozen=True)
@@ -167,7 +146,7 @@ class Details:
     parts: Sequence[Part]
 
 
-Part: TypeAlias = ShownTable | Sentences | Code | Chart | Panels | UserTable | Details
+Part: TypeAlias = ShownTable | Sentences | Code | Details
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, is_encodable, needing
 from recsys_ndcg.input import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 #: What separates cells in the spreadsheets of some countries, and a line end in those of all.
 _SEPARATES = re.compile(r"[;|\t\r]")
@@ -37,8 +37,8 @@ def data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
     if isinstance(values, dict):
         return json.dumps(values, indent=2) + "\n"
     if form == "csv":
-        safe = values.map(lambda one: guarded(one) if isinstance(one, str) else one)
-        return safe.rename(columns=guarded).to_csv(index=False, lineterminator="\n")
+        safe = values.map(_guarded).rename(columns=guarded)
+        return safe.to_csv(index=False, lineterminator="\n")
     plain: Any = values.astype(object).where(values.notna(), None)
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 
@@ -106,16 +106,16 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
         if isinstance(one, str) and ("\0" in one or not one.strip()):
             msg = f"The user id {one!r} would be no id in a CSV file. Save the report as JSON."
             raise InvalidInputError(msg)
-    users = pd.Index(_guarded(per_user.index), name=per_user.index.name, dtype=object)
-    table = per_user.set_axis(users, axis=0).set_axis(_guarded(per_user.columns), axis=1)
+    users = pd.Index([*map(_guarded, per_user.index)], name=per_user.index.name, dtype=object)
+    table = per_user.set_axis(users, axis=0).set_axis([*map(_guarded, per_user)], axis=1)
     odd = any(_SEPARATES.search(str(one)) for one in [*users, *table])
     return table.to_csv(
         lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
     )
 
 
-def _guarded(names: Iterable[Any]) -> list[Any]:
-    return [guarded(one) if isinstance(one, str) else one for one in names]
+def _guarded(cell: Any) -> Any:
+    return guarded(cell) if isinstance(cell, str) else cell
 
 
 _FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
-from recsys_ndcg.rendering.document import Chart, Code, Details, Panels, Sentences, ShownTable
+from recsys_ndcg.rendering.document import Code, Details, Sentences, ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def _text_lines(part: Part, bullet: str) -> Iterator[str]:
         if part.note:
             yield printable(part.note)
         yield _text_table(part)
-    elif isinstance(part, Sentences | Chart | Panels):
+    elif isinstance(part, Sentences):
         yield from (f"{bullet}{printable(line)}" for line in part.lines)
     elif isinstance(part, Code):
         yield from map(printable, part.brief())
@@ -64,7 +64,7 @@ def _html_of(part: Part) -> Iterator[str]:
         if part.note:
             yield f"<p>{escape(part.note)}</p>"
         yield _html_table(part.cells)
-    elif isinstance(part, Sentences | Chart | Panels) and part.lines:
+    elif isinstance(part, Sentences) and part.lines:
         entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
         yield f"<ul>\n{entries}</ul>"
     elif isinstance(part, Code):
@@ -90,14 +90,11 @@ _MARKDOWN_ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
 _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 
-def to_markdown(document: Document, *, tables_only: bool = False) -> str:
+def to_markdown(document: Document) -> str:
     """Return the tables with their notes, the verdict, the remarks as a list, and lines of code."""
-    tables = [_markdown_table(one) for one in document.tables]
-    if tables_only:
-        return "".join(f"{one.rstrip()}\n" for one in tables)
     lines: list[str] = []
-    for one, cells in zip(document.tables, tables, strict=True):
-        lines += [cells, "", *([f"{_as_line(one.note)}.", ""] if one.note else [])]
+    for one in document.tables:
+        lines += [_markdown_table(one), "", *([f"{_as_line(one.note)}.", ""] if one.note else [])]
     if document.verdict:
         lines += [f"{_as_line(document.facts)}.", "", _as_line(document.verdict), ""]
     for part in document.parts:
@@ -106,7 +103,7 @@ def to_markdown(document: Document, *, tables_only: bool = False) -> str:
 
 
 def _markdown_lines(part: Part) -> Iterator[str]:
-    if isinstance(part, Sentences | Chart | Panels):
+    if isinstance(part, Sentences):
         yield from (f"- {_as_line(line)}" for line in part.lines)
         if part.lines:
             yield ""
@@ -117,12 +114,8 @@ def _markdown_lines(part: Part) -> Iterator[str]:
 
 def _markdown_table(table: ShownTable) -> str:
     """Return a table of text, all but its first columns set to the right."""
-    shown = table.cells.map(_markdown_escaped)
-    for name in table.key_columns if table.bold else ():
-        shown[name] = [
-            f"**{text.strip()}**" if row in table.bold else text
-            for row, text in enumerate(shown[name])
-        ]
+    escaped = table.cells.map(_markdown_escaped)
+    shown = table.marked(escaped, lambda text: f"**{text.strip()}**")
     sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
     with needing("tabulate", job="Markdown", extra="report"):
         text: str = shown.rename(columns=_markdown_escaped).to_markdown(
@@ -166,13 +159,11 @@ _MINUS = re.compile(r"(?<!\w)-(?=\d)")
 _LETTERS = "bold: the first tier; models that share a letter cannot be told apart"
 
 
-def to_latex(document: Document, *, tables_only: bool = False) -> str:
+def to_latex(document: Document) -> str:
     """Return tables in the manner of booktabs, with captions where they have notes.
 
     The verdict, the remarks and the signatures stand above them as comments.
     """
-    if tables_only:
-        return "".join(f"{_tabular(one).rstrip()}\n" for one in document.tables)
     tables = (
         _captioned(document.facts, one) if one.note else _tabular(one).rstrip()
         for one in document.tables
@@ -184,7 +175,7 @@ def _comments(document: Document) -> Iterator[str]:
     if document.verdict:
         yield document.verdict
     for part in document.parts:
-        if isinstance(part, Sentences | Code | Chart | Panels):
+        if isinstance(part, Sentences | Code):
             yield from part.lines
 
 
@@ -206,11 +197,7 @@ def _tabular(table: ShownTable) -> str:
     shown = table.cells.map(_latex_escaped)
     for name in shown.columns[table.left :]:  # the signs of numbers are those of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
-    for name in table.key_columns if table.bold else ():
-        shown[name] = [
-            rf"\textbf{{{text}}}" if row in table.bold else text
-            for row, text in enumerate(shown[name])
-        ]
+    shown = table.marked(shown, r"\textbf{{{}}}".format)
     if table.letters:
         letters = [rf"\textsuperscript{{{_latex_escaped(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
@@ -244,14 +231,15 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
     MissingExtraError
         What the form needs is not installed.
     """
-    if form == "text":
-        return to_text(document)
-    if form == "markdown":
-        return to_markdown(document, tables_only=tables_only)
-    if form == "latex":
-        return to_latex(document, tables_only=tables_only)
-    if form == "html":
-        return to_html(document)
-    from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415 - rarely needed
+    if form == "page":
+        from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415 - rarely needed
 
-    return to_page(document)
+        return to_page(document)
+    if form in _TABLES:
+        table, whole = _TABLES[form]
+        tables = [table(one) for one in document.tables]
+        return "".join(f"{one.rstrip()}\n" for one in tables) if tables_only else whole(document)
+    return to_text(document) if form == "text" else to_html(document)
+
+
+_TABLES = {"markdown": (_markdown_table, to_markdown), "latex": (_tabular, to_latex)}

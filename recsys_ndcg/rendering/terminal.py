@@ -6,17 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors import printable
-from recsys_ndcg.rendering.document import Chart, Code, Panels, Sentences, ShownTable
+from recsys_ndcg.rendering.document import Code, Sentences, ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     import pandas as pd
-    from rich.console import Console, ConsoleOptions, JustifyMethod
+    from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 
     from recsys_ndcg.rendering.document import Document, Part
 
@@ -57,7 +58,7 @@ def print_document(
 
 
 def _print_lines(part: Part, to: Console, *, full: bool) -> None:
-    if isinstance(part, Sentences | Chart | Panels):
+    if isinstance(part, Sentences):
         for line in part.lines:
             to.print(printable(f"- {line}"), soft_wrap=False)
     elif isinstance(part, Code):
@@ -171,7 +172,7 @@ class Listing:
     def __init__(self, frame: pd.DataFrame, title: str = "", numeric: Container[str] = ()) -> None:
         self._frame, self._title, self._numeric = frame.map(printable), title, numeric
 
-    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Give a table or paragraphs."""
         if options.max_width >= _NARROW:
             yield self._table()
@@ -183,11 +184,7 @@ class Listing:
             words = (cell for name, cell in row.items() if name not in self._numeric)
             first, *others = filter(None, [numbers, *words])
             yield _folding(first)
-            table = Table(box=None, padding=(0, 0, 0, 2), show_header=False)
-            table.add_column(overflow="fold")
-            for one in others:
-                table.add_row(one)
-            yield table
+            yield from (Padding(_folding(one), (0, 0, 0, 2), expand=False) for one in others)
 
     def _table(self) -> Table:
         table = _titled(self._title, pad_edge=False)

@@ -43,9 +43,11 @@ _EVERY_OBJECT_HAS = {
 # Numbers
 
 
-def number(value: float) -> str:
+def number(value: float, sign: str = "") -> str:
     """Return four decimals, six digits of a huge number, or a dash where there is none."""
-    return "-" if np.isnan(value) else f"{value:z.4f}" if abs(value) < _HUGE else f"{value:.6g}"
+    if np.isnan(value):
+        return "-"
+    return f"{value:{sign}z.4f}" if abs(value) < _HUGE else f"{value:{sign}.6g}"  # z: no -0.0000
 
 
 def signed(value: float) -> str:
@@ -56,9 +58,7 @@ def signed(value: float) -> str:
     >>> signed(0.25), signed(-0.00001), signed(1.5e60)
     ('+0.2500', '+0.0000', '+1.5e+60')
     """
-    if np.isnan(value):
-        return "-"
-    return f"{value:+z.4f}" if abs(value) < _HUGE else f"{value:+.6g}"  # z: without -0.0000
+    return number(value, "+")
 
 
 def size(value: float) -> str:

@@ -9,12 +9,12 @@ import pandas as pd
 
 from recsys_ndcg.errors import visible
 from recsys_ndcg.rendering import (
+    Code,
     Details,
     Document,
     Section,
     Sentences,
     ShownTable,
-    Signatures,
     number,
 )
 from recsys_ndcg.report.remarks import verdict
@@ -116,9 +116,8 @@ def signatures_section(signatures: Iterable[Signature]) -> Section:
     """Return the section of how each metric was computed."""
     every = list(signatures)
     full, short = ([visible(getattr(one, form)) for one in every] for form in ("text", "short"))
-    return Section(
-        "how", "How this was computed", _HOW, [Signatures("The signatures", full, short)]
-    )
+    lines = Code("The signatures", full, short, alike=True)
+    return Section("how", "How this was computed", _HOW, [lines])
 
 
 def explanation_document(table: pd.DataFrame, signature: Signature) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ from recsys_ndcg.scoring import facts_for
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.rendering import Ranks
     from recsys_ndcg.scoring import Audit, Measurement
 
 DEPTH = 10  # ranks of many users' lists
@@ -116,6 +115,9 @@ def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids
     best = np.argsort(-convention.gains(true, measurement.threshold), kind="stable")[:depth]
     items[: len(best)] = known[best].tolist()
     return items
+
+
+Ranks: TypeAlias = dict[str, Any]  # of a list, by its columns
 
 
 class Sides(NamedTuple):

@@ -20,12 +20,10 @@ from recsys_ndcg.rendering import (
     Sentences,
     ShownTable,
     UserLists,
-    UserTable,
     count,
     for_a_page,
     number,
-    plot_score_by_activity,
-    plot_users_against_chance,
+    plot,
 )
 from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
@@ -92,7 +90,7 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
     """Return the section of the users' scores beside chance; nothing if nobody has one."""
     if np.isnan(score).all():
         return []
-    chart = plot_users_against_chance(pd.DataFrame({"score": score, "chance": chance}), metric)
+    chart = plot("users", pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
     return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
 
@@ -118,7 +116,7 @@ def _by_activity(report: Report) -> Iterator[Section]:
         return
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
     lower = not scores.measurements[0].metric.greater_is_better
-    chart = plot_score_by_activity(frame, report.metrics[0], lower_is_better=lower)
+    chart = plot("activity", frame, report.metrics[0], lower_is_better=lower)
     yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])
 
 
@@ -199,8 +197,9 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     last = f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
     opens = _NO_LISTS if lists is None else f"Open a user to see {opened}."
     lead = f"Sort by a heading, or search for an id. {opens} {rest}".rstrip()
-    table = ShownTable(f"Users by {whose}, the best first{last}", cells)
-    return Section("users", "User by user", lead, [UserTable(table, lists)])
+    caption = f"Users by {whose}, the best first{last}"
+    table = ShownTable(caption, cells, is_sortable=True, lists=lists)
+    return Section("users", "User by user", lead, [table])
 
 
 def _rest(n_users: int, n_shown: int) -> str:

@@ -49,7 +49,7 @@ def plotted(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    from recsys_ndcg.rendering import plot_score_by_cutoff, plot_users_against_chance  # noqa: PLC0415 - ten files, rarely needed
+    from recsys_ndcg.rendering import plot  # noqa: PLC0415 - rarely needed
 
     if kind not in KINDS:
         msg = f"kind must be 'k' or 'users', not {shown(kind)}."
@@ -60,8 +60,8 @@ def plotted(
         scores = audited.full_scores
         place = scores.names.index(name)
         columns = {"score": scores.per_user[:, place], "chance": scores.roles["chance"][:, place]}
-        return plot_users_against_chance(pd.DataFrame(columns), name)
-    return plot_score_by_cutoff(by_cutoff(audited, _families(audited, metric, known)))
+        return plot(kind, pd.DataFrame(columns), name)
+    return plot(kind, by_cutoff(audited, _families(audited, metric, known)))
 
 
 def by_cutoff(audited: Audit, families: dict[str, list[Measurement]]) -> pd.DataFrame:

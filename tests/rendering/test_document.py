@@ -9,14 +9,13 @@ import pytest
 from rich.console import Console
 
 from recsys_ndcg.rendering.document import (
-    Chart,
+    Charts,
     Code,
     Details,
     Document,
     Section,
     Sentences,
     ShownTable,
-    Signatures,
 )
 from recsys_ndcg.rendering.forms import render
 from recsys_ndcg.rendering.terminal import print_document
@@ -29,7 +28,7 @@ NEW = Section(
     [
         ShownTable("What it is of", CELLS, bold=[0], note="what is counted"),
         Sentences(["A remark on it."]),
-        Chart({"mark": "bar"}, "A line that falls."),
+        Charts(["A line that falls."], [{"mark": "bar"}]),
         Code("To be typed", ["import this"]),
         Details("More of it", [Sentences(["Only where it can be opened."])]),
     ],
@@ -89,7 +88,9 @@ def test_signatures_are_told_once() -> None:
     """What several have in common stands in the first; where room is short, so do they."""
     full = ["ndcg@10|gain:exponential|users:3", "rr|gain:exponential|users:2"]
     short = ["ndcg@10|users:3", "rr|users:2"]
-    document = Document("", [Section("s", "S", "", [Signatures("The signatures", full, short)])])
+    document = Document(
+        "", [Section("s", "S", "", [Code("The signatures", full, short, alike=True)])]
+    )
     assert render(document, "text").splitlines()[1:] == [full[0], "the same for rr|users:2"]
     assert on_a_terminal(document).splitlines() == [short[0], "the same for rr|users:2"]
     assert on_a_terminal(document, full=True).splitlines()[0] == full[0]

@@ -6,10 +6,8 @@ import json
 import math
 import os
 import re
-import sys
 from base64 import b64encode
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -20,25 +18,118 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import (
-    Chart,
-    Code,
+    Charts,
     Details,
-    Panels,
-    Sentences,
-    ShownTable,
-    UserTable,
 )
+from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import altair as alt
     import jinja2
 
     from recsys_ndcg.rendering.document import Document, Part, UserLists
+    from recsys_ndcg.rendering.plots.vega import Spec
 
 MOST = 500_000  # signs of JSON, about a quarter of a page
 _DIGITS = 6
+#: Colours of charts, and what a page calls them: its style says which they are by day and night.
+_COLOURS = {
+    vega.ACCENT: "var(--accent)",
+    vega.AGAINST: "var(--against)",
+    vega.OTHERS: "var(--others)",
+    "#009E73": "var(--third)",
+    "#CC79A7": "var(--fourth)",
+    "#E69F00": "var(--fifth)",
+    "#000000": "var(--ink)",
+    "#333333": "var(--ink)",
+    "#595959": "var(--soft)",
+    "#767676": "var(--soft)",
+    "#BBBBBB": "var(--others)",
+    "#CCCCCC": "var(--others)",
+    "#E6E6E6": "var(--line)",
+    "white": "var(--paper)",
+    "black": "var(--ink)",
+}
+#: Where people's own words and numbers stand, in which no colour is meant.
+_DATA = {"values", "domain", "text", "title", "description", "datasets"}
+#: What a page says outside of a chart, or by its width.
+_LEFT_OUT = {"$schema", "config", "labelLimit", "description", "width"}
+
+#: Signs that mean something in HTML, or end a line of JavaScript.
+_ACTING = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+#: All that a page takes of Vega.
+_SNIPPET = "window.recsysDraw = vegaEmbed;"
+#: What would end a script, or hide its end.
+_ENDS = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
+
+
+def to_page(document: Document) -> str:
+    """Return a document as a page, in which no name is without end.
+
+    Raises
+    ------
+    MissingExtraError
+        Jinja2 is not installed, or what draws the charts.
+    """
+    drawn = any(isinstance(one, Charts) for one in _every(document.parts))
+    scripts = [*([runtime()] if drawn else []), _own("page.js")]
+    style = _own("page.css")
+    policy = (
+        f"default-src 'none'; script-src {' '.join(map(_hashed, scripts))}; "
+        f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
+    )
+    said = partial(with_cut_names, names=document.names)
+    return template().render(page=document, said=said, policy=policy, style=style, scripts=scripts)
+
+
+def _every(parts: Sequence[Part]) -> Iterator[Part]:
+    """Give all parts, those that somebody may open, too."""
+    for one in parts:
+        yield one
+        if isinstance(one, Details):
+            yield from _every(one.parts)
+
+
+def data_of(value: Any) -> str:
+    r"""Return a value as JSON for a script that is not run; nothing in it ends the script.
+
+    Examples
+    --------
+    >>> print(data_of({"user": "</script>"}))
+    {"user":"\u003c/script\u003e"}
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.translate(_ACTING)
+
+
+@cache
+def _own(name: str) -> str:
+    """Return a file of this room."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def template() -> jinja2.Template:
+    """Return the template of all pages."""
+    with needing("jinja2", job="A page", extra="report"):
+        import jinja2  # noqa: PLC0415 - an extra
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals |= {"cut": cut, "packed": packed, "data": data_of}
+    return environment.from_string(_own("page.html.jinja"))
+
+
+def _hashed(text: str) -> str:
+    """Return how a policy names a script or a style: by its digest."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+# The lists of users
 
 
 def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
@@ -54,14 +145,13 @@ def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
     places: dict[str, int] = {}
     columns: list[list[str]] = []
     kept: list[Any] = []
-    size = 0
+    room = most
     for sides in zip(*lists.sides.values(), strict=True):
         columns = [[*one] for one in sides]
-        before = len(places)
+        known = len(places)
         own = [[_values(name, one[name], places) for name in one] for one in sides]
-        size += len(json.dumps(own)) + sum(map(len, [*places][before:])) + 3 * len(places)
-        size -= 3 * before
-        if size > most:
+        room -= len(json.dumps(own)) + sum(len(name) + 3 for name in [*places][known:])
+        if room < 0:
             break
         kept.append(own)
     return {
@@ -87,120 +177,36 @@ def _short(value: float) -> float | int | None:
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
-#: Signs that mean something in HTML, or end a line of JavaScript.
-_ACTING = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-#: All that a page takes of Vega.
-_SNIPPET = "window.recsysDraw = vegaEmbed;"
-#: What would end a script, or hide its end.
-_ENDS = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
+# Charts
 
 
-def to_page(document: Document) -> str:
-    """Return a document as a page, in which no name is without end.
-
-    Raises
-    ------
-    MissingExtraError
-        Jinja2 is not installed, or what draws the charts.
-    """
-    page = _cut(document)
-    drawn = any(isinstance(one, Chart | Panels) for one in _every(page.parts))
-    scripts = [*([runtime()] if drawn else []), _own("page.js")]
-    style = _own("page.css")
-    policy = (
-        f"default-src 'none'; script-src {' '.join(map(_hashed, scripts))}; "
-        f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
-    )
-    return template().render(page=page, policy=policy, style=style, scripts=scripts)
+def for_a_page(chart: alt.TopLevelMixin) -> Charts:
+    """Return a chart for a page, or those that it holds beside each other."""
+    spec: Spec = chart.to_dict(validate=False)
+    panels = spec.get("concat", [spec])
+    specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
+    return Charts([one["description"] for one in panels], specs)
 
 
-def _every(parts: Sequence[Part]) -> Iterator[Part]:
-    """Give all parts, those that somebody may open, too."""
-    for one in parts:
-        yield one
-        if isinstance(one, Details):
-            yield from _every(one.parts)
+def _for_a_page(panel: Spec, datasets: Spec) -> Spec:
+    """Return a chart with its own data, and without what the page says itself."""
+    names = {one["data"].get("name") for one in panel["layer"]}
+    return {
+        **_coloured(panel),
+        "datasets": {name: rows for name, rows in datasets.items() if name in names},
+        "height": float(panel["height"]),
+        "title": {"text": panel["title"]["text"]},
+    }
 
 
-def _cut(document: Document) -> Document:
-    """Return a document in which the names that somebody chose are short."""
-    said = partial(with_cut_names, names=document.names)
-    sections = [
-        replace(
-            one,
-            title=said(one.title),
-            lead=said(one.lead),
-            parts=[_cut_part(part, document.names) for part in one.parts],
-        )
-        for one in document.sections
-    ]
-    return replace(document, verdict=said(document.verdict), sections=sections)
-
-
-def _cut_part(part: Part, names: Sequence[str]) -> Part:
-    said = partial(with_cut_names, names=names)
-    if isinstance(part, ShownTable):
-        return _cut_table(part, names)
-    if isinstance(part, UserTable):
-        return replace(part, table=_cut_table(part.table, names))
-    if isinstance(part, Sentences):
-        return replace(part, lines=[said(line) for line in part.lines])
-    if isinstance(part, Code):
-        return replace(part, lines=[said(line, isolate=False) for line in part.lines])
-    if isinstance(part, Details):
-        inside = [_cut_part(one, names) for one in part.parts]
-        return replace(part, title=said(part.title), parts=inside)
-    return part
-
-
-def data_of(value: Any) -> str:
-    r"""Return a value as JSON for a script that is not run; nothing in it ends the script.
-
-    Examples
-    --------
-    >>> print(data_of({"user": "</script>"}))
-    {"user":"\u003c/script\u003e"}
-    """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.translate(_ACTING)
-
-
-def _cut_table(table: ShownTable, names: Sequence[str]) -> ShownTable:
-    cells = table.cells.rename(columns=cut)
-    for place in range(table.left):
-        cells.isetitem(place, [cut(name) for name in cells.iloc[:, place]])
-    caption, note = (with_cut_names(text, names) for text in (table.caption, table.note))
-    return replace(table, caption=caption, note=note, cells=cells)
-
-
-@cache
-def _own(name: str) -> str:
-    """Return a file of this room."""
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def template() -> jinja2.Template:
-    """Return the template of all pages."""
-    with needing("jinja2", job="A page", extra="report"):
-        import jinja2  # noqa: PLC0415 - an extra
-        import markupsafe  # noqa: PLC0415 - which it is made of
-
-    def as_it_is(text: str) -> markupsafe.Markup:
-        return markupsafe.Markup(text)  # noqa: S704 - our own scripts, and `data_of`
-
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["data"] = lambda value: as_it_is(data_of(value))
-    environment.filters["packed"] = packed
-    environment.filters["as_it_is"] = as_it_is
-    return environment.from_string(_own("page.html.jinja"))
-
-
-def _hashed(text: str) -> str:
-    """Return how a policy names a script or a style: by its digest."""
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+def _coloured(part: Any, name: str = "") -> Any:
+    if name in _DATA:
+        return part
+    if isinstance(part, dict):
+        return {key: _coloured(value, key) for key, value in part.items() if key not in _LEFT_OUT}
+    if isinstance(part, list):
+        return [_coloured(one) for one in part]
+    return _COLOURS.get(part, part) if isinstance(part, str) else part
 
 
 @cache
@@ -237,12 +243,7 @@ def caches() -> Path | None:
     if told and Path(told).is_absolute():
         return Path(told) / "recsys-ndcg"
     with suppress(RuntimeError):  # of who has no home
-        home = Path.home()
-        if sys.platform == "darwin":
-            return home / "Library" / "Caches" / "recsys-ndcg"
-        if sys.platform == "win32":
-            return Path(os.environ.get("LOCALAPPDATA") or home) / "recsys-ndcg" / "Cache"
-        return home / ".cache" / "recsys-ndcg"
+        return Path.home() / ".cache" / "recsys-ndcg"
     return None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.counted_users import LOOKS, SHORT, Bins, outcomes, settled
+from recsys_ndcg.rendering.plots.histograms import LOOKS, SHORT, Bins, outcomes, settled
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number
 
 if TYPE_CHECKING:
@@ -69,35 +69,29 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
     apart = settled((known["up"] - known["across"]).to_numpy())
     which = [*outcomes(-apart if lower_is_better else apart, first, second)]
     above, equal, below = which[::-1] if lower_is_better else which
-    lower = ["lower is better"] if lower_is_better else []
+    lower = "; lower is better" if lower_is_better else ""
     bins = Bins.of(known[["up", "across"]].to_numpy().ravel())
-    x = _axis(bins, "across", f"{name} of {second}")
-    y = _axis(bins, "up", f"{name} of {first}")
+    x, y = (
+        vega.amount(field, title, bins.edges, channel=field, margin=_MARGIN, tickCount=6)
+        for field, title in (("across", f"{name} of {second}"), ("up", f"{name} of {first}"))
+    )
     marks = (
         _dots(known.assign(side=np.sign(apart)), x, y, LOOKS[::-1] if lower_is_better else LOOKS)
         if len(known) <= _MOST
         else _cells(known, bins, x, y)
     )
-    said = [f"above the line: {above}", f"below it: {below}", "; ".join([equal, *lower])]
-    return vega.chart_of(
-        {
-            "title": vega.titled(f"{name}, user by user: {first} against {second}", said),
-            "description": _description(f"{name} of {first} against that of {second}", known, said)
-            + _left_out(len(found) - len(known)),
-            "width": _SIDE,
-            "height": _SIDE,
-            "layer": [*marks, _diagonal(x, y)],
-        }
+    said = [f"above the line: {above}", f"below it: {below}", f"{equal}{lower}"]
+    what = f"{name} of {first} against that of {second}"
+    means = " against ".join(number(float(known[one].mean())) for one in ("up", "across"))
+    alone = len(found) - len(known)
+    left_out = f" {count(alone)} without a score of both left out." if alone else ""
+    return vega.chart(
+        vega.titled(f"{name}, user by user: {first} against {second}", said),
+        f"{what}, of {count(len(known))}: mean {means}; {'; '.join(said)}.{left_out}",
+        [*marks, _diagonal(x, y)],
+        width=_SIDE,
+        height=_SIDE,
     )
-
-
-def _axis(bins: Bins, field: str, title: str) -> Spec:
-    """Return a channel that reaches as far as the other one."""
-    ends = bins.edges[[0, -1]].tolist()
-    margin = _MARGIN * (ends[1] - ends[0])
-    scale = {"domain": [ends[0] - margin, ends[1] + margin], "nice": False, "zero": False}
-    ticks = vega.axis(vega.highest(ends), title=title, tickCount=6)
-    return vega.number(field, field, scale=scale, axis=ticks)
 
 
 def _dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> list[Spec]:
@@ -153,14 +147,9 @@ def _cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:
         top=edges[row + 1],
         users=users[place],
     )
-    ends = {
-        "x": x | {"field": "left"},
-        "x2": {"field": "right"},
-        "y": y | {"field": "bottom"},
-        "y2": {"field": "top"},
-    }
+    ends = vega.ends("x", x, "left", "right") | vega.ends("y", y, "bottom", "top")
     tooltip = [
-        vega.number("users", "users", format=",d"),
+        vega.users("users"),
         vega.told("bottom", "vertical from", edges),
         vega.told("top", "vertical to", edges),
         vega.told("left", "horizontal from", edges),
@@ -185,12 +174,3 @@ def _diagonal(x: Spec, y: Spec) -> Spec:
     ends = x["scale"]["domain"]
     data = vega.rows(across=ends, up=ends)
     return vega.layer(data, "line", {"color": "#333333", "strokeDash": vega.DASHED}, x=x, y=y)
-
-
-def _description(what: str, known: pd.DataFrame, said: Sequence[str]) -> str:
-    means = " against ".join(number(float(known[one].mean())) for one in ("up", "across"))
-    return f"{what}, of {count(len(known))}: mean {means}; {'; '.join(said)}."
-
-
-def _left_out(n: int) -> str:
-    return f" {count(n)} without a score of both left out." if n else ""

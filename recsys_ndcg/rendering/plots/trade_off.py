@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.counted_users import SHORT
+from recsys_ndcg.rendering.plots.histograms import SHORT
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number, of_level
 
 if TYPE_CHECKING:
@@ -73,31 +73,26 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     """
     known = table[table["x"].notna() & table["y"].notna()].reset_index(drop=True)
     x, y = known["x"].to_numpy(np.float64), known["y"].to_numpy(np.float64)
-    best = unbeaten(
-        *(-one if low else one for one, low in zip((x, y), lower_is_better, strict=True))
-    )
+    low_x, low_y = lower_is_better
+    best = unbeaten(-x if low_x else x, -y if low_y else y)
     models = known.assign(model=labels(known["model"], SHORT), best=best)
     groups = _by_colour(models, parameter)
     names = label(x_metric), label(y_metric)
-    low_x, low_y = lower_is_better
     across, upward = (
-        _axis(models[_X], names[0], lower=low_x),
-        _axis(models[_Y], names[1], lower=low_y),
+        vega.amount(field, f"{name}: mean over users ({_direction(lower=lower)})", models[numbers])
+        for field, name, lower, numbers in zip("xy", names, lower_is_better, (_X, _Y), strict=True)
     )
     said = _said(best)
-    return vega.chart_of(
-        {
-            "title": vega.titled(f"Trade-off of {names[0]} and {names[1]}", said),
-            "description": _description(models, names, lower_is_better, said),
-            "width": vega.WIDTH,
-            "height": _HEIGHT,
-            "layer": [
-                _frontier(models[best], across, upward, lower=low_x),
-                *chain(*(_intervals(some, across, upward, one) for some, one in groups)),
-                *chain(*(_dots(some, across, upward, one, level) for some, one in groups)),
-                *_names(models, across, upward),
-            ],
-        }
+    return vega.chart(
+        vega.titled(f"Trade-off of {names[0]} and {names[1]}", said),
+        _description(models, names, lower_is_better, said),
+        [
+            _frontier(models[best], across, upward, lower=low_x),
+            *chain(*(_intervals(some, across, upward, one) for some, one in groups)),
+            *chain(*(_dots(some, across, upward, one, level) for some, one in groups)),
+            *_names(models, across, upward),
+        ],
+        height=_HEIGHT,
     )
 
 
@@ -110,11 +105,6 @@ def _by_colour(models: pd.DataFrame, parameter: str | None) -> list[tuple[pd.Dat
     bare = models["value"].isna()  # of which Vega would draw nothing
     groups = [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
     return [(some, one) for some, one in groups if len(some)]
-
-
-def _axis(numbers: pd.DataFrame, name: str, *, lower: bool) -> Spec:
-    title = f"{name}: mean over users ({_direction(lower=lower)})"
-    return vega.amount(str(numbers.columns[0]), numbers, title=title)
 
 
 def _direction(*, lower: bool) -> str:
@@ -140,10 +130,9 @@ def _intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec
     layers = []
     for (field, channel), other in zip((("x", x), ("y", y)), (y, x), strict=True):
         data = _data(models.assign(low=models[f"{field}_low"], high=models[f"{field}_high"]))
-        ends = {field: channel | {"field": "low"}, f"{field}2": {"field": "high"}}
-        across = {"y" if field == "x" else "x": other}
+        places = vega.ends(field, channel) | {"y" if field == "x" else "x": other}
         style = {"strokeWidth": 1.5, "opacity": 0.4}
-        layers.append(vega.layer(vega.whole(data), "rule", style, **ends, **across, color=color))
+        layers.append(vega.layer(vega.whole(data), "rule", style, **places, color=color))
     return layers
 
 
@@ -182,9 +171,9 @@ def _data(models: pd.DataFrame) -> list[Spec]:
 def _names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
     """Return the names of few models, where they cover nothing: of the unbeaten ones first."""
     some = models.sort_values("best", ascending=False, kind="stable").head(_NAMED)
+    down = [_HEIGHT - one for one in _pixels(some["y"], y, _HEIGHT)]
     layouts = [
         Layout(width, _HEIGHT, [*zip(_pixels(some["x"], x, width), down, strict=True)])
-        for down in [[_HEIGHT - one for one in _pixels(some["y"], y, _HEIGHT)]]
         for width in (vega.WIDTH, _NARROW)
     ]
     found = sides([*some["model"]], layouts)
@@ -208,11 +197,11 @@ def _description(
     said: list[str],
 ) -> str:
     """Tell the models that none beats, the best in x first."""
+    best = models[models["best"]]
+    best = best.sort_values("x", ascending=lower_is_better[0], kind="stable")
     told = [
         f"{model} {number(x)} and {number(y)}"
-        for model, x, y in models[models["best"]]
-        .sort_values("x", ascending=lower_is_better[0], kind="stable")[["model", "x", "y"]]
-        .itertuples(index=False)
+        for model, x, y in zip(best["model"], best["x"], best["y"], strict=True)
     ]
     what = " and ".join(
         f"{name} ({_direction(lower=lower)})"
@@ -271,13 +260,10 @@ def _by_name(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
     rest = count(len(distinct) - len(first), "other value")
     found = [_MISSING if one is None else shown.get(one, rest) for one in texts]
     grey = [one for one in (rest, _MISSING) if one in {*found} - {*shown.values()}]
-    looks = vega.scale(
-        [*shown.values(), *grey], [*vega.PALETTE[: len(first)], *[vega.OTHERS] * len(grey)]
-    )
-    legend = vega.legend(
-        title=label(parameter), symbolOpacity=1, columns=2 if len(shown) > 3 else 1
-    )
-    return found, vega.name("value", scale=looks, legend=legend)
+    looks = dict(zip(shown.values(), vega.PALETTE, strict=False)) | dict.fromkeys(grey, vega.OTHERS)
+    columns = 2 if len(shown) > 3 else 1
+    title = label(parameter)
+    return found, vega.look("value", looks, title=title, symbolOpacity=1, columns=columns)
 
 
 def unbeaten(x: Floats, y: Floats) -> Flags:
@@ -293,17 +279,11 @@ def unbeaten(x: Floats, y: Floats) -> Flags:
     >>> unbeaten(np.array([1.0, 2.0, 1.5]), np.array([2.0, 1.0, 0.5])).tolist()
     [True, True, False]
     """
-    order = np.lexsort((-y, -x))
-    x, y = x[order], y[order]
-    highest = np.maximum.accumulate(y)
-    before = np.concatenate([[-np.inf], highest[:-1]])
-    same = np.concatenate([[False], (np.diff(x) == 0) & (np.diff(y) == 0)])
-    kept = y > before
-    # a point at the place of one that is kept is as good as that
-    first = np.maximum.accumulate(np.where(same, 0, np.arange(len(x))))
-    found = np.empty(len(x), dtype=bool)
-    found[order] = kept[first]
-    return found
+    beaten = [
+        ((x >= own_x) & (y >= own_y) & ((x > own_x) | (y > own_y))).any()
+        for own_x, own_y in zip(x, y, strict=True)
+    ]
+    return ~np.array(beaten)
 
 
 class Layout(NamedTuple):
@@ -334,14 +314,14 @@ def sides(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
     ]
     found = []
     for place, name in enumerate(names):
-        side = ""
-        for one in SIDES:
-            boxes = [_box(name, layout.dots[place], one) for layout in layouts]
+        for side in SIDES:
+            boxes = [_box(name, layout.dots[place], side) for layout in layouts]
             if all(map(_free, boxes, layouts, taken)):
-                side = one
                 for box, others in zip(boxes, taken, strict=True):
                     others.append(box)
                 break
+        else:
+            side = ""
         found.append(side)
     return found
 
@@ -356,8 +336,7 @@ def _box(name: str, dot: tuple[float, float], side: str) -> Box:
 def _free(box: Box, layout: Layout, taken: Sequence[Box]) -> bool:
     left, top, right, bottom = box
     inside = left >= 0 and top >= 0 and right <= layout.width and bottom <= layout.height
-    return inside and not any(_meet(box, other) for other in taken)
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    return inside and not any(
+        left < other_right and other_left < right and top < other_bottom and other_top < bottom
+        for other_left, other_top, other_right, other_bottom in taken
+    )

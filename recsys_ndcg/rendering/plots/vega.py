@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import needing
+from recsys_ndcg.rendering.wording import of_level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import altair as alt
 
@@ -31,6 +32,7 @@ PALETTE = (ACCENT, AGAINST, "#009E73", "#CC79A7", "#E69F00", "#000000")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 4], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2])
 SOLID, DASHED = DASHES[:2]
+LINES = tuple(zip(PALETTE, DASHES, strict=True))
 WIDTH, HEIGHT = 460, 280
 _HUGE = 1e5  # from here on an axis writes powers of ten
 _MARGIN = 0.04  # of the range of an axis, on both sides
@@ -74,18 +76,40 @@ def fixed(value: Any) -> Spec:
     return {"value": value}
 
 
-def amount(field: str, values: Any, *, title: str) -> Spec:
+def amount(
+    field: str,
+    title: str,
+    values: Any,
+    *,
+    channel: str = "mean",
+    margin: float = _MARGIN,
+    **ticks: Any,
+) -> Spec:
     """Return a channel of numbers whose axis reaches over some values, and need not begin at 0."""
     known = _known(values)
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    margin = _MARGIN * (high - low) or 0.1 * abs(high) or 0.1
-    scale = {"domain": [low - margin, high + margin], "zero": False, "nice": False}
-    return number(field, "mean", scale=scale, axis=axis(highest(values), title=title))
+    beyond = margin * (high - low) if high > low else 0.1 * abs(high) or 0.1
+    scale = {"domain": [low - beyond, high + beyond], "zero": False, "nice": False}
+    return number(field, channel, scale=scale, axis=axis(highest(known), title=title, **ticks))
 
 
 def told(field: str, title: str, values: Any) -> Spec:
     """Return a line of a tooltip, of a number about as high as some values."""
     return number(field, title, format=".4f" if highest(values) < 1e9 else ".6g")
+
+
+def told_mean(values: Any, level: float) -> list[Spec]:
+    """Return the lines of a tooltip that tell a mean with its interval."""
+    return [
+        told("mean", "mean", values),
+        told("low", f"{of_level(level)} from", values),
+        told("high", "to", values),
+    ]
+
+
+def users(field: str, title: str = "users") -> Spec:
+    """Return a line of a tooltip, of how many users there are."""
+    return number(field, title, format=",d")
 
 
 def highest(values: Any) -> float:
@@ -98,17 +122,25 @@ def _known(values: Any) -> Floats:
     return numbers[np.isfinite(numbers)]
 
 
-def lines(names: Sequence[str]) -> Spec:
-    """Return the channels that tell lines apart by their field ``line``, with a legend."""
+def ends(axis: str, channel: Spec, low: str = "low", high: str = "high") -> dict[str, Spec]:
+    """Return the channels of what reaches from one number to another along an axis."""
+    return {axis: channel | {"field": low}, f"{axis}2": {"field": high}}
+
+
+def look(field: str, looks: Mapping[str, Any], **legends: Any) -> Spec:
+    """Return a channel in which each name looks its own way, with a legend."""
+    scale = {"domain": [*looks], "range": [*looks.values()]}
+    return name(field, scale=scale, legend=legend(**legends))
+
+
+def lines(looks: Mapping[str, tuple[str, Sequence[int]]], **legends: Any) -> dict[str, Spec]:
+    """Return the channels that tell lines apart by their field ``line``: colour and dashes."""
+    colors = {line: color for line, (color, _) in looks.items()}
+    dashes = {line: dash for line, (_, dash) in looks.items()}
     return {
-        "color": name("line", scale=scale(names, PALETTE), legend=legend()),
-        "strokeDash": name("line", scale=scale(names, DASHES), legend=legend()),
+        "color": look("line", colors, **legends),
+        "strokeDash": look("line", dashes, **legends),
     }
-
-
-def scale(names: Sequence[str], values: Sequence[Any]) -> Spec:
-    """Return which name looks how."""
-    return {"domain": [*names], "range": [*values][: len(names)]}
 
 
 def axis(largest: float = 1.0, **more: Any) -> Spec:
@@ -149,7 +181,14 @@ def titled(title: str, subtitle: str | Sequence[str] = "") -> Spec:
 # Charts of Vega-Altair, and SVG
 
 
-def chart_of(spec: Spec) -> alt.LayerChart:
+def chart(
+    title: Spec,
+    description: str,
+    layers: Sequence[Spec],
+    *,
+    width: float = WIDTH,
+    height: float = HEIGHT,
+) -> alt.LayerChart:
     """Return layers as a chart.
 
     Raises
@@ -161,30 +200,27 @@ def chart_of(spec: Spec) -> alt.LayerChart:
         import altair as alt  # noqa: PLC0415 - an extra
 
     # not alt.LayerChart.from_dict, which tries every class that a part could be of: half a second
-    layers = [
+    made = [
         alt.Chart(
             one["data"],
             mark=one["mark"],
             encoding=alt.FacetedEncoding(**one["encoding"]),
         )
-        for one in spec["layer"]
+        for one in layers
     ]
-    return alt.LayerChart(layer=layers, **{name: spec[name] for name in spec if name != "layer"})
+    return alt.LayerChart(
+        layer=made, title=title, description=description, width=width, height=height
+    )
 
 
-def charts_of(spec: Spec) -> alt.ConcatChart:
-    """Return charts beside each other as one.
+def beside(panels: Sequence[alt.LayerChart], title: Spec, description: str) -> alt.ConcatChart:
+    """Return charts beside each other, whose lines have one legend."""
+    import altair as alt  # noqa: PLC0415 - an extra, which the panels are made of
 
-    Raises
-    ------
-    MissingExtraError
-        Vega-Altair is not installed.
-    """
-    with needing("altair", job="A plot", extra="report"):
-        import altair as alt  # noqa: PLC0415 - an extra
-
-    panels = [chart_of(one) for one in spec["concat"]]
-    return alt.ConcatChart(concat=panels, **{name: spec[name] for name in spec if name != "concat"})
+    shared = {"scale": {"color": "shared", "strokeDash": "shared"}}
+    return alt.ConcatChart(
+        concat=[*panels], title=title, description=description, columns=3, resolve=shared
+    )
 
 
 def described(chart: alt.TopLevelMixin) -> str:
