@@ -10,7 +10,7 @@ import narwhals as nw
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table, checked_columns
-from recsys_ndcg.scale.engines import IDS, LABELS, RESULTS, is_pair
+from recsys_ndcg.scale.engines import IDS, is_pair
 from recsys_ndcg.scale.facts import LazyTable
 from recsys_ndcg.scale.tables import given_tables, wanted_columns
 
@@ -42,19 +42,14 @@ def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, Spar
     Raises
     ------
     InvalidInputError
-        A column is missing or of another type, or the ids of the two can never meet.
+        A column is missing or of another type.
     """
     if isinstance(data, Mapping) and not is_pair(data):
         there = ", ".join(map(repr, data))
         msg = f"Give {{'labels': ..., 'results': ...}}, a DataFrame each; not {there}."
         raise InvalidInputError(msg)
     given = given_tables(data, columns).items()
-    headings = {name: _Heading(frame, named) for name, (frame, named) in given}
-    tables = {name: _table(name, heading) for name, heading in headings.items()}
-    if LABELS in headings:
-        for column in IDS:
-            _check_kinds(column, headings[LABELS], headings[RESULTS])
-    return tables
+    return {name: _table(name, _Heading(frame, named)) for name, (frame, named) in given}
 
 
 def _table(name: str, heading: _Heading) -> SparkTable:
@@ -64,7 +59,7 @@ def _table(name: str, heading: _Heading) -> SparkTable:
     heading.named.say_names()
     named = (f"{one} as `{ours}`" for one, ours in zip(sql, wanted, strict=True))
     frame = nw.from_native(heading.frame.selectExpr(*named))
-    short = "true" in wanted and heading.type_of("true") == "float"
+    short = frame.collect_schema().get("true") == nw.Float32
     return SparkTable(frame, names, short_grades=short)
 
 
@@ -119,22 +114,6 @@ class _Heading:
         # the nearest double of a short float is not the decimal that it stands for
         return quoted(name) if kind == "float" else f"cast({quoted(name)} as double)"
 
-    def kind_of(self, column: str) -> str:
-        """Return ``text`` or ``number``, or the name of another type of ids."""
-        _, kind = self._found(column)
-        plain = "number" if _NUMBERS.fullmatch(kind) else kind
-        return "text" if _TEXT.fullmatch(kind) else plain
-
-    def type_of(self, column: str) -> str:
-        """Return what Spark calls the type of a column."""
-        return self._found(column)[1]
-
-    def first(self, column: str) -> Any:
-        """Return one of the values of a column; None if it has none."""
-        name = quoted(self._found(column)[0])
-        rows = self.frame.where(f"{name} is not null").selectExpr(name).limit(1).collect()
-        return rows[0][0] if rows else None
-
     def _found(self, column: str) -> tuple[str, str]:
         name = self.named.name_of(column)
         alike = [one for one in self.frame.columns if one.lower() == name.lower()]
@@ -177,25 +156,6 @@ def _check(frame: Any) -> None:
     twice = [one for one in names if names.count(one) > 1]
     if twice:
         msg = f"The table has the column {twice[0]!r} twice; keep one."
-        raise InvalidInputError(msg)
-
-
-def _check_kinds(column: str, known: _Heading, found: _Heading) -> None:
-    """Refuse ids of two tables that can never meet, or that Spark would round to make them."""
-    ours, theirs = known.kind_of(column), found.kind_of(column)
-    if ours != theirs:
-        msg = (
-            f"{column}: the labels have ids of type {ours} (such as {known.first(column)!r}), the "
-            f"results of type {theirs} (such as {found.first(column)!r}). Make them the same "
-            "type, or nothing will match."
-        )
-        raise InvalidInputError(msg)
-    types = {known.type_of(column), found.type_of(column)}
-    if len(types) > 1 and types & {"float", "double"}:
-        msg = (
-            f"{column}: the labels have ids of type {known.type_of(column)}, the results of type "
-            f"{found.type_of(column)}, and Spark would round those. Cast one to the other's type."
-        )
         raise InvalidInputError(msg)
 
 

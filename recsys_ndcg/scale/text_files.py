@@ -6,9 +6,9 @@ import gzip
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Content, open_file, packed_as
-from recsys_ndcg.input import ORDER, TextFormat, is_plain_number
+from recsys_ndcg.input import ORDER, TextFormat
 from recsys_ndcg.scale.database import FILE, file_literal, literal
 
 if TYPE_CHECKING:
@@ -36,15 +36,12 @@ class TextFiles:
         About how many rows there are.
     decimal : str
         What stands before decimals.
-    first : mapping
-        The fields of the first row, by the names of the columns.
     """
 
     relation: str
     columns: list[str]
     about_rows: int
     decimal: str
-    first: Mapping[str, str]
 
     @classmethod
     def of(
@@ -84,28 +81,27 @@ class TextFiles:
         if twice:
             msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
             raise InvalidInputError(msg)
-        lines = [line for line in first.splitlines()[how.heading :] if line.strip()]
-        row = dict(zip(names, how.first_fields(lines[0]) if lines else [], strict=False))
-        return cls(_relation(paths, len(names), how), names, int(about) + 1, how.decimal, row)
+        return cls(_relation(paths, len(names), how), names, int(about) + 1, how.decimal)
 
-    def sql(self, column: str) -> str:
+    def _sql(self, column: str) -> str:
         """Return what SQL calls a column: its place, for names may be alike to it."""
         return f"c{self.columns.index(column)}"
 
-    def seems_whole(self, column: str) -> bool:
-        """Tell a column of ids that begins with a whole number."""
-        return is_plain_number(self.first.get(column, ""))
+    def id(self, column: str) -> str:
+        """Return the SQL that reads an id, NULL where nothing stands."""
+        return f"CASE WHEN trim({self._sql(column)}) <> '' THEN {self._sql(column)} END"
 
-    def number(self, column: str) -> str:
-        """Return the SQL that reads a number, NULL for what is none."""
-        text = f"trim({column})"  # of every kind of space; a cast removes only those of ASCII
+    def number(self, column: str, *, may_lack: bool) -> str:
+        """Return the SQL that reads a number, NULL for what is none.
+
+        Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
+        """
+        text = f"trim({self._sql(column)})"  # of every kind of space; a cast removes ASCII's alone
+        absent = f"lower({text}) IN ({_ABSENT})"
         text = f"translate({text}, ',.', '.,')" if self.decimal == "," else text
         # to DuckDB 1_000 is a number
-        return f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
-
-    def is_absent(self, column: str) -> str:
-        """Return the SQL that tells a field in which nothing stands, or a word for that."""
-        return f"(lower(trim({column})) IN ({_ABSENT}))"
+        number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+        return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
 
 
 def _fields(head: str, how: TextFormat) -> list[str]:
@@ -143,8 +139,8 @@ def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
     if kind == ".gz":
         return gzip.GzipFile(fileobj=file)
     if kind == ".zst":
-        with needing("pyarrow", job="Unpacking .zst", extra="scale"):
-            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
         return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
     if path.suffix.lower() in SUFFIXES:
         msg = f"{path}: cannot be unpacked (it is not what its name says)."
