@@ -193,7 +193,7 @@ def _text(
     table: str,
     form: TextFormat | None,
 ) -> Source:
-    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    import pyarrow as pa  # noqa: PLC0415 - an extra
 
     text = TextFiles.of(paths, columns, form)
     names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, table)
