@@ -228,16 +228,14 @@ def _sorted(
         The files by what the tables are, the last user of each batch but for the last one, and what
         is known of all rows.
     """
-    about = [one.n_rows for one in sources.values()]
-    # the order of rows is kept where something hangs on it, or they seem to be few
-    few = None not in about and 2 * memory.cost(sum(one or 0 for one in about)) <= memory.budget
-    in_order = few or plan.duplicates in ("first", "last") or any(
+    # otherwise by item, so that the same rows give the same lists each time
+    in_order = plan.duplicates in ("first", "last") or any(
         one.convention.ties == "input" for one in plan.measurements
     )  # fmt: skip
     rows = folder / "rows"
     rows.mkdir()
     paths = {name: rows / f"{name}.parquet" for name in sources}
-    extra, order = ([f"row_number() OVER () AS {ROW}"], f", {ROW}") if in_order else ([], "")
+    extra, order = ([f"row_number() OVER () AS {ROW}"], ROW) if in_order else ([], '"item"')
     with Database(folder / "spill", memory.database, show) as database:
         for one in sources.values():
             if one.stream is not None:
@@ -247,7 +245,7 @@ def _sorted(
         )
         for name, one in sources.items():
             database.run(
-                f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user"{order}) '
+                f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user", {order}) '
                 f"TO {literal(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
                 "Bringing users together",
             )

@@ -2,24 +2,149 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
-from recsys_ndcg.files import PACKINGS
-from recsys_ndcg.input import Table, existing_file, kind_of_file
+from recsys_ndcg.files import PACKINGS, Content, open_file, packed_as
+from recsys_ndcg.input import ORDER, Table, TextFormat, existing_file, kind_of_file
 from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
 from recsys_ndcg.scale.tables import wanted_columns
-from recsys_ndcg.scale.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.input import TextFormat
     from recsys_ndcg.scale.database import Database
+
+# how packed files of text end, that are read out of core
+_SUFFIXES = (".gz", ".zst")
+_LOOK = 1 << 16
+_ABSENT = "'', 'nan', 'na', 'none', 'null'"
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Files of text, all written alike.
+
+    Parameters
+    ----------
+    relation : str
+        What stands behind FROM: a table of text.
+    columns : list of str
+        What they are called.
+    decimal : str
+        What stands before decimals.
+    """
+
+    relation: str
+    columns: list[str]
+    decimal: str
+
+    @classmethod
+    def of(
+        cls, paths: Sequence[Path], said: Mapping[str, str] | None, form: TextFormat | None
+    ) -> TextFiles:
+        """Look at the beginning of each file.
+
+        Raises
+        ------
+        InvalidInputError
+            A file is empty or no text in UTF-8, or its heading is not that of the first.
+        """
+        how = form or TextFormat()
+        if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
+            msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
+            raise InvalidInputError(msg)
+        first = how.text_of(_head(paths[0]))
+        how = replace(how, separator=how.separator_in(first))
+        fields = _fields(first, how)
+        for path in paths:
+            found = _fields(how.text_of(_head(path)), how)
+            if found != fields and (how.heading or len(found) != len(fields)):
+                msg = (
+                    f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
+                    f"{', '.join(fields)}. Write all files alike."
+                )
+                raise InvalidInputError(msg)
+        names = [str(place + 1) for place in range(len(fields))]
+        if how.heading:  # a column without a name goes by its place
+            names = [one or place for one, place in zip(fields, names, strict=True)]
+        elif not said:
+            names = [*ORDER[: len(names)], *names[len(ORDER) :]]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
+            raise InvalidInputError(msg)
+        return cls(_relation(paths, len(names), how), names, how.decimal)
+
+    def _sql(self, column: str) -> str:
+        """Return what SQL calls a column: its place, for names may be alike to it."""
+        return f"c{self.columns.index(column)}"
+
+    def id(self, column: str) -> str:
+        """Return the SQL that reads an id, NULL where nothing stands."""
+        return f"CASE WHEN trim({self._sql(column)}) <> '' THEN {self._sql(column)} END"
+
+    def number(self, column: str, *, may_lack: bool) -> str:
+        """Return the SQL that reads a number, NULL for what is none.
+
+        Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
+        """
+        text = f"trim({self._sql(column)})"  # of every kind of space; a cast removes ASCII's alone
+        absent = f"lower({text}) IN ({_ABSENT})"
+        text = f"translate({text}, ',.', '.,')" if self.decimal == "," else text
+        # to DuckDB 1_000 is a number
+        number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+        return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
+
+
+def _fields(head: str, how: TextFormat) -> list[str]:
+    return [one.strip() for one in how.first_fields(head)]
+
+
+def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
+    files = ", ".join(map(file_literal, paths))
+    places = [f"c{place}" for place in range(width)]
+    types = ", ".join(f"{place}: 'VARCHAR'" for place in places)
+    options = (
+        f"delim = {literal(str(how.separator))}, header = {str(how.heading).lower()}, "
+        "quote = '\"', escape = '\"', auto_detect = false, strict_mode = true, "
+        f"null_padding = false, filename = {literal(FILE)}, columns = {{{types}}}"
+    )
+    # a blank line is no row, an empty field is a text without letters
+    fields = ", ".join(f"coalesce({place}, '') AS {place}" for place in places)
+    blank = " AND ".join(f"coalesce({place}, '') = ''" for place in places)
+    table = f"read_csv([{files}], {options})"
+    return f"(SELECT {fields}, {FILE} FROM {table} WHERE NOT ({blank}))"
+
+
+def _head(path: Path) -> Content:
+    """Return whole lines from the beginning of a file."""
+    with open_file(path) as file:
+        begin = file.read(4)
+        file.seek(0)
+        kind = packed_as(begin) if path.suffix.lower() in _SUFFIXES else ""
+        data = _unpacked(file, kind, path).read(_LOOK)
+    lines = data.rpartition(b"\n")[0] if len(data) == _LOOK else data
+    return Content(str(path), path.suffix.lower(), lines or data)
+
+
+def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
+    if kind == ".gz":
+        return gzip.GzipFile(fileobj=file)
+    if kind == ".zst":
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+        return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    if path.suffix.lower() in _SUFFIXES:
+        msg = f"{path}: cannot be unpacked (it is not what its name says)."
+        raise InvalidInputError(msg)
+    return file
+
 
 #: The rows of a source in their order, for what hangs on it.
 ROW = "row"
@@ -53,8 +178,6 @@ class Source:
         numbers; what is missing, or no number, is NULL, but a grade that text leaves open NaN.
     kinds : mapping
         Our names to what the values are, as Arrow says; text in files of text.
-    n_rows : int, optional
-        How many rows there are at least, if that is known, or about how many.
     is_text : bool
         Whether it is files of text.
     stream : object, optional
@@ -66,7 +189,6 @@ class Source:
     names: Mapping[str, str]
     sql: Mapping[str, str]
     kinds: Mapping[str, str]
-    n_rows: int | None
     is_text: bool = False
     stream: Any = None
 
@@ -157,7 +279,7 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
 
 def _kind_of(path: Path) -> str:
     kind, packing = kind_of_file(path), path.suffix.lower()
-    other = packing in PACKINGS and (packing not in SUFFIXES or kind.is_binary)
+    other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
     if other or not kind.in_database:
         msg = (
             f"{path}: within a memory limit, and of several files, Parquet and CSV are read (CSV "
@@ -169,14 +291,13 @@ def _kind_of(path: Path) -> str:
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
-    from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-    schemas, n_rows = {}, 0
+    schemas = {}
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
                 schemas[str(path)] = file.schema_arrow
-                n_rows += file.metadata.num_rows
         except Exception as error:  # noqa: BLE001 - a damaged file makes pyarrow fail in any way
             reason = getattr(error, "strerror", None) or "not Parquet, or damaged"
             msg = f"{path}: cannot be read as Parquet ({reason})."
@@ -184,7 +305,7 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
     files = ", ".join(map(file_literal, paths))
     options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
     relation = f"read_parquet([{files}], {options})"
-    return Source(_called(paths), relation, *_columns_of(schemas, columns, table), n_rows)
+    return Source(_called(paths), relation, *_columns_of(schemas, columns, table))
 
 
 def _text(
@@ -202,7 +323,7 @@ def _text(
         for ours, theirs in names.items()
     }
     kinds = dict.fromkeys(names, "text")
-    return Source(_called(paths), text.relation, names, sql, kinds, text.about_rows, is_text=True)
+    return Source(_called(paths), text.relation, names, sql, kinds, is_text=True)
 
 
 def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
@@ -210,9 +331,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
 
     if hasattr(data, "scanner"):  # a dataset
         data = data.scanner()
-        n_rows, data = data.count_rows(), data.to_reader()
-    else:
-        n_rows = None
+        data = data.to_reader()
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             f"Within a memory limit, give files (Parquet, CSV), or what streams Arrow's batches: "
@@ -221,7 +340,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
     columns_of = _columns_of({"the data": reader.schema}, columns, table)
-    return Source("the data", quoted(table), *columns_of, n_rows, stream=reader)
+    return Source("the data", quoted(table), *columns_of, stream=reader)
 
 
 def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:

@@ -25,8 +25,7 @@ from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import FIRST, LazyTable, check_ids_of, facts_of
-from recsys_ndcg.scale.partial_report import PartialReport
-from recsys_ndcg.scale.tables import ListMaker, given_tables, wanted_columns
+from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables, wanted_columns
 from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.version import __version__
 
@@ -408,7 +407,7 @@ def _left_of(table: Any, job: Job, schema: Any) -> tuple[Any, bytes]:
         lists = ListMaker(job.plan.duplicates, in_order=False).lists(_tables(table))
         if job.grades_only:
             return None, pickle.dumps(Facts.of(lists).all_true)
-        audit = Audit.of_part(lists, job.plan, highest=job.highest)
+        audit = Audit.of(lists, job.plan, highest=job.highest)
         return _of_users(audit, schema), packed(PartialReport.of(audit, keep=False))
 
 
@@ -509,7 +508,7 @@ class SparkReport(Report):
     def of(cls, part: PartialReport, plan: Plan, per_user: Any, table: Any = None) -> Self:
         """Return the report of all users, whose scores are on the cluster."""
         totals = part.totals
-        median = partial(median_of, per_user, totals.names, totals.users)
+        median = partial(median_of, per_user, totals.names, totals.counts["users"])
         report = part.report(plan, median, _WHERE)
         return cls(report.audited, table=table, scores_on_cluster=per_user)
 
