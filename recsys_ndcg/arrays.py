@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -49,6 +49,11 @@ class Columns(Record):
         """Return those of the users of all parts."""
         named = [_fields_of(one) for one in parts]
         return cls(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
+
+    @classmethod
+    def among(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the record of the columns that have its names."""
+        return cls(**{one.name: columns[one.name] for one in fields(cls)})  # type: ignore[arg-type]
 
     def take(self, users: Any) -> Self:
         """Return those of some users, given as numpy indexes them."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.errors import needing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,3 +162,14 @@ def test_a_comparison_with_many_draws(
     job = begin(COMPARE, *paths)
     time.sleep(1.5)
     assert interrupted(job, tmp_path) == (130, "", "")
+
+
+def test_an_interrupted_import_is_no_missing_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is imported while Ctrl-C is pressed may call it an ImportError."""
+    told = "raise ImportError('initialization failed') from KeyboardInterrupt()"
+    (tmp_path / "interrupted.py").write_text(told, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(KeyboardInterrupt), needing("interrupted", job="It", extra="scale"):
+        pass

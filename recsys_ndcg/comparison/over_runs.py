@@ -12,7 +12,7 @@ import pandas as pd
 from recsys_ndcg.arrays import quotient
 from recsys_ndcg.comparison.model_scores import over
 from recsys_ndcg.input import encode
-from recsys_ndcg.scoring import PARTS, ListCounts
+from recsys_ndcg.scoring import ListCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def beside(parts: Sequence[ModelScores]) -> ModelScores:
     spread = [_spread(one, len(users), place) for one, place in zip(parts, places, strict=True)]
     tables: dict[str, Any] = {
         name: np.hstack([getattr(one, name) for one in spread])
-        for name in (*PARTS, "truth", "runs")
+        for name in (*spread[0].parts, "truth", "runs")
     }
     return replace(
         spread[0],
@@ -101,7 +101,9 @@ def _spread(one: ModelScores, size: int, places: Positions) -> ModelScores:
         wide[places] = table
         return wide
 
-    tables: dict[str, Any] = {name: rows(getattr(one, name), 0) for name in (*PARTS, "truth")}
+    tables: dict[str, Any] = {
+        name: rows(table, 0) for name, table in {**one.parts, "truth": one.truth}.items()
+    }
     counts = {name: rows(values, 0) for name, values in vars(one.counts).items()}
     roles = {role: rows(table, np.nan) for role, table in one.roles.items()}
     return replace(one, **tables, counts=ListCounts(**counts), roles=roles)

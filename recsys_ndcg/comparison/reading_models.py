@@ -28,7 +28,7 @@ from recsys_ndcg.files import is_saved
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, is_table, segments_of
-from recsys_ndcg.scoring import Plan, chosen_metrics
+from recsys_ndcg.scoring import Plan
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
@@ -417,4 +417,4 @@ def _chosen(found: ModelScores, asked: Asked) -> ModelScores:
 def _names(text: str, k: Cutoffs) -> list[str]:
     """Return our names of what somebody typed; a protocol behind a colon stays."""
     name, colon, protocol = text.partition(":")
-    return [f"{one}{colon}{protocol}" for one in chosen_metrics(name, k)]
+    return [f"{one}{colon}{protocol}" for one in Plan.of(name, k=k).names]

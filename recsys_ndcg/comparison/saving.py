@@ -14,7 +14,7 @@ from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archi
 from recsys_ndcg.input import index_of
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.report import labels_from, measurement_from, metric_to_dict
-from recsys_ndcg.scoring import LISTS, ListCounts, Signature
+from recsys_ndcg.scoring import ListCounts, Signature
 from recsys_ndcg.significance import Testing
 from recsys_ndcg.version import __version__
 
@@ -80,8 +80,7 @@ def save(told: dict[str, Any], compared: ComparedModels, path: str | Path) -> No
         },
         "segments": None,
     }
-    counts = {name: getattr(first.counts, name) for name in LISTS}
-    columns = {"user": first.users, **counts}
+    columns = {"user": first.users, **vars(first.counts)}
     if compared.groups is not None:
         head["segments"] = checked_ids(compared.groups.cat.categories.tolist(), "segment label")
         columns["segment"] = compared.groups.cat.codes.to_numpy()
@@ -109,7 +108,7 @@ def load(path: str | Path) -> ComparedModels:
             "names": tuple(metrics),
             "metrics": tuple(metrics.values()),
             "users": columns["user"],
-            "counts": ListCounts(**{name: columns[name] for name in LISTS}),
+            "counts": ListCounts.among(columns),
         }
         return ComparedModels(
             {

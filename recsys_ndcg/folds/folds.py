@@ -237,7 +237,7 @@ def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ra
     if not plan.per_user:
         return Ranked(called, Totals.of(own.scores_of(lists)), None, orderless(lists))
     facts = facts_for(lists, own.measurements)
-    audit = Audit.of(lists, facts, own.settled(facts, lists)).without_lists()
+    audit = Audit.of(lists, own.settled(facts, lists), facts).without_lists()
     return Ranked(called, audit.totals, audit, orderless(lists))
 
 

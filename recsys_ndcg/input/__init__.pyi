@@ -45,7 +45,6 @@ from recsys_ndcg.input.rows import listed as listed
 from recsys_ndcg.input.rows import objects as objects
 from recsys_ndcg.input.text.form import TextFormat as TextFormat
 from recsys_ndcg.input.text.form import guarded as guarded
-from recsys_ndcg.input.text.tables import is_plain_number as is_plain_number
 from recsys_ndcg.input.trec import Judgements as Judgements
 from recsys_ndcg.input.trec import read_trec as read_trec
 from recsys_ndcg.input.tuples import read_tuples as read_tuples

@@ -13,7 +13,7 @@ from recsys_ndcg.convention import CHOICES, PRESETS, WORDS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.rendering import signed
-from recsys_ndcg.scoring import Means, Plan, facts_for, measure, signatures, with_ties
+from recsys_ndcg.scoring import Plan, Signature, facts_for, measure
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -298,7 +298,7 @@ class Numbers:
                 one = self.asked[metric].under(**changes)
                 if (metric, one.convention) not in self.known:
                     found[metric, one.convention] = one
-        facts = with_ties(self.facts, self.lists, [*found.values()])
+        facts = facts_for(self.lists, [*found.values()], self.facts)
         by_order: dict[Hashable, list[tuple[tuple[str, Convention], Measurement]]] = {}
         for key, one in found.items():
             try:
@@ -317,8 +317,8 @@ class Numbers:
     def _number(self, scores: Scores) -> Number:
         if why := scores.objection():
             return Number(np.nan, reason=why, refused=True)
-        mean = float(Means.of(scores.per_user).mean[0])
-        (signature,) = signatures(scores.measurements, scores.n_scored, self.facts).values()
+        mean = float(scores.mean()[0])
+        signature = Signature.of(scores.measurements[0], self.facts, scores.n_scored[0])
         return Number(mean, signature, "nobody has a score" if np.isnan(mean) else "")
 
 

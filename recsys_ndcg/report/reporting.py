@@ -44,7 +44,7 @@ def build_report(lists: GroupedLists, plan: Plan) -> Report:
     """
     facts = facts_for(lists, plan.measurements)
     plan = plan.settled(facts, lists)
-    audit = Audit.of(lists, facts, plan)
+    audit = Audit.of(lists, plan, facts)
     warn_of(audit, facts, plan)
     return Report(audit)
 
@@ -71,8 +71,9 @@ def warn_of(audit: Audit, facts: Facts, plan: Plan) -> None:
     found = _widest_tie_range(audit.totals)
     if found and not facts.constant:
         metric, low, high = found
+        tied = audit.totals.counts["tied"]
         msg = (
-            f"Tied estimates ({audit.totals.tied} of {audit.n_users} users) leave {metric} "
+            f"Tied estimates ({tied} of {audit.n_users} users) leave {metric} "
             f"open between {low:.4f} and {high:.4f}."
         )
         warn(msg)
@@ -84,7 +85,7 @@ def _widest_tie_range(totals: Totals) -> tuple[str, float, float] | None:
     It does if it changes the third decimal and is wider than half the interval of the mean.
     One user has no interval: the third decimal decides.
     """
-    if totals.tied < TIES_MATTER * totals.users:
+    if totals.counts["tied"] < TIES_MATTER * totals.counts["users"]:
         return None
     low, high = totals.mean_of("lowest"), totals.mean_of("highest")
     ends = intervals(totals)

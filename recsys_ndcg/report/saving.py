@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,7 @@ from recsys_ndcg.metrics import Metric, Recorded, names_known, parse
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.tables import audit_table, counts_of
 from recsys_ndcg.scoring import (
-    PARTS,
     Audit,
-    Means,
     Measurement,
     Scores,
     Signature,
@@ -66,8 +63,8 @@ def users_to_dict(per_user: pd.DataFrame, scores: Scores) -> dict[str, Any]:
     """Return what a report says of every user, as plain values that JSON can hold; NaN is None."""
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
-    for part in PARTS:
-        tables[part] = dict(zip(scores.names, getattr(scores, part).T.tolist(), strict=True))
+    for part, table in scores.parts.items():
+        tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
     return {
         what: {str(name): [json_value(one) for one in column] for name, column in each.items()}
         for what, each in tables.items()
@@ -161,14 +158,13 @@ def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
     measurements = (measurement_from(name, one, known) for name, one in head["metrics"].items())
     scores = Scores.from_columns(tuple(measurements), columns)
     means = {
-        role: Means.known(np.array([head["audit"][name][one] for name in names], dtype=np.float64))
+        role: np.array([head["audit"][name][one] for name in names], dtype=np.float64)
         for one, role in _FROM_LISTS.items()
     }
-    totals = Totals.of(scores)
     return Audit(
         {name: Signature(text) for name, text in head["signatures"].items()},
         scores,
-        replace(totals, roles={**totals.roles, **means}),
+        Totals.of(scores).with_means(means),
     )
 
 

@@ -19,10 +19,11 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.input import index_of
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import adjusted, scored
 from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_bootstrap, ratio_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.scoring import Audit, Scores, Totals
 
@@ -98,18 +99,6 @@ TIES_MATTER = 0.001  # a range this wide changes the third decimal
 
 #: The columns of the audit that stand in the summary, too.
 _IN_SUMMARY = ("chance", "adjusted", "tie_low", "tie_high")
-#: What `Report.counts` has of users and rows, beside the undefined and trivial users by metric.
-_COUNTS = (
-    "short",
-    "trivial",
-    "tied",
-    "unlabelled",
-    "unlisted",
-    "missing",
-    "impossible",
-    "duplicates",
-    "left_out",
-)
 
 
 def scores_table(scores: Scores) -> pd.DataFrame:
@@ -150,11 +139,12 @@ def audit_table(totals: Totals) -> pd.DataFrame:
     """Return what each mean is to be read against, a row per metric; NaN is not measured."""
     chance, best = totals.mean_of("chance"), totals.mean_of("best")
     zero, top = totals.mean_of("zero"), totals.mean_of("top")
-    if not totals.unlabelled and "zero" in totals.roles:
+    counts = totals.counts
+    if not counts["unlabelled"] and "zero" in totals.roles:
         zero = top = totals.mean
     columns: dict[str, Any] = {
         "chance": chance,
-        "adjusted": adjusted(totals.mean, chance, best),
+        "adjusted": totals.adjusted,
         "z": totals.z,
         "worst": totals.mean_of("worst"),
         "best": best,
@@ -162,9 +152,9 @@ def audit_table(totals: Totals) -> pd.DataFrame:
         "tie_low": totals.mean_of("lowest"),
         "tie_high": totals.mean_of("highest"),
         "decided_by_ties": totals.mean_of("moved"),
-        "short": totals.short_of / totals.users,
-        "skipped": 1 - totals.n_scored / totals.users,
-        "unlabelled": totals.unlabelled / max(totals.ratings, 1),
+        "short": totals.short_of / counts["users"],
+        "skipped": 1 - totals.n_scored / counts["users"],
+        "unlabelled": counts["unlabelled"] / max(counts["ratings"], 1),
         "judged": totals.mean_of("judged"),
         "unlabelled_zero": zero,
         "unlabelled_top": top,
@@ -175,14 +165,12 @@ def audit_table(totals: Totals) -> pd.DataFrame:
 def counts_of(audit: Audit) -> dict[str, int]:
     """Return how many users and rows there are, and how many need a second look."""
     totals = audit.order_totals
+    counts, rows = totals.counts, ("users", "ratings", "candidates")
     by_metric = {"undefined": totals.undefined, "trivial": totals.trivial}
     return {
-        "users": totals.users,
-        **_rows(totals, audit.protocol),
-        **{
-            name: totals.n_trivial if name == "trivial" else getattr(totals, name)
-            for name in _COUNTS
-        },
+        "users": counts["users"],
+        **_rows(counts, audit.protocol),
+        **{name: count for name, count in counts.items() if name not in rows},
         **{
             f"{what} {metric}": number
             for what, numbers in by_metric.items()
@@ -191,15 +179,15 @@ def counts_of(audit: Audit) -> dict[str, int]:
     }
 
 
-def _rows(totals: Totals, protocol: str) -> dict[str, int]:
+def _rows(counts: Mapping[str, int], protocol: str) -> dict[str, int]:
     """Return how many rows there are, by what they are under the protocol."""
+    ratings, candidates = counts["ratings"], counts["candidates"]
     if protocol == "rated":
-        return {"ratings": totals.ratings}
+        return {"ratings": ratings}
     if protocol == "supplied":
-        return {"recommended": totals.ratings}
-    chosen = totals.ratings < totals.candidates
-    recommended = {"recommended": totals.ratings} if chosen else {}
-    return recommended | {"candidates": totals.candidates}
+        return {"recommended": ratings}
+    recommended = {"recommended": ratings} if ratings < candidates else {}
+    return recommended | {"candidates": candidates}
 
 
 def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
@@ -222,7 +210,7 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
             parts.count, parts.ratio, parts.mean_x, parts.residual, strict=True
         )
     ]
-    pooled = [scored(totals.measurements, np.array([one[end] for one in ratios])) for end in (0, 1)]
+    pooled = [totals.scored(np.array([one[end] for one in ratios])) for end in (0, 1)]
     return _table(totals.names, *zip(*means, strict=True), *pooled)
 
 
@@ -245,7 +233,7 @@ def resampled(  # noqa: PLR0913 - all that it hangs on
     with progress_bar(wanted=progress) as show:
         ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
     (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
-    pooled = [scored(scores.measurements, ratio) for ratio in (ratio_low, ratio_high)]
+    pooled = [scores.scored(ratio) for ratio in (ratio_low, ratio_high)]
     return _table(scores.names, low, high, *pooled)
 
 

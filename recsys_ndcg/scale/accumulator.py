@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
-from recsys_ndcg.scale.partial_report import PartialReport
+from recsys_ndcg.scale.tables import PartialReport
 from recsys_ndcg.scoring import Audit, Plan, facts_for
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class SeenUsers:
 
     Parameters
     ----------
-    runs : tuple of uint64 arrays
-        The hashes that are kept, in ascending order within each, the longest first.
+    kept : uint64 array
+        The hashes that are kept, in ascending order.
     zeros : int
         In how many zero bits they end.
     most : int, optional
@@ -57,58 +57,31 @@ class SeenUsers:
     array([ True, False])
     """
 
-    runs: tuple[Hashes, ...] = ()
+    kept: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     zeros: int = 0
     most: int | None = MOST
 
     def among(self, hashes: Hashes) -> Flags:
         """Tell which of some hashes are known to have come before."""
-        found = np.zeros(len(hashes), dtype=bool)
-        for run in self.runs:
-            place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
-            found |= run[place] == hashes
-        return found
+        place = np.searchsorted(self.kept, hashes)
+        inside = place < len(self.kept)
+        inside[inside] = self.kept[place[inside]] == hashes[inside]
+        return inside
 
-    def shared_with(self, other: SeenUsers) -> int:
-        """Return how many hashes are known to be in both."""
-        return sum(int(self.among(run).sum()) for run in other.runs)
-
-    def with_all(self, hashes: Hashes) -> SeenUsers:
-        """Return the same with more hashes."""
-        return self._with(np.sort(hashes), self.zeros)
+    def with_all(self, hashes: Hashes, zeros: int = 0) -> SeenUsers:
+        """Return the same with more hashes, of which those are there that end in so many zeros."""
+        new, zeros = np.sort(hashes), max(self.zeros, zeros)
+        kept = np.insert(self.kept, np.searchsorted(self.kept, new), new)
+        while zeros or (self.most is not None and len(kept) > self.most):
+            kept = kept[kept & np.uint64((1 << zeros) - 1) == 0]
+            if self.most is None or len(kept) <= self.most:
+                break
+            zeros += 1
+        return SeenUsers(kept, zeros, self.most)
 
     def __add__(self, other: SeenUsers) -> SeenUsers:
         """Return the hashes of both."""
-        both = self._with(np.zeros(0, dtype=np.uint64), max(self.zeros, other.zeros))
-        for run in other.runs:
-            both = both._with(run, both.zeros)
-        return both
-
-    def _with(self, run: Hashes, zeros: int) -> SeenUsers:
-        runs = [*self.runs, run]
-        while True:
-            if zeros:
-                ends = np.uint64((1 << zeros) - 1)
-                runs = [one[(one & ends) == 0] for one in runs]
-            if self.most is None or sum(map(len, runs)) <= self.most:
-                break
-            zeros += 1
-        return SeenUsers(_merged([one for one in runs if len(one)]), zeros, self.most)
-
-
-def _merged(runs: list[Hashes]) -> tuple[Hashes, ...]:
-    """Return runs of which each is more than twice as long as the next: few, and seldom merged."""
-    runs.sort(key=len, reverse=True)
-    place = len(runs) - 1
-    while place > 0:
-        if len(runs[place - 1]) > 2 * len(runs[place]):
-            place -= 1
-            continue
-        both = np.concatenate([runs.pop(place), runs.pop(place - 1)])
-        runs.append(np.sort(both, kind="stable"))  # which merges what is sorted already
-        runs.sort(key=len, reverse=True)
-        place = len(runs) - 1
-    return tuple(runs)
+        return self.with_all(other.kept, other.zeros)
 
 
 class Accumulator:
@@ -254,7 +227,7 @@ class Accumulator:
         highest = facts.all_true.highest
         if self._part is not None:
             highest = float(np.fmax(highest, self._part.totals.highest))
-        audit = Audit.of_part(lists, plan, facts, highest=highest)
+        audit = Audit.of(lists, plan, facts, highest=highest)
         part = PartialReport.of(audit, keep=self._per_user)
         self._part = part if self._part is None else self._part + part
         self._settled, self._seen, self._numbered = plan, seen, numbered
@@ -285,7 +258,7 @@ class Accumulator:
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:
-            _check_new(self._seen.shared_with(other._seen), "both accumulators")
+            _check_new(int(self._seen.among(other._seen.kept).sum()), "both accumulators")
         elif self._per_user:
             msg = (
                 "The users of both are numbered from 0 on, and nobody could tell them apart. Give "

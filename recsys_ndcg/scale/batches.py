@@ -11,8 +11,6 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
@@ -245,15 +243,15 @@ def as_array(values: Any, name: str) -> Any:
             "unknown. Give it with .toarray(), and NaN for unlabelled items."
         )
         raise InvalidInputError(msg)
-    take = _way_out(values)
-    if take is None:
+    if not _is_array(values):
         return values
     try:
-        array = np.asarray(take())
+        array = _to_numpy(values)
     except Exception as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
         msg = (
             f"{name}: NumPy cannot read what {type(values).__module__}.{type(values).__name__} "
-            f"holds ({_first_line(error)}). Give a dense array in the memory of the CPU."
+            f"holds ({reason}). Give a dense array in the memory of the CPU."
         )
         raise InvalidInputError(msg) from error
     # the short floats of JAX, which NumPy takes for records
@@ -266,7 +264,7 @@ def _of_several(values: Any, name: str) -> Any:
     first = values[0] if len(values) else None
     if isinstance(first, str | bytes | np.generic) or (name in _IDS and isinstance(first, tuple)):
         return values
-    if not hasattr(first, "__len__") and _way_out(first) is None:
+    if not hasattr(first, "__len__") and not _is_array(first):
         return values
     rows = [as_array(one, name) for one in values]
     try:
@@ -279,22 +277,19 @@ def _of_several(values: Any, name: str) -> Any:
         raise InvalidInputError(msg) from None
 
 
-def _way_out(values: Any) -> Callable[[], Any] | None:
-    """Return what makes an array of something, None if it is no array."""
+def _is_array(values: Any) -> bool:
+    by_type = any(hasattr(type(values), way) for way in ("__array__", "__dlpack__"))
+    return by_type or hasattr(values, "__array_interface__")
+
+
+def _to_numpy(values: Any) -> NDArray[Any]:
     if hasattr(values, "detach") and hasattr(values, "cpu"):
-        return lambda: _of_torch(values)
-    kind = type(values)
-    if hasattr(kind, "__array__") or hasattr(values, "__array_interface__"):
-        return lambda: np.asarray(values)
-    if hasattr(kind, "__dlpack__"):
-        return lambda: np.from_dlpack(values)
-    return None
-
-
-def _of_torch(tensor: Any) -> Any:
-    """Return a tensor as NumPy has it, which knows neither gradients nor bfloat16."""
-    tensor = tensor.detach().cpu()
-    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+        # a tensor of torch: NumPy knows neither gradients nor bfloat16
+        values = values.detach().cpu()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+    elif not (hasattr(type(values), "__array__") or hasattr(values, "__array_interface__")):
+        values = np.from_dlpack(values)
+    return np.asarray(values)
 
 
 def _short_floats(values: Any) -> str:
@@ -308,8 +303,3 @@ def _is_text_of_polars(values: Any) -> bool:
     """Tell a column of polars that holds no numbers."""
     kind: Any = getattr(values, "dtype", None)
     return hasattr(kind, "base_type") and hasattr(values, "to_arrow") and not kind.is_numeric()
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__

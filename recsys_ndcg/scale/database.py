@@ -7,30 +7,24 @@ import errno
 import math
 import re
 import sys
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
-from threading import Event, Thread
+from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
+from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, shown
 from recsys_ndcg.parallel import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_UNITS = {"": 1, "B": 1} | {
-    f"{letter}{form}": (1000 if form == "B" else 1024) ** power
-    for power, letter in enumerate("KMGT", start=1)
-    for form in ("B", "iB")
-}
-_NAMED = {name.lower(): size for name, size in _UNITS.items()}
-_AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+_AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*(?:([kmgt]?)(i?)b)?\s*", re.IGNORECASE)
 _LEAST = 270_000_000  # beside what the process has, for anything to be done
-_LOADED = 130_000_000  # bytes of code and tables that DuckDB and pyarrow hold as long as they are
 _PER_USER = 150  # and of a user
 _PER_SCORE = 130  # and of a user under a measurement
 _PER_ROW = 180  # bytes while a row is read, grouped, sorted and scored
@@ -58,26 +52,35 @@ def bytes_of(limit: str | float) -> int:
     if is_number(limit) and float(limit) > 0:
         return int(float(limit))
     told = _AMOUNT.fullmatch(limit) if isinstance(limit, str) else None
-    if told is None or told[2].lower() not in _NAMED:
+    if told is None:
         msg = f"memory_limit is an amount of memory, such as '2GB', not {shown(limit)}."
         raise InvalidInputError(msg)
-    return int(float(told[1]) * _NAMED[told[2].lower()])
+    number, letter, binary = told.groups(default="")
+    return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(letter.lower()))
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What a process may use beyond what it has, in bytes.
+    """What a process may use beyond what it has.
+
+    Parameters
+    ----------
+    room : int
+        In bytes.
+    n_scores : int
+        How many measurements there are.
 
     Examples
     --------
-    >>> Memory(1_000_000_000).keeps(900_000, n_scores=1)
+    >>> Memory(1_000_000_000, n_scores=1).keeps(900_000)
     True
     """
 
     room: int
+    n_scores: int
 
     @classmethod
-    def within(cls, limit: str | float | None) -> Memory:
+    def within(cls, limit: str | float | None, n_scores: int) -> Memory:
         """Return what a limit leaves; half of what is free, where nobody says one.
 
         Raises
@@ -86,62 +89,47 @@ class Memory:
             It is no amount of memory, or leaves too little.
         """
         give_back()
-        least = _LEAST + _not_loaded()
         if limit is None:
-            return cls(max(_free() // 2, least))
+            return cls(max(_free() // 2, _LEAST), n_scores)
         most, held = bytes_of(limit), resident()
-        if most - held < least:
+        if most - held < _LEAST:
             msg = (
                 f"memory_limit={limit!r} leaves too little: the process itself has "
-                f"{written(held)}, and needs {written(least)} beside it. Give at least "
-                f"{written(held + least)}."
+                f"{written(held)}, and needs {written(_LEAST)} beside it. Give at least "
+                f"{written(held + _LEAST)}."
             )
             raise InvalidInputError(msg)
-        return cls(most - held)
+        return cls(most - held, n_scores)
 
     @property
     def database(self) -> int:
         """What DuckDB is told to keep to."""
-        return int((self.room - _not_loaded()) * _DATABASE)
+        return int(self.room * _DATABASE)
 
     @property
     def budget(self) -> int:
         """What a part of the data may take, beside the users who are kept."""
-        return int(self.room * (1 - _KEPT)) - _not_loaded()
+        return int(self.room * (1 - _KEPT))
 
-    def keeps(self, users: int, n_scores: int) -> bool:
-        """Tell whether so many users may be kept, each with so many scores."""
-        return users * (_KEPT_USER + _KEPT_SCORE * n_scores) <= self.room * _KEPT
+    def keeps(self, users: int) -> bool:
+        """Tell whether the scores of so many users may be kept."""
+        return users * (_KEPT_USER + _KEPT_SCORE * self.n_scores) <= self.room * _KEPT
 
-    @staticmethod
-    def limit_for(cost: int) -> str:
-        """Return which limit lets a part of the data be in memory at once."""
-        needed = max((cost + _not_loaded()) / (1 - _KEPT), _LEAST + _not_loaded())
-        return written(resident() + int(needed))
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a part of the data takes in memory while it is measured.
-
-    Parameters
-    ----------
-    n_scores : int
-        How many measurements there are.
-    """
-
-    n_scores: int
-
-    def of(self, rows: int, users: int = 0, letters: int = 0) -> int:
-        """Return how many bytes so many rows of so many users take, with ids of so many letters.
+    def cost(self, rows: int, users: int = 0, letters: int = 0) -> int:
+        """Return what so many rows of so many users take, with ids of so many letters.
 
         Examples
         --------
-        >>> Cost(3).of(1_000_000, 10_000)
+        >>> Memory(1_000_000_000, n_scores=3).cost(1_000_000, 10_000)
         185400000
         """
         by_row = rows * _PER_ROW + letters * _PER_LETTER
         return by_row + users * (_PER_USER + _PER_SCORE * self.n_scores)
+
+    @staticmethod
+    def limit_for(cost: int) -> str:
+        """Return which limit lets a part of the data be in memory at once."""
+        return written(resident() + int(max(cost / (1 - _KEPT), _LEAST)))
 
 
 def resident() -> int:
@@ -158,11 +146,6 @@ def written(size: int) -> str:
     '1.3GB'
     """
     return f"{math.ceil(size / 1e8) / 10:g}GB"
-
-
-def _not_loaded() -> int:
-    """Return what DuckDB and pyarrow will hold, if they do not yet."""
-    return 0 if {"duckdb", "pyarrow"} <= sys.modules.keys() else _LOADED
 
 
 def give_back() -> None:
@@ -251,11 +234,6 @@ class Database:
         How many bytes it may use.
     show : callable
         Told of a step, and how far it is: from 0 to 1, or below 0 where that is not known.
-
-    Raises
-    ------
-    MissingExtraError
-        DuckDB is not installed, or fails.
     """
 
     def __init__(
@@ -264,8 +242,8 @@ class Database:
         memory: int,
         show: Callable[[str, float], None] = lambda _what, _share: None,
     ) -> None:
-        with needing("duckdb", job="Data larger than memory", extra="scale"):
-            import duckdb  # noqa: PLC0415 - an extra
+        import duckdb  # noqa: PLC0415 - an extra
+
         self._errors = duckdb.Error
         self._folder = folder
         self._show = show
@@ -315,32 +293,36 @@ class Database:
         InvalidInputError
             It fails, for whatever reason; the first line of what DuckDB says is told.
         """
-        query = _Query(self._connection, sql)
+        query: Future[list[tuple[Any, ...]]] = Future()
+
+        def work() -> None:
+            try:
+                query.set_result(self._connection.execute(sql).fetchall())
+            except Exception as error:  # noqa: BLE001 - raised where it is asked for
+                query.set_exception(error)
+
+        # in a thread of its own, for no signal is heard while DuckDB works
+        Thread(target=work, daemon=True).start()
         try:
-            query.start()
-            while not query.ended.wait(_PATIENCE):
+            while not wait([query], _PATIENCE).done:
                 with suppress(self._errors):  # as it begins, it does not say
                     self._show(step, self._connection.query_progress() / 100)
+            found = query.result()
+        except self._errors as error:
+            raise InvalidInputError(self._told(str(error))) from None
         except BaseException:
             self._stop(query)
             raise
-        query.join()
-        if isinstance(query.error, self._errors):
-            raise InvalidInputError(self._told(str(query.error))) from None
-        if query.error is not None:
-            raise query.error
         self._show(step, 1.0)
-        return query.found
+        return found
 
-    def _stop(self, query: _Query) -> None:
+    def _stop(self, query: Future[Any]) -> None:
         """Have a query end early; one that does not in time is left to itself."""
         until = monotonic() + _LONGEST
-        while not query.ended.wait(_PATIENCE) and monotonic() < until:
+        while not wait([query], _PATIENCE).done and monotonic() < until:
             with suppress(self._errors):
                 self._connection.interrupt()
-        self._stuck = not query.ended.is_set()  # as DuckDB may, where it is stopped as it begins
-        if not self._stuck:
-            query.join()
+        self._stuck = not query.done()  # as DuckDB may, where it is stopped as it begins
 
     def relation(self, source: str) -> Any:
         """Return a relation of DuckDB's, of what stands behind FROM."""
@@ -366,27 +348,6 @@ def _of_text(said: str) -> str:
     if fields:
         fault = f"{fields[2]} fields in place of {fields[1]}"
     return f"{wrong['file']}, line {wrong['line']}: {fault}: {shown(wrong['text'].strip())}."
-
-
-class _Query(Thread):
-    """A query that runs in a thread of its own, for no signal is heard while DuckDB works."""
-
-    def __init__(self, connection: Any, sql: str) -> None:
-        super().__init__(daemon=True)
-        self._connection = connection
-        self._sql = sql
-        self.found: list[tuple[Any, ...]] = []
-        self.error: Exception | None = None
-        self.ended = Event()
-
-    def run(self) -> None:
-        """Run it, and keep what comes of it."""
-        try:
-            self.found = self._connection.execute(self._sql).fetchall()
-        except Exception as error:  # noqa: BLE001 - raised where it is asked for
-            self.error = error
-        finally:
-            self.ended.set()
 
 
 def quoted(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -21,7 +21,6 @@ from recsys_ndcg.report import scores_table
 from recsys_ndcg.scale.database import (
     AS_TEXT,
     FILE,
-    Cost,
     Database,
     Memory,
     file_literal,
@@ -32,7 +31,7 @@ from recsys_ndcg.scale.database import (
 )
 from recsys_ndcg.scale.engines import IDS
 from recsys_ndcg.scale.facts import FIRST, Fault, LazyTable, facts_of, pairs_of
-from recsys_ndcg.scale.sources import ROW, source_of, with_other_types
+from recsys_ndcg.scale.sources import LONGEST, ROW, source_of, with_whole_ids
 from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
@@ -102,30 +101,21 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     if form_of(str(path)) != ".parquet":
         msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
         raise InvalidInputError(msg)
-    with needing("pyarrow", job="Writing Parquet", extra="scale"):
-        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-    place, writers = Path(os.path.realpath(path)), list[Any]()
-    with _written(path), replacing(place) as file:
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    writers = list[Any]()
+    with _written(path), replacing(Path(os.path.realpath(path))) as file, ExitStack() as stack:
 
         def write(scores: Scores) -> None:
             table = pa.Table.from_pandas(scores_table(scores).reset_index(), preserve_index=False)
             with _written(path):
                 if not writers:
-                    writers.append(parquet.ParquetWriter(file, table.schema))
+                    writer = parquet.ParquetWriter(file, table.schema)
+                    writers.append(stack.enter_context(writer))
                 writers[0].write_table(table)
 
-        try:
-            yield write
-        except OSError as error:  # of the job, and none of this file
-            raise _ElsewhereError(error) from error
-        finally:
-            for one in writers:
-                one.close()
-
-
-class _ElsewhereError(Exception):
-    """What another file is at fault of."""
+        yield write
 
 
 @contextmanager
@@ -133,14 +123,11 @@ def _written(path: str | Path) -> Iterator[None]:
     """Turn what the system says against a file that is written into an error of ours."""
     try:
         yield
-    except _ElsewhereError as error:
-        raise error.args[0] from None
     except OSError as error:
         msg = f"{path}: cannot be written ({error.strerror or error})."
         raise InvalidInputError(msg) from None
 
 
-_KEY = "user_as_text"  # by which users are sorted where two tables write them in different ways
 _PARTS = 3  # of what the memory holds: how much is measured at once where not all of it can be
 
 
@@ -188,10 +175,12 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     MissingExtraError
         DuckDB or pyarrow is not installed.
     """
-    memory = Memory.within(memory_limit)
+    with needing("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
+        pass
+    memory = Memory.within(memory_limit, len(plan.measurements))
     with (
-        temporary_folder() as folder,
         users_file(per_user) as write,
+        temporary_folder() as folder,  # within: what it has no room for is not of that file
         progress_bar(wanted=progress) as show,
     ):
         sources = {
@@ -206,7 +195,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             n_users += len(some.users)
             write(some)
             scores.add(some.per_user)
-            return memory.keeps(n_users, len(plan.measurements))
+            return memory.keeps(n_users)
 
         return evaluate_batches(
             lambda: _batches(paths, bounds, show),
@@ -239,60 +228,55 @@ def _sorted(
         The files by what the tables are, the last user of each batch but for the last one, and what
         is known of all rows.
     """
-    cost, budget = Cost(len(plan.measurements)), memory.budget
-    about = [one.n_rows for one in sources.values()]
-    # the order of rows is kept where something hangs on it, or they seem to be few
-    few = None not in about and 2 * cost.of(sum(one or 0 for one in about)) <= budget
-    in_order = few or plan.duplicates in ("first", "last") or any(
+    # otherwise by item, so that the same rows give the same lists each time
+    in_order = plan.duplicates in ("first", "last") or any(
         one.convention.ties == "input" for one in plan.measurements
     )  # fmt: skip
     rows = folder / "rows"
     rows.mkdir()
     paths = {name: rows / f"{name}.parquet" for name in sources}
+    extra, order = ([f"row_number() OVER () AS {ROW}"], ROW) if in_order else ([], '"item"')
     with Database(folder / "spill", memory.database, show) as database:
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)
-        unsorted = [*sources]
-        while unsorted:
-            alike = len({one.kind("user") for one in sources.values()}) == 1
-            for name in unsorted:
-                _sort(database, sources[name], paths[name], alike=alike, in_order=in_order)
-            others = {
-                name: with_other_types(database, _read(paths[name]), sources[name])
-                for name in unsorted
-            }  # what began with whole numbers goes on with other text
-            changed = {name: one for name, one in others.items() if one is not None}
-            sources |= changed
-            unsorted = [*sources] if changed else []
+        sources = _with_like_users(
+            {name: with_whole_ids(database, one) for name, one in sources.items()}
+        )
+        for name, one in sources.items():
+            database.run(
+                f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user", {order}) '
+                f"TO {literal(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
+                "Bringing users together",
+            )
         facts = facts_of(
             {
                 name: _DuckDBTable(
                     nw.from_native(database.relation(_read(paths[name]))),
                     one.names,
                     short_grades=one.kinds.get("true") == "float",
-                    read_as_text=one.text is not None,
+                    read_as_text=one.is_text,
                     database=database,
                     source=one,
                 )
                 for name, one in sources.items()
             }
         )
-        text = [one for one in IDS if all(each.kind(one) == "text" for each in sources.values())]
-        bounds = _bounds(database, paths, budget, cost, text)
+        text = [one for one in IDS if all(each.kinds[one] == "text" for each in sources.values())]
+        bounds = _bounds(database, paths, memory, text)
     give_back()
     return paths, bounds, facts
 
 
-def _sort(database: Database, source: Source, path: Path, *, alike: bool, in_order: bool) -> None:
-    key = '"user"' if alike else _KEY
-    column = "" if alike else f', CAST("user" AS VARCHAR) AS {_KEY}'
-    order = f"{key}, {ROW}" if in_order else key
-    database.run(
-        f"COPY (SELECT *{column} FROM {source.read(in_order=in_order)} ORDER BY {order}) "
-        f"TO {literal(str(path))} (FORMAT parquet, COMPRESSION uncompressed)",
-        "Bringing users together",
-    )
+def _with_like_users(sources: dict[str, Source]) -> dict[str, Source]:
+    """Return sources whose users are sorted alike, if they are numbers of several types."""
+    kinds = {one.kinds["user"] for one in sources.values()}
+    if len(kinds) == 1 or "text" in kinds:  # text and numbers are refused when rows are looked at
+        return sources
+    return {
+        name: one.changed("user", f"CAST({one.sql['user']} AS {LONGEST})", LONGEST)
+        for name, one in sources.items()
+    }
 
 
 def _read(path: Path) -> str:
@@ -328,7 +312,7 @@ class _DuckDBTable(LazyTable):
 
 
 def _bounds(
-    database: Database, paths: Mapping[str, Path], budget: int, cost: Cost, text: Sequence[str]
+    database: Database, paths: Mapping[str, Path], memory: Memory, text: Sequence[str]
 ) -> list[Any]:
     """Return after which users a batch ends, but for the last one.
 
@@ -339,38 +323,31 @@ def _bounds(
     """
     letters = " + ".join(f"strlen({quoted(one)}) + {AS_TEXT}" for one in text) or "0"
     rows = " UNION ALL ".join(
-        f"SELECT {_key_of(path)} AS user_key, {letters} AS letters FROM {_read(path)}"
-        for path in paths.values()
+        f'SELECT "user", {letters} AS letters FROM {_read(path)}' for path in paths.values()
     )
-    taken = f"count(*) * {cost.of(1)} + {cost.of(0, 1)} + sum(letters) * {cost.of(0, 0, 1)}"
+    by_row, by_user, by_letter = memory.cost(1), memory.cost(0, 1), memory.cost(0, 0, 1)
+    cost = f"(count(*) * {by_row} + {by_user} + sum(letters) * {by_letter})::BIGINT"
     database.run(
-        f"CREATE TABLE users AS SELECT user_key, count(*) AS n, ({taken})::BIGINT AS cost "
-        f"FROM ({rows}) GROUP BY user_key"
+        f'CREATE TABLE users AS SELECT "user", count(*) AS n, {cost} AS cost '
+        f'FROM ({rows}) GROUP BY "user"'
     )
     ((total, most, user, n_rows),) = database.run(
-        "SELECT sum(cost)::BIGINT, max(cost), max_by(user_key, cost), max_by(n, cost) FROM users"
+        'SELECT sum(cost)::BIGINT, max(cost), max_by("user", cost), max_by(n, cost) FROM users'
     )
-    if most > budget:
+    if most > memory.budget:
         msg = (
             f"The user {shown(user)} has {n_rows:,} rows, more than the memory holds at once: "
             f"within memory_limit={Memory.limit_for(most)!r} they can be ranked."
         )
         raise InvalidInputError(msg)
-    if total <= budget:
+    if total <= memory.budget:
         return []
-    parts = f"sum(cost) OVER (ORDER BY user_key) // {max(budget // _PARTS, 1)}"
+    parts = f'sum(cost) OVER (ORDER BY "user") // {max(memory.budget // _PARTS, 1)}'
     found = database.run(
-        f"SELECT max(user_key) FROM (SELECT user_key, {parts} AS part FROM users) "
+        f'SELECT max("user") FROM (SELECT "user", {parts} AS part FROM users) '
         "GROUP BY part ORDER BY part"
     )
     return [last for (last,) in found][:-1]
-
-
-def _key_of(path: Path) -> str:
-    """Return the column by which the rows of a file are sorted."""
-    from pyarrow import parquet  # noqa: PLC0415 - an extra
-
-    return _KEY if _KEY in parquet.read_schema(path).names else "user"
 
 
 def _batches(
@@ -388,9 +365,9 @@ def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any
     import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-    key = pc.field(_key_of(path))
-    wanted = [*(key > one for one in after), *(key <= one for one in until)]
+    user = pc.field("user")
+    wanted = [*(user > one for one in after), *(user <= one for one in until)]
     rows = parquet.read_table(
         path, filters=reduce(and_, wanted) if wanted else None, partitioning=None
     )
-    return rows.drop_columns([one for one in (_KEY, ROW) if one in rows.column_names])
+    return rows.drop_columns([ROW]) if ROW in rows.column_names else rows

@@ -110,7 +110,7 @@ def facts_of(tables: Mapping[str, LazyTable], *, check_ids: bool = True) -> RowF
     ------
     InvalidInputError
         A table has no rows, an id is missing, or a number is none or not finite; some such rows
-        are named.
+        are named. Or labels and results have ids that can never meet.
 
     Warns
     -----
@@ -122,9 +122,43 @@ def facts_of(tables: Mapping[str, LazyTable], *, check_ids: bool = True) -> RowF
                                           *_number_faults(table, name)])
         for name, table in tables.items()
     }  # fmt: skip
+    if LABELS in tables:
+        _check_same_ids(tables[LABELS], tables[RESULTS])
     graded = facts[LABELS if LABELS in facts else PREDICTIONS]
     n_rows = sum(one.rows for one in facts.values())
     return RowFacts(n_rows, graded.has_unlabelled or LABELS in facts, graded.grades)
+
+
+def _check_same_ids(labels: LazyTable, results: LazyTable) -> None:
+    """Refuse ids of two tables that can never meet, or that are rounded to make them."""
+    tables = labels, results
+    for column in IDS:
+        types = [one.frame.collect_schema()[column] for one in tables]
+        kinds = [_kind_of(one) for one in types]
+        if kinds[0] != kinds[1]:
+            column_of = nw.col(column)
+            first = [
+                one.rows(one.frame.filter(~column_of.is_null()).select(column_of).head(1))[0]
+                for one in tables
+            ]
+            msg = (
+                f"{column}: the labels have ids of type {kinds[0]} (such as "
+                f"{first[0][column]!r}), the results of type {kinds[1]} (such as "
+                f"{first[1][column]!r}). Make them the same type, or nothing will match."
+            )
+            raise InvalidInputError(msg)
+        if types[0] != types[1] and any(one.is_float() for one in types):
+            msg = (
+                f"{column}: the labels have ids of type {types[0]}, the results of type "
+                f"{types[1]}, and some would be rounded. Cast one to the other's type."
+            )
+            raise InvalidInputError(msg)
+
+
+def _kind_of(of: nw.dtypes.DType) -> str:
+    if of.is_numeric() or of == nw.Boolean:
+        return "number"
+    return "text" if of == nw.String else str(of)
 
 
 def check_ids_of(tables: Mapping[str, LazyTable]) -> None:

@@ -2,39 +2,163 @@
 
 from __future__ import annotations
 
+import gzip
 import os
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, needing, shown
-from recsys_ndcg.files import PACKINGS
-from recsys_ndcg.input import Table, existing_file, kind_of_file
+from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
+from recsys_ndcg.files import PACKINGS, Content, open_file, packed_as
+from recsys_ndcg.input import ORDER, Table, TextFormat, existing_file, kind_of_file
 from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
 from recsys_ndcg.scale.tables import wanted_columns
-from recsys_ndcg.scale.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.input import TextFormat
     from recsys_ndcg.scale.database import Database
+
+# how packed files of text end, that are read out of core
+_SUFFIXES = (".gz", ".zst")
+_LOOK = 1 << 16
+_ABSENT = "'', 'nan', 'na', 'none', 'null'"
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Files of text, all written alike.
+
+    Parameters
+    ----------
+    relation : str
+        What stands behind FROM: a table of text.
+    columns : list of str
+        What they are called.
+    decimal : str
+        What stands before decimals.
+    """
+
+    relation: str
+    columns: list[str]
+    decimal: str
+
+    @classmethod
+    def of(
+        cls, paths: Sequence[Path], said: Mapping[str, str] | None, form: TextFormat | None
+    ) -> TextFiles:
+        """Look at the beginning of each file.
+
+        Raises
+        ------
+        InvalidInputError
+            A file is empty or no text in UTF-8, or its heading is not that of the first.
+        """
+        how = form or TextFormat()
+        if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
+            msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
+            raise InvalidInputError(msg)
+        first = how.text_of(_head(paths[0]))
+        how = replace(how, separator=how.separator_in(first))
+        fields = _fields(first, how)
+        for path in paths:
+            found = _fields(how.text_of(_head(path)), how)
+            if found != fields and (how.heading or len(found) != len(fields)):
+                msg = (
+                    f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
+                    f"{', '.join(fields)}. Write all files alike."
+                )
+                raise InvalidInputError(msg)
+        names = [str(place + 1) for place in range(len(fields))]
+        if how.heading:  # a column without a name goes by its place
+            names = [one or place for one, place in zip(fields, names, strict=True)]
+        elif not said:
+            names = [*ORDER[: len(names)], *names[len(ORDER) :]]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
+            raise InvalidInputError(msg)
+        return cls(_relation(paths, len(names), how), names, how.decimal)
+
+    def _sql(self, column: str) -> str:
+        """Return what SQL calls a column: its place, for names may be alike to it."""
+        return f"c{self.columns.index(column)}"
+
+    def id(self, column: str) -> str:
+        """Return the SQL that reads an id, NULL where nothing stands."""
+        return f"CASE WHEN trim({self._sql(column)}) <> '' THEN {self._sql(column)} END"
+
+    def number(self, column: str, *, may_lack: bool) -> str:
+        """Return the SQL that reads a number, NULL for what is none.
+
+        Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
+        """
+        text = f"trim({self._sql(column)})"  # of every kind of space; a cast removes ASCII's alone
+        absent = f"lower({text}) IN ({_ABSENT})"
+        text = f"translate({text}, ',.', '.,')" if self.decimal == "," else text
+        # to DuckDB 1_000 is a number
+        number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+        return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
+
+
+def _fields(head: str, how: TextFormat) -> list[str]:
+    return [one.strip() for one in how.first_fields(head)]
+
+
+def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
+    files = ", ".join(map(file_literal, paths))
+    places = [f"c{place}" for place in range(width)]
+    types = ", ".join(f"{place}: 'VARCHAR'" for place in places)
+    options = (
+        f"delim = {literal(str(how.separator))}, header = {str(how.heading).lower()}, "
+        "quote = '\"', escape = '\"', auto_detect = false, strict_mode = true, "
+        f"null_padding = false, filename = {literal(FILE)}, columns = {{{types}}}"
+    )
+    # a blank line is no row, an empty field is a text without letters
+    fields = ", ".join(f"coalesce({place}, '') AS {place}" for place in places)
+    blank = " AND ".join(f"coalesce({place}, '') = ''" for place in places)
+    table = f"read_csv([{files}], {options})"
+    return f"(SELECT {fields}, {FILE} FROM {table} WHERE NOT ({blank}))"
+
+
+def _head(path: Path) -> Content:
+    """Return whole lines from the beginning of a file."""
+    with open_file(path) as file:
+        begin = file.read(4)
+        file.seek(0)
+        kind = packed_as(begin) if path.suffix.lower() in _SUFFIXES else ""
+        data = _unpacked(file, kind, path).read(_LOOK)
+    lines = data.rpartition(b"\n")[0] if len(data) == _LOOK else data
+    return Content(str(path), path.suffix.lower(), lines or data)
+
+
+def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
+    if kind == ".gz":
+        return gzip.GzipFile(fileobj=file)
+    if kind == ".zst":
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+        return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    if path.suffix.lower() in _SUFFIXES:
+        msg = f"{path}: cannot be unpacked (it is not what its name says)."
+        raise InvalidInputError(msg)
+    return file
+
 
 #: The rows of a source in their order, for what hangs on it.
 ROW = "row"
 _TEXT = {"string", "large_string", "string_view"}
 _WHOLE_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
 _NUMBERS = ("whole numbers", "uint64", "float", "double", "bool", "decimal")
-_LONGEST = "DECIMAL(20, 0)"
-#: The types of SQL for whole numbers of 64 bits, with the least and the greatest number of each.
+#: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
+LONGEST = "DECIMAL(20, 0)"
+#: The types for whole numbers in text, with the least and the greatest number of each.
 _WHOLE = {
     "BIGINT": (-(2**63), 2**63 - 1),
     "UBIGINT": (0, 2**64 - 1),
-    _LONGEST: (-(2**63), 2**64 - 1),
+    LONGEST: (-(2**63), 2**64 - 1),
 }
-#: A whole number in its usual writing, as `is_plain_number` knows it, of a type.
-_PLAIN = "CASE WHEN try_cast({0} AS {1})::VARCHAR = {0} THEN try_cast({0} AS {1}) END"
 
 
 @dataclass(frozen=True)
@@ -50,17 +174,14 @@ class Source:
     names : mapping
         Our names of columns to its own.
     sql : mapping
-        The same, as SQL names them.
+        Our names to the SQL that reads the values: ids are text or whole numbers, all others
+        numbers; what is missing, or no number, is NULL, but a grade that text leaves open NaN.
     kinds : mapping
-        Our names to what their values are, as Arrow says; text in files of text.
-    n_rows : int, optional
-        How many rows there are at least, if that is known, or about how many.
-    text : TextFiles, optional
-        How to read numbers in text.
+        Our names to what the values are, as Arrow says; text in files of text.
+    is_text : bool
+        Whether it is files of text.
     stream : object, optional
         What is read once, and no more.
-    whole : mapping
-        The types of SQL for those of our columns of ids whose text is read as whole numbers.
     """
 
     name: str
@@ -68,41 +189,17 @@ class Source:
     names: Mapping[str, str]
     sql: Mapping[str, str]
     kinds: Mapping[str, str]
-    n_rows: int | None
-    text: TextFiles | None = None
+    is_text: bool = False
     stream: Any = None
-    whole: Mapping[str, str] = field(default_factory=dict)
 
-    def kind(self, column: str) -> str:
-        """Return what the values of one of our columns are read as."""
-        found = self.whole.get(column, self.kinds[column])
-        return "whole numbers" if found == "BIGINT" else found
-
-    def read(self, *extra: str, in_order: bool = False) -> str:
-        """Return what stands behind FROM for the rows by our names, with more of their columns.
-
-        Ids that are taken for whole numbers are such, or NULL; numbers are numbers, or NULL; in
-        text a grade that is left open is NaN.
-        """
-        read = [*extra, *(f"{self._read(ours)} AS {quoted(ours)}" for ours in self.sql)]
-        if in_order:
-            read.append(f"row_number() OVER () AS {ROW}")
+    def read(self, *extra: str) -> str:
+        """Return what stands behind FROM for the rows by our names, with more columns."""
+        read = [*extra, *(f"{sql} AS {quoted(ours)}" for ours, sql in self.sql.items())]
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
 
-    def _read(self, ours: str) -> str:
-        sql = self.sql[ours]
-        if ours in self.whole:
-            return _PLAIN.format(sql, self.whole[ours])
-        if self.kinds[ours] == "whole numbers":
-            return f"CAST({sql} AS BIGINT)"  # of one width, by which all are told apart
-        if self.text is None:
-            return sql
-        if ours in IDS:
-            return f"CASE WHEN trim({sql}) <> '' THEN {sql} END"
-        number = self.text.number(sql)
-        if ours != "true":
-            return number
-        return f"CASE WHEN {self.text.is_absent(sql)} THEN 'NaN'::DOUBLE ELSE {number} END"
+    def changed(self, column: str, sql: str, kind: str) -> Source:
+        """Return the same with a column of ids that is read in another way."""
+        return replace(self, sql={**self.sql, column: sql}, kinds={**self.kinds, column: kind})
 
 
 def source_of(
@@ -182,7 +279,7 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
 
 def _kind_of(path: Path) -> str:
     kind, packing = kind_of_file(path), path.suffix.lower()
-    other = packing in PACKINGS and (packing not in SUFFIXES or kind.is_binary)
+    other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
     if other or not kind.in_database:
         msg = (
             f"{path}: within a memory limit, and of several files, Parquet and CSV are read (CSV "
@@ -194,23 +291,21 @@ def _kind_of(path: Path) -> str:
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
-    with needing("pyarrow", job="Reading Parquet", extra="scale"):
-        from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    schemas, n_rows = {}, 0
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    schemas = {}
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
                 schemas[str(path)] = file.schema_arrow
-                n_rows += file.metadata.num_rows
         except Exception as error:  # noqa: BLE001 - a damaged file makes pyarrow fail in any way
             reason = getattr(error, "strerror", None) or "not Parquet, or damaged"
             msg = f"{path}: cannot be read as Parquet ({reason})."
             raise InvalidInputError(msg) from None
-    names, sql, kinds = _columns_of(schemas, columns, table)
     files = ", ".join(map(file_literal, paths))
     options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
     relation = f"read_parquet([{files}], {options})"
-    return Source(_called(paths), relation, names, sql, kinds, n_rows)
+    return Source(_called(paths), relation, *_columns_of(schemas, columns, table))
 
 
 def _text(
@@ -219,24 +314,24 @@ def _text(
     table: str,
     form: TextFormat | None,
 ) -> Source:
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
     text = TextFiles.of(paths, columns, form)
-    with needing("pyarrow", job="Data larger than memory", extra="scale"):
-        import pyarrow as pa  # noqa: PLC0415 - an extra
     names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, table)
-    sql = {ours: text.sql(theirs) for ours, theirs in names.items()}
-    kinds, rows = dict.fromkeys(names, "text"), text.about_rows
-    whole = {one: "BIGINT" for one in IDS if text.seems_whole(names[one])}
-    return Source(_called(paths), text.relation, names, sql, kinds, rows, text, whole=whole)
+    sql = {
+        ours: text.id(theirs) if ours in IDS else text.number(theirs, may_lack=ours == "true")
+        for ours, theirs in names.items()
+    }
+    kinds = dict.fromkeys(names, "text")
+    return Source(_called(paths), text.relation, names, sql, kinds, is_text=True)
 
 
 def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
-    with needing("pyarrow", job="Data larger than memory", extra="scale"):
-        import pyarrow as pa  # noqa: PLC0415 - an extra
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
     if hasattr(data, "scanner"):  # a dataset
         data = data.scanner()
-        n_rows, data = data.count_rows(), data.to_reader()
-    else:
-        n_rows = None
+        data = data.to_reader()
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             f"Within a memory limit, give files (Parquet, CSV), or what streams Arrow's batches: "
@@ -244,8 +339,8 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
         )
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
-    names, sql, kinds = _columns_of({"the data": reader.schema}, columns, table)
-    return Source("the data", quoted(table), names, sql, kinds, n_rows, stream=reader)
+    columns_of = _columns_of({"the data": reader.schema}, columns, table)
+    return Source("the data", quoted(table), *columns_of, stream=reader)
 
 
 def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
@@ -259,7 +354,7 @@ def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[s
 def _columns_of(
     schemas: Mapping[str, Any], columns: Mapping[str, str] | None, table: str
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return what files call our columns, what SQL calls them, and what their values are.
+    """Return what files call our columns, how SQL reads them, and what their values are.
 
     Parameters
     ----------
@@ -289,7 +384,14 @@ def _columns_of(
                 "within a memory limit they are one. Rename one of them."
             )
             raise InvalidInputError(msg)
-    return names, {ours: quoted(theirs) for ours, theirs in names.items()}, kinds
+    sql = {ours: quoted(theirs) for ours, theirs in names.items()}
+    # of one width, by which all are told apart
+    sql |= {
+        ours: f"CAST({sql[ours]} AS BIGINT)"
+        for ours, kind in kinds.items()
+        if kind == "whole numbers"
+    }
+    return names, sql, kinds
 
 
 def _called(paths: Sequence[Path]) -> str:
@@ -359,39 +461,25 @@ def _check_kind(file: str, ours: str, theirs: str, kind: str) -> None:
         raise InvalidInputError(msg)
 
 
-def with_other_types(database: Database, relation: str, source: Source) -> Source | None:
-    """Return a source with other types for ids, if a column has other text than was assumed.
+def with_whole_ids(database: Database, source: Source) -> Source:
+    """Return files of text with the type for each column of ids that are all whole numbers.
 
-    The type is the first of `_WHOLE` that holds all numbers of the column, or text.
-
-    Parameters
-    ----------
-    database : Database
-        That is open.
-    relation : str
-        The rows as they were read.
-    source : Source
-        What was taken for what.
+    It is the first of `_WHOLE` that holds them; one that is not in its usual writing, as
+    `is_plain_number` knows it, and all of them are text.
     """
-    if not source.whole:
-        return None
-    asked = (f"count(*) > count({quoted(one)})" for one in source.whole)
-    (told,) = database.run(f"SELECT {', '.join(asked)} FROM {relation}")
-    mixed = [one for one, is_mixed in zip(source.whole, told, strict=True) if is_mixed]
-    if not mixed:
-        return None
-    kinds = {**source.whole, **{one: _type_of(database, source, one) for one in mixed}}
-    return replace(source, whole={one: kind for one, kind in kinds.items() if kind})
-
-
-def _type_of(database: Database, source: Source, column: str) -> str | None:
-    """Return the type for a column of text, None if some of it is no whole number of 64 bits."""
-    number = _PLAIN.format(source.sql[column], _LONGEST)
-    asked = f"count(*) = count({number}), min({number})::VARCHAR, max({number})::VARCHAR"
-    ((all_whole, low, high),) = database.run(f"SELECT {asked} FROM {source.relation}")
-    if not all_whole:
-        return None
-    fits = (
-        kind for kind, (least, most) in _WHOLE.items() if least <= int(low) <= int(high) <= most
-    )
-    return next(fits, None)
+    if not source.is_text:
+        return source
+    for column in IDS:
+        sql = source.sql[column]
+        number = f"try_cast({sql} AS {LONGEST})"
+        plain = f"CASE WHEN {number}::VARCHAR = {sql} THEN {number} END"
+        asked = f"count(*) = count({plain}), min({plain})::VARCHAR, max({plain})::VARCHAR"
+        ((all_whole, low, high),) = database.run(f"SELECT {asked} FROM {source.relation}")
+        if not all_whole or low is None:
+            continue
+        for kind, (least, most) in _WHOLE.items():
+            if least <= int(low) <= int(high) <= most:
+                name = "whole numbers" if kind == "BIGINT" else kind
+                source = source.changed(column, f"CAST({sql} AS {kind})", name)
+                break
+    return source

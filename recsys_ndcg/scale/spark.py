@@ -8,33 +8,140 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Self
 
+import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table, checked_columns
 from recsys_ndcg.lists import Facts, Grades
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS
-from recsys_ndcg.scale.facts import check_ids_of, facts_of
-from recsys_ndcg.scale.partial_report import PartialReport
-from recsys_ndcg.scale.spark_tables import quoted, spark_tables
-from recsys_ndcg.scale.tables import ListMaker
+from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
+from recsys_ndcg.scale.facts import FIRST, LazyTable, check_ids_of, facts_of
+from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables, wanted_columns
 from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scale.spark_tables import SparkTable
-    from recsys_ndcg.scoring import Cutoffs, Metrics
+
+_NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
+_TIMES = re.compile("date|timestamp.*|time.*")
+_TEXT = re.compile("string.*|char.*|varchar.*")
+_IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
+
+
+class SparkTable(LazyTable):
+    """A DataFrame with columns of our names."""
+
+    @property
+    def native(self) -> Any:
+        """The DataFrame itself."""
+        return nw.to_native(self.frame)
+
+    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+        """Run a query that has few rows, and return them: in Spark's way, whichever version."""
+        return [row.asDict() for row in nw.to_native(query).collect()]
+
+
+def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, SparkTable]:
+    """Find our columns in a DataFrame, or in those of labels and results.
+
+    Raises
+    ------
+    InvalidInputError
+        A column is missing or of another type.
+    """
+    if isinstance(data, Mapping) and not is_pair(data):
+        there = ", ".join(map(repr, data))
+        msg = f"Give {{'labels': ..., 'results': ...}}, a DataFrame each; not {there}."
+        raise InvalidInputError(msg)
+    given = given_tables(data, columns).items()
+    return {name: _table(name, frame, named) for name, (frame, named) in given}
+
+
+def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
+    _check(frame)
+    heading = Table(dict.fromkeys(frame.columns, ()), checked_columns(columns))
+    names = heading.called(*wanted_columns(name, heading))
+    heading.say_names()
+    types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
+    sql: dict[str, str] = {}
+    for ours, theirs in names.items():
+        alike = [one for one in frame.columns if one.lower() == theirs.lower()]
+        if len(alike) > 1:
+            msg = (
+                f"The table has the columns {' and '.join(map(repr, alike))}, which Spark does not "
+                "tell apart; rename or drop one."
+            )
+            raise InvalidInputError(msg)
+        kind = types[theirs]
+        # the nearest double of a short float is not the decimal that it stands for
+        wider = "" if kind == "float" else "double"
+        if ours in IDS:
+            wider = {"boolean": "int", "float": "double"}.get(kind, "")
+            if not _IDS.fullmatch(kind):
+                msg = f"{ours}: an id is not hashable ({kind}); use numbers or text."
+                raise InvalidInputError(msg)
+        elif not _NUMBERS.fullmatch(kind):
+            _refuse_kind(frame, theirs, kind, [sql[one] for one in IDS])
+        sql[ours] = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
+    named = (f"{one} as `{ours}`" for ours, one in sql.items())
+    table = nw.from_native(frame.selectExpr(*named))
+    short = table.collect_schema().get("true") == nw.Float32
+    return SparkTable(table, names, short_grades=short)
+
+
+def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
+    """Refuse a column that holds no numbers, unless it holds nothing."""
+    if not _TEXT.fullmatch(kind):
+        advice = NO_NUMBERS["M"] if _TIMES.fullmatch(kind) else CONVERT
+        msg = f"{name}: {kind} is not a number; {advice}."
+        raise InvalidInputError(msg)
+    some = frame.where(f"{quoted(name)} is not null")
+    rows = some.selectExpr(*ids, quoted(name)).limit(FIRST).collect()
+    if rows:
+        where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
+        msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {CONVERT}."
+        raise InvalidInputError(msg)
+
+
+def _check(frame: Any) -> None:
+    """Refuse what is no Spark DataFrame, or has no end."""
+    if not (hasattr(frame, "mapInArrow") and hasattr(frame, "selectExpr")):
+        of_pandas = hasattr(frame, "to_spark")
+        advice = "give its .to_spark()" if of_pandas else "recsys_ndcg.evaluate reads other data"
+        msg = f"That is a {type(frame).__name__}, no Spark DataFrame: {advice}."
+        raise InvalidInputError(msg)
+    if frame.isStreaming:
+        msg = "A streaming DataFrame has no end: write it to a table, and evaluate that."
+        raise InvalidInputError(msg)
+    names = list(frame.columns)
+    twice = [one for one in names if names.count(one) > 1]
+    if twice:
+        msg = f"The table has the column {twice[0]!r} twice; keep one."
+        raise InvalidInputError(msg)
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it.
+
+    Examples
+    --------
+    >>> quoted("ndcg@10")
+    '`ndcg@10`'
+    """
+    return f"`{name.replace('`', '``')}`"
+
 
 #: The column beside the scores for what is left of a partition: a row of its own, without scores.
 REST = "_rest"
@@ -50,15 +157,12 @@ class WorkerError(RecsysNdcgError, ImportError):
     """The workers lack something that the driver has; the message says what brings it."""
 
 
-def evaluate(  # noqa: PLR0913 - the contract
+def evaluate(
     df: Any,
     *,
-    metrics: Metrics = None,
-    k: Cutoffs = 10,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
     partitions: int | None = None,
+    **choices: Any,
 ) -> SparkReport:
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
 
@@ -72,12 +176,15 @@ def evaluate(  # noqa: PLR0913 - the contract
     df : pyspark.sql.DataFrame, or mapping of two
         Classic or Connect, from Spark 3.5 on, with the columns user, item, estimated and true; or
         ``{"labels": df, "results": df}``, joined as `RankedLists.from_labels` does.
-    metrics, k, threshold, convention, columns
-        As in `recsys_ndcg.evaluate`. What goes by the order of the rows is refused, for Spark
-        keeps none: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
+    columns : mapping, optional
+        As in `recsys_ndcg.evaluate`.
     partitions : int, optional
         Among how many the users are divided. By default one for each 2^21 rows. The rows of one
         must fit into the memory of a worker: 200 bytes each.
+    **choices
+        metrics, k, threshold, convention, as in `recsys_ndcg.evaluate`. What goes by the order of
+        the rows is refused, for Spark keeps none: ``ties="input"``, ``duplicates="first"`` and
+        ``"last"``.
 
     Returns
     -------
@@ -106,8 +213,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> with spark.evaluate(df, k=10, threshold=4) as report:  # doctest: +SKIP
     ...     report.per_user.write.parquet("scores")
     """
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return evaluate_by_plan(df, plan, columns=columns, partitions=partitions)
+    return evaluate_by_plan(df, Plan.of(**choices), columns=columns, partitions=partitions)
 
 
 def evaluate_by_plan(
@@ -289,21 +395,20 @@ def measured(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
 
 def _left_of(table: Any, job: Job, schema: Any) -> tuple[Any, bytes]:
     """Return the scores of every user, unless only grades are looked for, and what is left."""
-    _check_version(job.version)
+    if job.version != __version__:
+        msg = (
+            f"The workers have recsys-ndcg {__version__}, but {job.version} asks. Give them the "
+            "same."
+        )
+        raise InvalidInputError(msg)
     # one thread: Spark runs as many tasks as there are cores; what is to be said, the driver says
     with at_most(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         lists = ListMaker(job.plan.duplicates, in_order=False).lists(_tables(table))
         if job.grades_only:
             return None, pickle.dumps(Facts.of(lists).all_true)
-        audit = Audit.of_part(lists, job.plan, highest=job.highest)
+        audit = Audit.of(lists, job.plan, highest=job.highest)
         return _of_users(audit, schema), packed(PartialReport.of(audit, keep=False))
-
-
-def _check_version(version: str) -> None:
-    if version != __version__:
-        msg = f"The workers have recsys-ndcg {__version__}, but {version} asks. Give them the same."
-        raise InvalidInputError(msg)
 
 
 def _tables(rows: Any) -> dict[str, Any]:
@@ -403,7 +508,7 @@ class SparkReport(Report):
     def of(cls, part: PartialReport, plan: Plan, per_user: Any, table: Any = None) -> Self:
         """Return the report of all users, whose scores are on the cluster."""
         totals = part.totals
-        median = partial(median_of, per_user, totals.names, totals.users)
+        median = partial(median_of, per_user, totals.names, totals.counts["users"])
         report = part.report(plan, median, _WHERE)
         return cls(report.audited, table=table, scores_on_cluster=per_user)
 

@@ -14,10 +14,9 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import CandidateLists, truth_by_user
 from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import allowed, at_most
-from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks, with_ties
+from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import ORDERS, Scores
-from recsys_ndcg.scoring.signature import Signature, signatures
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.scoring.measurement import Measurement
+    from recsys_ndcg.scoring.signature import Signature
 
 Roles = dict[str, "Floats"]
 
@@ -77,39 +77,6 @@ class Audit:
 
     @classmethod
     def of(
-        cls, lists: GroupedLists, facts: Facts, plan: Plan, *, highest: float | None = None
-    ) -> Audit:
-        """Measure lists by a settled plan, and hold undefined scores to it.
-
-        Parameters
-        ----------
-        lists : GroupedLists
-            All, or a part.
-        facts : Facts
-            What is known of them.
-        plan : Plan
-            Settled.
-        highest : float, optional
-            The highest grade there is, of which these lists may be a part; NaN where it is not
-            known.
-
-        Raises
-        ------
-        InvalidInputError
-            A score is undefined where it must not be.
-        """
-        scores = _scores_and_ties(lists, plan)
-        refuse(scores.objection())
-        top = facts.all_true.highest if highest is None else highest
-        return cls(
-            signatures(scores.measurements, scores.n_scored, facts),
-            scores.with_roles({}),
-            Totals.of(scores),
-            source=MeasuredLists(lists, facts, plan, top),
-        )
-
-    @classmethod
-    def of_part(
         cls,
         lists: GroupedLists,
         plan: Plan,
@@ -117,27 +84,36 @@ class Audit:
         *,
         highest: float | None = None,
     ) -> Audit:
-        """Measure a part of all lists, by a plan that was settled for all.
+        """Measure lists by a plan that has its threshold, and hold undefined scores to it.
 
         Parameters
         ----------
         lists : GroupedLists
-            Of some users, all that they have.
+            All, or of some users all that they have.
         plan : Plan
-            With its threshold.
+            Settled for all.
         facts : Facts, optional
-            What is known of them, if somebody looked already (`recsys_ndcg.scoring.facts_for`).
+            What is known of these lists, if somebody looked already (`facts_for`).
         highest : float, optional
-            As in `of`.
+            The highest grade there is, of which these lists may be a part; NaN where it is not
+            known.
 
         Raises
         ------
         InvalidInputError
-            Something in the plan cannot be computed of them.
+            Something cannot be computed of them, or a score is undefined where it must not be.
         """
         facts = facts or facts_for(lists, plan.measurements)
         plan.check(facts, lists)
-        return cls.of(lists, facts, plan, highest=highest)
+        scores = _scores_and_ties(lists, plan)
+        refuse(scores.objection())
+        top = facts.all_true.highest if highest is None else highest
+        return cls(
+            scores.sign(facts),
+            scores.with_roles({}),
+            Totals.of(scores),
+            source=MeasuredLists(lists, facts, plan, top),
+        )
 
     @property
     def scores(self) -> Scores:
@@ -149,8 +125,7 @@ class Audit:
             Users were summed up.
         """
         if self._scores is None:
-            n_users = self.totals.users
-            msg = f"This report sums up {n_users} users, and does not keep each. {self._where}"
+            msg = f"This report sums up {self.n_users} users, and does not keep each. {self._where}"
             raise InvalidInputError(msg)
         return self._scores
 
@@ -210,12 +185,12 @@ class Audit:
     @property
     def measurements(self) -> tuple[Measurement, ...]:
         """What was measured."""
-        return (self.totals if self._scores is None else self._scores).measurements
+        return self.totals.measurements
 
     @property
     def n_users(self) -> int:
         """How many users there are."""
-        return self.totals.users if self._scores is None else len(self._scores.users)
+        return self.totals.counts["users"]
 
     @property
     def source(self) -> MeasuredLists:
@@ -242,8 +217,7 @@ class Audit:
         """
         if self._known_source is not None:
             with at_most(self.n_jobs):
-                lists, plan = self.source.lists.take(users), self.source.plan
-                return Audit.of(lists, facts_for(lists, plan.measurements), plan)
+                return Audit.of(self.source.lists.take(users), self.source.plan)
         scores = self.scores.take(users)
         signed = zip(self.signatures.items(), scores.n_scored, strict=True)
         return Audit({name: one.over(count) for (name, one), count in signed}, scores)
@@ -256,8 +230,8 @@ class Audit:
         """Return that of other measurements of the same lists, if they are at hand."""
         lists = self.source.lists
         with at_most(self.n_jobs):
-            facts, plan = facts_for(lists, measurements), Plan(measurements)
-            return self.of(lists, facts, plan.settled(facts, lists))
+            facts = facts_for(lists, measurements)
+            return self.of(lists, Plan(measurements).settled(facts, lists), facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +312,7 @@ class MeasuredLists:
     def _settled(self, wanted: dict[str, list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reason beside what has no number."""
         plan = Plan(tuple(chain(*wanted.values())))
-        return plan.with_reasons(with_ties(self.facts, self.lists, plan.measurements))
+        return plan.with_reasons(facts_for(self.lists, plan.measurements, self.facts))
 
     def _blind(self, one: Measurement, ties: str) -> Measurement:
         """Measure random order, or an extreme one."""

@@ -77,7 +77,9 @@ def in_blocks(
     return in_threads(lambda users: work(Block(lists, users, depth)), blocks)
 
 
-def facts_for(lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
+def facts_for(
+    lists: GroupedLists, measurements: Sequence[Measurement], known: Facts | None = None
+) -> Facts:
     """Return what is to be known of lists to settle some measurements.
 
     Parameters
@@ -86,13 +88,11 @@ def facts_for(lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts
         All of them, or a part whose facts are merged with those of the others.
     measurements : sequence of Measurement
         What is to be measured.
+    known : Facts, optional
+        What is known already: only the first ties that these measurements hang on are new then.
     """
     exact = any(not isinstance(one.convention.gain, str) for one in measurements)
-    return with_ties(Facts.of(lists, distinct=exact), lists, measurements)
-
-
-def with_ties(facts: Facts, lists: GroupedLists, measurements: Sequence[Measurement]) -> Facts:
-    """Return facts with the first ties that these measurements hang on, in place of others."""
+    facts = Facts.of(lists, distinct=exact) if known is None else known
     wanted = {one.order: one for one in measurements if one.hangs_on_ties(facts)}
     ties: dict[Hashable, float] = {}
     for order, one in wanted.items():

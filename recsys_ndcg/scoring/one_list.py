@@ -52,17 +52,10 @@ def dcg_at_k(
     >>> dcg_at_k([3, 2], 2, convention="sklearn") == dcg_at_k([3, 2], 2, gain="linear")
     True
     """
-    return _score("dcg", x, k, threshold, convention, choices)
+    return _score("dcg", x, k, threshold, convention=convention, **choices)
 
 
-def ndcg_at_k(
-    x: Grades,
-    k: int | None,
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-    **choices: Any,
-) -> float:
+def ndcg_at_k(x: Grades, k: int | None, **how: Any) -> float:
     """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -70,17 +63,10 @@ def ndcg_at_k(
     >>> round(ndcg_at_k([3, 2, 2, 1, 2], 5), 12)
     0.992739406476
     """
-    return _score("ndcg", x, k, threshold, convention, choices)
+    return _score("ndcg", x, k, **how)
 
 
-def precision_at_k(
-    x: Grades,
-    k: int | None,
-    threshold: float | None = None,
-    *,
-    convention: Convention | str | None = None,
-    **choices: Any,
-) -> float:
+def precision_at_k(x: Grades, k: int | None, threshold: float | None = None, **how: Any) -> float:
     """Return the precision of one list; parameters as in `dcg_at_k`.
 
     Examples
@@ -88,17 +74,10 @@ def precision_at_k(
     >>> precision_at_k([1, 1, 1, 0, 0], 5)
     0.6
     """
-    return _score("precision", x, k, threshold, convention, choices)
+    return _score("precision", x, k, threshold, **how)
 
 
-def recall_at_k(
-    x: Grades,
-    k: int | None,
-    threshold: float | None = None,
-    *,
-    convention: Convention | str | None = None,
-    **choices: Any,
-) -> float:
+def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **how: Any) -> float:
     """Return the recall of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -106,16 +85,11 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1], 2)
     0.5
     """
-    return _score("recall", x, k, threshold, convention, choices)
+    return _score("recall", x, k, threshold, **how)
 
 
 def average_precision_at_k(
-    x: Grades,
-    k: int | None,
-    threshold: float | None = None,
-    *,
-    convention: Convention | str | None = None,
-    **choices: Any,
+    x: Grades, k: int | None, threshold: float | None = None, **how: Any
 ) -> float:
     """Return the average precision of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -124,34 +98,32 @@ def average_precision_at_k(
     >>> round(average_precision_at_k([1, 0, 1], 3), 4)
     0.8333
     """
-    return _score("ap", x, k, threshold, convention, choices)
+    return _score("ap", x, k, threshold, **how)
 
 
 def reciprocal_rank(
-    x: Grades,
-    k: int | None = None,
-    threshold: float | None = None,
-    *,
-    convention: Convention | str | None = None,
-    **choices: Any,
+    x: Grades, k: int | None = None, threshold: float | None = None, **how: Any
 ) -> float:
     """Return 1 over the rank of the first relevant item of one list, NaN if there is none.
+
+    Parameters as in `dcg_at_k`.
 
     Examples
     --------
     >>> reciprocal_rank([0, 1, 1])
     0.5
     """
-    return _score("rr", x, k, threshold, convention, choices)
+    return _score("rr", x, k, threshold, **how)
 
 
-def _score(  # noqa: PLR0913, PLR0917 - what every shortcut takes
+def _score(
     name: str,
     x: Grades,
     k: int | None,
-    threshold: float | None,
-    convention: Convention | str | None,
-    choices: dict[str, Any],
+    threshold: float | None = None,
+    *,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     form = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, Record, quotient, read_only
+from recsys_ndcg.arrays import Columns, Record, column_sums, quotient, read_only
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.scoring.signature import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+    from recsys_ndcg.lists import Facts
     from recsys_ndcg.scoring.measurement import Measurement
 
 
@@ -65,10 +67,8 @@ class ListCounts(Columns):
         return np.asarray(self.ratings - self.unlabelled + self.unlisted, dtype=np.float64)
 
 
-#: The names of the counts, as they are saved.
-LISTS = tuple(one.name for one in fields(ListCounts))
 #: What there is of every user under every measurement.
-PARTS = ("numerator", "denominator", "left_out")
+_PARTS = ("numerator", "denominator", "left_out")
 #: The roles that other orders of the same lists give: the scores of random order and of the extreme
 #: ones; mean and standard deviation of the numerator in random order, NaN of metrics that are not
 #: linear.
@@ -76,7 +76,66 @@ ORDERS = ("chance", "worst", "best", "expected", "deviation")
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Record):
+class Means:
+    """A mean for each column, that merges: arrays of shape (n_columns,).
+
+    Parameters
+    ----------
+    count : int64 array
+        How many numbers there are.
+    total : float64 array
+        Their sums.
+    """
+
+    count: Positions
+    total: Floats
+
+    @classmethod
+    def of(cls, values: Floats, among: Flags | None = None) -> Means:
+        """Sum up a table, NaN left out, and whatever is not `among` those that count."""
+        there = ~np.isnan(values)
+        if among is not None:
+            there &= among
+        return cls(there.sum(axis=0), column_sums(np.where(there, values, 0.0)))
+
+    def __add__(self, other: Means) -> Means:
+        """Return those of the numbers of both."""
+        return Means(self.count + other.count, self.total + other.total)
+
+    @property
+    def mean(self) -> Floats:
+        """The means, NaN of no numbers."""
+        return quotient(self.total, self.count)
+
+
+class Measured:
+    """What has a column for each of some measurements."""
+
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the metrics."""
+        return [str(one) for one in self.measurements]
+
+    @property
+    def n_scored(self) -> Positions:
+        """How many users have a score, by measurement."""
+        raise NotImplementedError
+
+    def sign(self, facts: Facts) -> dict[str, Signature]:
+        """Return the signature of every metric, by its name."""
+        users = zip(self.measurements, self.n_scored, strict=True)
+        return {str(one): Signature.of(one, facts, count) for one, count in users}
+
+    def scored(self, ratio: Floats) -> Floats:
+        """Return what each metric makes of a numerator over a denominator, one of each."""
+        own = zip(self.measurements, ratio, strict=True)
+        return np.array([one.metric.score(np.array([value]))[0] for one, value in own])
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Measured, Record):
     """Numerators and denominators of every user under every measurement, and scores in other roles.
 
     Parameters
@@ -136,7 +195,7 @@ class Scores(Record):
         return cls(
             first.measurements,
             users=np.concatenate([one.users for one in parts]),
-            **{name: np.concatenate([getattr(one, name) for one in parts]) for name in PARTS},
+            **{name: np.concatenate([one.parts[name] for one in parts]) for name in _PARTS},
             counts=ListCounts.concat([one.counts for one in parts]),
             roles={
                 role: np.concatenate([one.roles[role] for one in parts])
@@ -157,7 +216,7 @@ class Scores(Record):
         return replace(
             self,
             users=self.users[users],
-            **{name: getattr(self, name)[users] for name in PARTS},
+            **{name: table[users] for name, table in self.parts.items()},
             counts=self.counts.take(users),
             roles={role: table[users] for role, table in self.roles.items()},
             truth=None if self.truth is None else self.truth[users],
@@ -169,7 +228,7 @@ class Scores(Record):
         return replace(
             self,
             measurements=tuple(self.measurements[place] for place in chosen),
-            **{name: getattr(self, name)[:, places] for name in PARTS},
+            **{name: getattr(self, name)[:, places] for name in _PARTS},
             roles={role: table[:, places] for role, table in self.roles.items()},
         )
 
@@ -191,21 +250,20 @@ class Scores(Record):
             each role by its name.
         """
         truth = {} if self.truth is None else {"truth": self.truth}
-        counts = {name: getattr(self.counts, name) for name in LISTS}
-        parts = {name: getattr(self, name) for name in PARTS}
-        return {"user": self.users, **counts, **truth, **parts, **self.roles}
+        return {"user": self.users, **vars(self.counts), **truth, **self.parts, **self.roles}
 
     @classmethod
     def from_columns(
         cls, measurements: tuple[Measurement, ...], columns: Mapping[str, NDArray[Any]]
     ) -> Scores:
         """Return the scores that `columns` took apart, whichever roles they hold."""
-        others = {"user", "truth", *LISTS, *PARTS}
+        counts = ListCounts.among(columns)
+        others = {"user", "truth", *vars(counts), *_PARTS}
         return cls(
             measurements,
             columns["user"],
-            **{name: columns[name] for name in PARTS},
-            counts=ListCounts(**{name: columns[name] for name in LISTS}),
+            **{name: columns[name] for name in _PARTS},
+            counts=counts,
             roles={name: table for name, table in columns.items() if name not in others},
             truth=columns.get("truth"),
         )
@@ -213,14 +271,14 @@ class Scores(Record):
     def same_as(self, other: Scores) -> bool:
         """Tell whether all numerators, denominators and users left out are the same."""
         return all(
-            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name != "left_out")
-            for name in PARTS
+            np.array_equal(table, other.parts[name], equal_nan=name != "left_out")
+            for name, table in self.parts.items()
         )
 
     @property
-    def names(self) -> list[str]:
-        """The names of the metrics."""
-        return [str(one) for one in self.measurements]
+    def parts(self) -> dict[str, NDArray[Any]]:
+        """The numerators, the denominators, and who is left out, by their names."""
+        return {name: getattr(self, name) for name in _PARTS}
 
     @property
     def defined(self) -> Flags:
@@ -246,10 +304,13 @@ class Scores(Record):
         return read_only(values)
 
     @property
-    def n_scored(self) -> list[int]:
+    def n_scored(self) -> Positions:
         """How many users have a score, by measurement."""
-        counted: list[int] = (~np.isnan(self.per_user)).sum(axis=0).tolist()
-        return counted
+        return np.asarray((~np.isnan(self.per_user)).sum(axis=0))
+
+    def mean(self, among: Flags | None = None) -> Floats:
+        """Return the mean over the users who have a score, and are among some."""
+        return Means.of(self.per_user, among).mean
 
     @property
     def median(self) -> Floats:

@@ -15,7 +15,6 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Self
 
     from recsys_ndcg.arrays import Floats
@@ -79,6 +78,21 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         order = (*Convention.names(), *BESIDE)
         parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
+
+    @classmethod
+    def of(cls, one: Measurement, facts: Facts, users: int) -> Self:
+        """Return how a metric was computed: its name, all choices, and over how many users."""
+        longest = facts.seen_by(one.convention).longest
+        texts = {**one.convention.texts, **_told_apart(one, facts, longest)}
+        texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
+        if one.convention.short_list == "drop" and one.metric.k is None:
+            texts["short_below"] = str(one.short_below)
+        if one.metric.origin:
+            told = one.metric.fingerprinted(one.metric.k or longest)
+            mark = "" if told is None else f"#{_fingerprint(told)}"
+            texts["own"] = f"{one.metric.origin}{mark}"
+        texts |= {"protocol": facts.protocol, "users": str(users), "version": __version__}
+        return cls.joined(str(one), texts)
 
     @property
     def text(self) -> str:
@@ -210,30 +224,6 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         ignored = {*Convention.names(), "threshold"} - self.reads
         texts = {name: text for name, text in self._texts.items() if name not in ignored}
         return {"metric": self.metric, **texts}
-
-
-def signatures(
-    measurements: Sequence[Measurement], n_scored: Sequence[int], facts: Facts
-) -> dict[str, Signature]:
-    """Return the signature of every metric: its name, all choices, and over how many users."""
-    return {
-        str(one): _signature(one, facts, count)
-        for one, count in zip(measurements, n_scored, strict=True)
-    }
-
-
-def _signature(one: Measurement, facts: Facts, users: int) -> Signature:
-    longest = facts.seen_by(one.convention).longest
-    texts = {**one.convention.texts, **_told_apart(one, facts, longest)}
-    texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
-    if one.convention.short_list == "drop" and one.metric.k is None:
-        texts["short_below"] = str(one.short_below)
-    if one.metric.origin:
-        told = one.metric.fingerprinted(one.metric.k or longest)
-        mark = "" if told is None else f"#{_fingerprint(told)}"
-        texts["own"] = f"{one.metric.origin}{mark}"
-    texts |= {"protocol": facts.protocol, "users": str(users), "version": __version__}
-    return Signature.joined(str(one), texts)
 
 
 def _told_apart(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:

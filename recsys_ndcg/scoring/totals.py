@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import column_lengths, column_sums, quotient
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.scoring.scores import same
+from recsys_ndcg.scoring.scores import Means, Measured, adjusted, same
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.scoring.measurement import Measurement
@@ -95,45 +95,7 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False)
-class Means:
-    """A mean for each column, that merges: arrays of shape (n_columns,).
-
-    Parameters
-    ----------
-    count : int64 array
-        How many numbers there are.
-    total : float64 array
-        Their sums.
-    """
-
-    count: Positions
-    total: Floats
-
-    @classmethod
-    def of(cls, values: Floats, among: Flags | None = None) -> Means:
-        """Sum up a table, NaN left out, and whatever is not `among` those that count."""
-        there = ~np.isnan(values)
-        if among is not None:
-            there &= among
-        return cls(there.sum(axis=0), column_sums(np.where(there, values, 0.0)))
-
-    @classmethod
-    def known(cls, mean: Floats) -> Means:
-        """Return means of an unknown number of users, as a file has them."""
-        return cls(np.ones(len(mean), dtype=np.int64), mean)
-
-    def __add__(self, other: Means) -> Means:
-        """Return those of the numbers of both."""
-        return Means(self.count + other.count, self.total + other.total)
-
-    @property
-    def mean(self) -> Floats:
-        """The means, NaN of no numbers."""
-        return quotient(self.total, self.count)
-
-
-@dataclass(frozen=True, eq=False)
-class Totals:
+class Totals(Measured):
     """Counts, means and moments of scores, by measurement: they merge in any order and grouping.
 
     The median is not among them: it needs the users (`Scores.median`).
@@ -150,17 +112,14 @@ class Totals:
         How many users have no score.
     short_of : int64 array, shape (n_measurements,)
         How many lists are shorter than each cutoff.
-    users, ratings, candidates : int
-        Users, rows as they came, and the items that these were chosen from.
-    short, tied, unlabelled, unlisted, missing, impossible, duplicates : int
-        As in `recsys_ndcg.Report.counts`.
-    left_out : int
-        How many users are left out of any column.
+    counts : mapping of str to int
+        ``"users"``; ``"ratings"``, rows as they came; ``"candidates"``, the items that these were
+        chosen from; ``"left_out"``, users who are left out of any column; ``"trivial"``, those who
+        are so under each measurement that has orders; all others as in
+        `recsys_ndcg.Report.counts`.
     trivial : int64 array, shape (n_measurements,)
         How many users with a score have the same in every order; 0 as long as no orders are
         measured, as what follows.
-    n_trivial : int
-        How many users do so under each measurement that has orders.
     excess, deviation : float64 arrays, shape (n_measurements,)
         What all numerators together have more than in random order, and the standard deviation of
         that: their squares add up.
@@ -177,19 +136,8 @@ class Totals:
     parts: Moments
     undefined: Positions
     short_of: Positions
-    users: int
-    ratings: int
-    candidates: int
-    short: int
-    tied: int
-    unlabelled: int
-    unlisted: int
-    missing: int
-    impossible: int
-    duplicates: int
-    left_out: int
+    counts: Mapping[str, int]
     trivial: Positions
-    n_trivial: int
     excess: Floats
     deviation: Floats
     roles: Mapping[str, Means] = field(default_factory=dict)
@@ -207,19 +155,21 @@ class Totals:
             parts=Moments.of(scores.denominator, scores.numerator, scores.defined),
             undefined=scores.undefined.sum(axis=0),
             short_of=np.array([int((counts.n_items < k).sum()) for k in ks]),
-            short=int((counts.n_items < max(ks)).sum()),
-            left_out=int(scores.left_out.any(axis=1).sum()),
-            users=len(scores.users),
-            ratings=int(counts.ratings.sum()),
-            candidates=int(counts.candidates.sum()),
-            tied=int(counts.tied.sum()),
-            unlabelled=int(counts.unlabelled.sum()),
-            unlisted=int(counts.unlisted.sum()),
-            missing=int(counts.missing.sum()),
-            impossible=int(counts.impossible.sum()),
-            duplicates=int(counts.repeats.sum()),
+            counts={
+                "users": len(scores.users),
+                "ratings": int(counts.ratings.sum()),
+                "candidates": int(counts.candidates.sum()),
+                "short": int((counts.n_items < max(ks)).sum()),
+                "trivial": 0,
+                "tied": int(counts.tied.sum()),
+                "unlabelled": int(counts.unlabelled.sum()),
+                "unlisted": int(counts.unlisted.sum()),
+                "missing": int(counts.missing.sum()),
+                "impossible": int(counts.impossible.sum()),
+                "duplicates": int(counts.repeats.sum()),
+                "left_out": int(scores.left_out.any(axis=1).sum()),
+            },
             trivial=none.astype(np.int64),
-            n_trivial=0,
             excess=none,
             deviation=none,
         )
@@ -241,6 +191,12 @@ class Totals:
         found = replace(self, roles={**self.roles, **means}, highest=np.fmax(self.highest, highest))
         return _with_orders(found, scores) if "deviation" in roles else found
 
+    def with_means(self, means: Mapping[str, Floats]) -> Totals:
+        """Return the same with more roles, of which a file has the means alone."""
+        once = np.ones(len(self.measurements), dtype=np.int64)
+        known = {role: Means(once, mean) for role, mean in means.items()}
+        return replace(self, roles={**self.roles, **known})
+
     def __add__(self, other: Totals) -> Totals:
         """Return the totals of the users of both.
 
@@ -254,18 +210,19 @@ class Totals:
             raise InvalidInputError(msg)
         highest = float(np.fmax(self.highest, other.highest))
         mine, theirs = self._up_to(highest), other._up_to(highest)
-        apart = {"measurements", "roles", "deviation", "highest"}
-        added = {
-            name: getattr(mine, name) + getattr(theirs, name)
-            for name in (one.name for one in fields(self))
-            if name not in apart
-        }
         both = [role for role in mine.roles if role in theirs.roles]
-        return replace(
-            mine,
-            **added,
-            roles={role: mine.roles[role] + theirs.roles[role] for role in both},
+        return Totals(
+            self.measurements,
+            scores=mine.scores + theirs.scores,
+            parts=mine.parts + theirs.parts,
+            undefined=mine.undefined + theirs.undefined,
+            short_of=mine.short_of + theirs.short_of,
+            counts={name: count + theirs.counts[name] for name, count in mine.counts.items()},
+            trivial=mine.trivial + theirs.trivial,
+            excess=mine.excess + theirs.excess,
             deviation=np.hypot(mine.deviation, theirs.deviation),
+            roles={role: mine.roles[role] + theirs.roles[role] for role in both},
+            highest=highest,
         )
 
     def _up_to(self, highest: float) -> Totals:
@@ -277,7 +234,7 @@ class Totals:
         known = replace(self, highest=highest)
         top = self.roles.get("top")
         as_before = highest == self.highest or math.isnan(highest)
-        if as_before or top is None or not self.unlabelled:
+        if as_before or top is None or not self.counts["unlabelled"]:
             return known
         settled = [
             one.convention.max_grade is not None
@@ -299,11 +256,6 @@ class Totals:
         return quotient(self.excess, self.deviation, self.deviation > 0)
 
     @property
-    def names(self) -> list[str]:
-        """The names of the metrics."""
-        return [str(one) for one in self.measurements]
-
-    @property
     def n_scored(self) -> Positions:
         """How many users have a score."""
         return self.scores.count
@@ -316,7 +268,12 @@ class Totals:
     @property
     def pooled(self) -> Floats:
         """The sum of the numerators over the sum of the denominators."""
-        return scored(self.measurements, self.parts.ratio)
+        return self.scored(self.parts.ratio)
+
+    @property
+    def adjusted(self) -> Floats:
+        """The mean less chance, over what the best order has more."""
+        return adjusted(self.mean, self.mean_of("chance"), self.mean_of("best"))
 
 
 def _moved(scores: Scores, scored: Flags) -> Means:
@@ -334,16 +291,13 @@ def _with_orders(totals: Totals, scores: Scores) -> Totals:
     return replace(
         totals,
         trivial=scores.trivial.sum(axis=0),
-        n_trivial=int((fixed.any(axis=1) & ~moved.any(axis=1)).sum()),
+        counts={
+            **totals.counts,
+            "trivial": int((fixed.any(axis=1) & ~moved.any(axis=1)).sum()),
+        },
         excess=column_sums(np.where(moving, scores.excess, 0.0)),
         deviation=column_lengths(np.where(moving, scores.roles["deviation"], 0.0)),
     )
-
-
-def scored(measurements: Sequence[Measurement], ratio: Floats) -> Floats:
-    """Return what each metric makes of a numerator over a denominator."""
-    values = [one.metric.score(ratio[place : place + 1]) for place, one in enumerate(measurements)]
-    return np.concatenate(values)
 
 
 def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:

@@ -26,7 +26,7 @@ from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import Means, facts_for, measure
+from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.surprise.estimates.estimates import Estimates
 from recsys_ndcg.surprise.estimates.popularity import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_training
@@ -229,8 +229,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
 def _means(lists: PlacedLists, plan: Plan, report: Report) -> Floats:
     """Return the means of a baseline over the users of a report, NaN where there is none."""
     plan = plan.with_reasons(facts_for(lists, plan.measurements))
-    scores = measure(lists, plan.measurements)
-    return Means.of(scores.per_user, ~np.isnan(report.scores.per_user)).mean
+    return measure(lists, plan.measurements).mean(~np.isnan(report.scores.per_user))
 
 
 def predict_all(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.database import Cost, Memory
+from recsys_ndcg.scale.database import Memory
 from tests.commands import refusal, run
 from tests.scale.cases import predictions
 
@@ -26,7 +26,7 @@ EXPECTED = rn.evaluate(FRAME, threshold=4)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with predictions in three files, and in one, some rows fitting the memory."""
     monkeypatch.setattr(Memory, "budget", property(lambda _: 900))
-    monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
+    monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
     for place in range(3):
         FRAME.iloc[place::3].to_parquet(tmp_path / f"p{place}.parquet")
     FRAME.to_csv(tmp_path / "p.csv", index=False)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.evaluation import evaluated
-from recsys_ndcg.scale.database import Cost, Memory
+from recsys_ndcg.scale.database import Memory
 from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike, check_users
@@ -41,7 +41,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def set_to(rows: int, *, keeps: bool = True) -> None:
         monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
-        monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
+        monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
         monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
 
     return set_to
@@ -339,7 +339,7 @@ def test_users_may_become_too_many_on_the_way(
 ) -> None:
     """The first are kept until there is no room: then none is, and the median is of all."""
     in_parts(400)
-    monkeypatch.setattr(Memory, "keeps", lambda _, users, _n: users < 60)
+    monkeypatch.setattr(Memory, "keeps", lambda _, users: users < 60)
     frame = predictions(8)
     frame.to_parquet(tmp_path / "p.parquet")
     report = rn.evaluate(tmp_path / "p.parquet", threshold=4, memory_limit="2GB")
@@ -411,7 +411,7 @@ def test_a_heavy_user_with_long_ids_is_named(
         frame.drop(columns="estimated").to_parquet(tmp_path / "labels.parquet")
         data = {"labels": tmp_path / "labels.parquet", "results": data}
     rows = 1800 if joined else 900
-    budget = Cost(3).of(rows, 1) + 20_000
+    budget = Memory(0, 3).cost(rows, 1) + 20_000
     monkeypatch.setattr(Memory, "budget", property(lambda _: budget))
     with pytest.raises(rn.InvalidInputError, match=f"user 'u3' has {rows:,} rows"):
         rn.evaluate(data, threshold=4, memory_limit="2GB")

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.database import Cost, Memory
+from recsys_ndcg.scale.database import Memory
 from tests.refusal import refused
 from tests.scale.cases import predictions
 
@@ -228,7 +228,7 @@ def test_repeated_pairs_are_named(
 ) -> None:
     """By user and item, for the rows of a bucket are nobody's."""
     monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
-    monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
+    monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
     user, item = FRAME.iloc[7][["user", "item"]].astype(int)
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
     with refused(f"predictions: user {user} has the item {item} twice or more"):
@@ -272,7 +272,7 @@ def test_users_have_no_place(name: str, told: str, tmp_path: Path) -> None:
 def test_no_half_of_the_users_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused on the way leaves the older file as it was, and nothing beside it."""
     monkeypatch.setattr(Memory, "budget", property(lambda _: 100))
-    monkeypatch.setattr(Cost, "of", lambda _, rows, *_others: rows)
+    monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
     users = tmp_path / "users.parquet"
     users.write_bytes(b"older")
