@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LONGEST = 100
+_PLAINLY = "recsys_ndcg.plainly"  # the name by which `str.encode` knows it
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _INSTEAD = {"±": "+-", "–": "-", "…": "...", "×": "x"}
@@ -117,7 +118,7 @@ def escape_surrogates(values: Any) -> Any:
 def printable(text: str) -> str:
     """Return the same text as far as standard output can write it, the rest as escapes."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return visible(text).encode(encoding, PLAINLY).decode(encoding)
+    return visible(text).encode(encoding, _PLAINLY).decode(encoding)
 
 
 def _joins(text: str, place: int) -> bool:
@@ -136,6 +137,4 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(_INSTEAD.get(one) or ascii(one)[1:-1] for one in lost), error.end
 
 
-#: The name under which `str.encode` and streams know it.
-PLAINLY = "recsys_ndcg.plainly"
-codecs.register_error(PLAINLY, _plainly)
+codecs.register_error(_PLAINLY, _plainly)
