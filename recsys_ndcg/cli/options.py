@@ -29,8 +29,14 @@ FORMATS = ("text", "markdown", "latex", "csv", "json")
 
 
 def option(text: str, *names: str, default: Any = None, **how: Any) -> Any:
-    """Return a field of a dataclass that is an option of the command line, with its help."""
+    """Return an option of the command line with its help, as a parameter or a field has it."""
     return field(default=default, metadata={"typer": typer.Option(*names, help=text, **how)})
+
+
+def argument(text: str, metavar: str, default: Any = None) -> Any:
+    """Return what is typed without the name of an option, likewise."""
+    declared = typer.Argument(metavar=metavar, help=text, show_default=False)
+    return field(default=default, metadata={"typer": declared})
 
 
 def complete(kind: str) -> Callable[[str], list[str]]:

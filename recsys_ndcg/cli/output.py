@@ -111,11 +111,14 @@ def show_document(
             say(line)
 
 
-def signatures_by_metric(found: Report | Comparison, *, full: bool) -> dict[str, str]:
-    """Return how each metric was computed, complete or in short."""
-    return {
-        name: visible(one.text if full else one.short) for name, one in found.signatures.items()
+def with_signatures(table: pd.DataFrame, found: Report | Comparison, style: Style) -> pd.DataFrame:
+    """Return a table of metrics with how each was computed, complete or in short."""
+    signed = {
+        name: visible(one.text if style.full_signature else one.short)
+        for name, one in found.signatures.items()
     }
+    values = table.reset_index()
+    return values.assign(signature=values["metric"].map(signed))
 
 
 def check_page(path: Path | None) -> None:
@@ -143,11 +146,10 @@ def write_page(path: Path | None, found: Report | Comparison) -> bool:
     from recsys_ndcg.report import Report, report_page
 
     command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-    page = (
-        report_page(found, command)
-        if isinstance(found, Report)
-        else comparison_page(found, command)
-    )
+    if isinstance(found, Report):
+        page = report_page(found, command)
+    else:
+        page = comparison_page(found, command)
     _write(path, render(page, "page").encode())
     return is_dash(path)
 

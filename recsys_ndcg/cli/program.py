@@ -9,7 +9,7 @@ import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -175,13 +175,15 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
 def _parameters(command: Any) -> list[Parameter]:
     """Return the parameters of a function or a dataclass, with the hints that their names mean."""
     hints = get_type_hints(command, include_extras=True)
-    for one in fields(command) if is_dataclass(command) else ():
-        if one.metadata:
-            hints[one.name] = Annotated[hints[one.name], one.metadata["typer"]]
-    return [
-        one.replace(annotation=hints[one.name], kind=Parameter.KEYWORD_ONLY)
-        for one in signature(command).parameters.values()
-    ]
+    own = {one.name: one for one in fields(command)} if is_dataclass(command) else {}
+    found = []
+    for one in signature(command).parameters.values():
+        hint, default, declared = hints[one.name], one.default, own.get(one.name, one.default)
+        if isinstance(declared, Field) and declared.metadata:
+            hint = Annotated[hint, declared.metadata["typer"]]
+            default = one.default if one.name in own else declared.default
+        found.append(one.replace(annotation=hint, default=default, kind=Parameter.KEYWORD_ONLY))
+    return found
 
 
 def _typed(one: Parameter) -> str:

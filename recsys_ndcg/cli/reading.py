@@ -8,12 +8,10 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-import typer
-
-from recsys_ndcg.cli.options import given_options, option, pairs_from
-from recsys_ndcg.errors import InvalidInputError, escape_surrogates, reading
+from recsys_ndcg.cli.options import argument, given_options, option, pairs_from
+from recsys_ndcg.errors import InvalidInputError, is_encodable, reading
 from recsys_ndcg.input import describe_kinds, stem_of
 
 if TYPE_CHECKING:
@@ -32,15 +30,10 @@ _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 class DataOptions:
     """Where the predictions are."""
 
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help=f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from "
-            "standard input.",
-            show_default=False,
-        ),
-    ] = None
+    file: Path | None = argument(
+        f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from standard input.",
+        "FILE",
+    )
     labels: Path | None = option(
         "In place of FILE: what is known (user, item, true); with --results."
     )
@@ -126,10 +119,7 @@ class Written:
 class Scale:
     """How many files there are, and how much memory."""
 
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="FILE", help="More files of it.", show_default=False),
-    ] = None
+    more: list[Path] | None = argument("More files of it.", "FILE")
     memory_limit: str | None = option(
         "How much memory may be used, such as 2GB: the rows of CSV and Parquet are then "
         "brought together on disk, as those of several files are in any case."
@@ -177,6 +167,22 @@ def evaluate_files(  # noqa: PLR0913 - one parameter per group of options
         per_user=per_user,
         progress=progress,
     )
+
+
+def escape_surrogates(values: Any) -> Any:
+    r"""Return ids with lone surrogates as escapes, or as they are if none has any.
+
+    Examples
+    --------
+    >>> print(*escape_surrogates(["zoë\ud800", 7]))
+    zoë\ud800 7
+    """
+    if all(is_encodable(one) for one in values if isinstance(one, str)):
+        return values
+    return [
+        one.encode(errors="backslashreplace").decode() if isinstance(one, str) else one
+        for one in values
+    ]
 
 
 def is_dash(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 if TYPE_CHECKING:
@@ -97,22 +97,6 @@ def is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def escape_surrogates(values: Any) -> Any:
-    r"""Return ids with lone surrogates as escapes, or as they are if none has any.
-
-    Examples
-    --------
-    >>> print(*escape_surrogates(["zoë\ud800", 7]))
-    zoë\ud800 7
-    """
-    if all(is_encodable(one) for one in values if isinstance(one, str)):
-        return values
-    return [
-        one.encode(errors="backslashreplace").decode() if isinstance(one, str) else one
-        for one in values
-    ]
 
 
 def printable(text: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
 from recsys_ndcg.cli.options import (
@@ -15,6 +13,7 @@ from recsys_ndcg.cli.options import (
     MetricOptions,
     Style,
     Users,
+    argument,
     complete,
     given_options,
     option,
@@ -24,7 +23,7 @@ from recsys_ndcg.cli.output import (
     check_apart,
     check_page,
     show_document,
-    signatures_by_metric,
+    with_signatures,
     write_page,
 )
 from recsys_ndcg.cli.reading import (
@@ -52,15 +51,12 @@ if TYPE_CHECKING:
 class Models:
     """The files of the models, and what is known apart from them."""
 
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILES...",
-            help="One per model: predictions, of any kind that 'evaluate' reads, or a saved "
-            "report. NAME=FILE gives it a name.",
-            show_default=False,
-        ),
-    ]
+    models: list[str] = argument(
+        "One per model: predictions, of any kind that 'evaluate' reads, or a saved report. "
+        "NAME=FILE gives it a name.",
+        "FILES...",
+        MISSING,
+    )
     labels: Path | None = option("What is known (user, item, true): every file then holds results.")
     qrels: Path | None = option("Judgements of TREC: every file is then a run.")
     n_items: int | None = option(
@@ -226,6 +222,4 @@ def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
         return found.pairwise
     if kind == "segments":
         return found.segments.reset_index()
-    values = found.to_frame().reset_index()
-    signed = signatures_by_metric(found, full=style.full_signature)
-    return values.assign(signature=values["metric"].map(signed))
+    return with_signatures(found.to_frame(), found, style)

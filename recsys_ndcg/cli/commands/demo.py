@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.commands.evaluate import show_report
-from recsys_ndcg.cli.options import Style
+from recsys_ndcg.cli.options import Style, option
 from recsys_ndcg.cli.output import Html, check_page, out, say, write_page
 from recsys_ndcg.errors import InvalidInputError, check_whole
 
@@ -24,16 +22,14 @@ _HIGHEST_SEED = 2**32 - 1  # that NumPy takes
 
 def demo(
     *,
-    ratings: Annotated[
-        Path | None,
-        typer.Option(help="A file of user, item, rating[, timestamp], CSV or '::'-separated."),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(help="From which rating an item is relevant.  [default: 4/5 of the top]"),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
-    seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
+    ratings: Path | None = option(
+        "A file of user, item, rating[, timestamp], CSV or '::'-separated."
+    ),
+    threshold: float | None = option(
+        "From which rating an item is relevant.  [default: 4/5 of the top]"
+    ),
+    k: int = option("Cutoff.", "-k", default=10),
+    seed: int = option("For the sample, the split and the models.", default=0),
     html: Html = None,
 ) -> None:
     """Train four Surprise models, and compare them.

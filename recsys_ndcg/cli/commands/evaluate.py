@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.gates import Limits, Replacing, close, gated_plan
 from recsys_ndcg.cli.options import Choices, MetricOptions, Style
-from recsys_ndcg.cli.output import Files, err, out, show_document, signatures_by_metric
+from recsys_ndcg.cli.output import Files, err, out, show_document, with_signatures
 from recsys_ndcg.cli.reading import (
     DataOptions,
     Scale,
@@ -93,7 +93,5 @@ def show_report(report: Report, style: Style, to: Console = out) -> None:
     """Print a report."""
     from recsys_ndcg.report import report_document
 
-    signed = signatures_by_metric(report, full=style.full_signature)
-    values = report.summary.rename_axis("metric").reset_index()
-    values["signature"] = values["metric"].map(signed)
+    values = with_signatures(report.summary.rename_axis("metric"), report, style)
     show_document(report_document(report), values, style, to=to)

@@ -14,7 +14,7 @@ from rich.console import Group
 from rich.live import Live
 
 from recsys_ndcg.cli.commands.compare import show_comparison
-from recsys_ndcg.cli.options import Style
+from recsys_ndcg.cli.options import Style, option
 from recsys_ndcg.cli.output import Html, check_apart, check_page, err, say, write_page
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.progress import Steps, drawn
@@ -38,13 +38,10 @@ def experiment(
         ),
     ],
     *,
-    folder: Annotated[
-        str | None,  # not Path: Path("") would silently be the current folder
-        typer.Option(metavar="PATH", help="Folder to keep results in and to resume from."),
-    ] = None,
-    n_jobs: Annotated[
-        int | None, typer.Option("--n-jobs", help="How many processes train at once.")
-    ] = None,
+    folder: str | None = option(
+        "Folder to keep results in and to resume from.", metavar="PATH"
+    ),  # not Path: an empty one would be the current folder
+    n_jobs: int | None = option("How many processes train at once.", "--n-jobs"),
     html: Html = None,
     style: Style,
 ) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.gates import metric_of
-from recsys_ndcg.cli.options import Choices, Style, complete, plan_of
+from recsys_ndcg.cli.options import Choices, Style, argument, complete, option, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.reading import DataOptions, Written, evaluate_files, saved_in
-from recsys_ndcg.errors import InvalidInputError, escape_surrogates, visible
+from recsys_ndcg.cli.reading import (
+    DataOptions,
+    Written,
+    escape_surrogates,
+    evaluate_files,
+    saved_in,
+)
+from recsys_ndcg.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
     from recsys_ndcg.report import Report
@@ -22,29 +26,21 @@ _SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 def leaderboard(  # noqa: PLR0913 - one parameter per option
     *,
     source: DataOptions,
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="RUNS", help="More folders of experiments.", show_default=False),
-    ] = None,
+    more: list[Path] | None = argument("More folders of experiments.", "RUNS"),
     written: Written,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Such as precision@5.  [default: ndcg@10, or the first of a saved report]",
-            autocompletion=complete("metric"),
-        ),
-    ] = None,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--sort",
-            help="score; adjusted: how far from chance to the best order of the list; z: how "
-            "surely that is no chance.",
-            autocompletion=complete("sort"),
-        ),
-    ] = "score",
-    n: Annotated[int, typer.Option("-n", help="How many users.")] = 20,
-    ascending: Annotated[bool, typer.Option("--ascending", help="The worst first.")] = False,
+    metric: str | None = option(
+        "Such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+        autocompletion=complete("metric"),
+    ),
+    by: str = option(
+        "score; adjusted: how far from chance to the best order of the list; z: how "
+        "surely that is no chance.",
+        "--sort",
+        default="score",
+        autocompletion=complete("sort"),
+    ),
+    n: int = option("How many users.", "-n", default=20),
+    ascending: bool = option("The worst first.", "--ascending", default=False),
     choices: Choices,
     style: Style,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from recsys_ndcg.cli.options import Choices, Style, complete, names_of, plan_of
+from recsys_ndcg.cli.options import Choices, Style, complete, names_of, option, plan_of
 from recsys_ndcg.cli.output import err, show_document
 from recsys_ndcg.cli.reading import DataOptions, Written
 
@@ -24,9 +24,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         ),
     ],
     choices: Choices,
-    reported: Annotated[
-        float | None, typer.Option(help="A number somebody published, to be explained.")
-    ] = None,
+    reported: float | None = option("A number somebody published, to be explained."),
     style: Style,
 ) -> None:
     """Compute a metric as every library does.
