@@ -161,6 +161,7 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
     if command == "evaluate":
         expected = rn.evaluate(rn.RankedLists.from_trec("q", "run"))["ndcg@10"]
         assert f"{expected:.4f}" in result.stdout
+        assert rn.evaluate({"qrels": "q", "run": "run"})["ndcg@10"] == expected
 
 
 @pytest.mark.parametrize(
