@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,9 @@ from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
 from recsys_ndcg.scoring import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import TextFormat
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Cutoffs, Metrics
 
 
@@ -45,7 +45,8 @@ def evaluate(  # noqa: PLR0913 - the contract
         a dict of columns; the path of a file: CSV or JSON lines, packed or not, Parquet, Feather,
         or pickled Surprise predictions, which are read without executing them; several files, as
         a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. What is known and what was
-        recommended, apart: ``{"labels": ..., "results": ...}``, as for `RankedLists.from_labels`.
+        recommended, apart: ``{"labels": ..., "results": ...}``, as for `RankedLists.from_labels`;
+        of TREC, ``{"qrels": ..., "run": ...}``, as for `RankedLists.from_trec`.
         A DataFrame of Spark is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
@@ -139,31 +140,19 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     InvalidInputError
         The options do not go together, or as for `evaluate`.
     """
-    if n_items is not None and not is_pair(data):
-        msg = "n_items tells what results were chosen from: {'labels': ..., 'results': ...}."
-        raise InvalidInputError(msg)
     if per_user is not None:
         _check_apart(data, per_user)
-    how: dict[str, Any] = {"columns": columns, "text": text}
     engine = engine_for(data, memory_limit)
     if engine is not None:
+        _check_size(data, n_items)
         apart = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
-        return engine(data, plan, **how, **apart, progress=progress)
-    if is_pair(data):
-        rule = plan.duplicates
-        data = RankedLists.from_labels(**data, **how, duplicates=rule, n_items=n_items)
-        how = {}
-    return _written(per_user, lambda: measured(data, plan, **how))
-
-
-def _written(per_user: str | Path | None, work: Callable[[], Report]) -> Report:
-    """Return a report whose users are written to a file, of a form that is looked at before."""
+        return engine(data, plan, columns=columns, text=text, **apart, progress=progress)
     if per_user is None:
-        return work()
+        return measured(data, plan, columns, text, n_items)
     from recsys_ndcg.rendering import form_of, per_user_file  # noqa: PLC0415 - rarely needed
 
-    form = form_of(os.fspath(per_user))
-    report = work()
+    form = form_of(os.fspath(per_user))  # looked at before anything is measured
+    report = measured(data, plan, columns, text, n_items)
     write_whole(per_user, per_user_file(report.per_user, form))
     return report
 
@@ -183,6 +172,7 @@ def measured(
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
+    n_items: int | None = None,
 ) -> Report:
     """Read the data, settle a plan against it, measure, warn of what deceives, and report.
 
@@ -191,8 +181,44 @@ def measured(
     InvalidInputError
         The data cannot be read, or something in the plan cannot be computed of it.
     """
+    return build_report(lists_of(data, plan, columns, text, n_items), plan)
+
+
+def lists_of(
+    data: Any,
+    plan: Plan,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    n_items: int | None = None,
+) -> GroupedLists:
+    """Read the lists of predictions, of labels and results, or of judgements and a run of TREC.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read, or an option means nothing to it.
+    """
     if isinstance(data, Report):
         msg = "That is a Report already: evaluate the predictions that it was made of."
         raise InvalidInputError(msg)
-    lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates, text=text)
-    return build_report(lists, plan)
+    rule = plan.duplicates
+    if is_pair(data):
+        how: dict[str, Any] = {"columns": columns, "text": text}
+        return RankedLists.from_labels(**data, **how, duplicates=rule, n_items=n_items)
+    if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
+        if columns or (text is not None and text != type(text)()):
+            msg = (
+                "How tables are written (--columns, --sep, --decimal, --encoding, --no-heading) "
+                "says nothing of qrels and runs: they have a form of their own."
+            )
+            raise InvalidInputError(msg)
+        return RankedLists.from_trec(**data, duplicates=rule, n_items=n_items)
+    _check_size(data, n_items)
+    return RankedLists.of(data, columns=columns, duplicates=rule, text=text)
+
+
+def _check_size(data: Any, n_items: int | None) -> None:
+    """Refuse the size of a catalogue that nothing was chosen from."""
+    if n_items is not None and not is_pair(data):
+        msg = "n_items tells what results, or a run, were chosen from; predictions have none."
+        raise InvalidInputError(msg)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from typing import Self
 
-    from rich.progress import Progress, TaskID
+    from rich.table import Table
 
 Item = TypeVar("Item")
 
@@ -24,6 +24,7 @@ _SOON = 1.0  # seconds: what is done by then was not worth a bar
 _BETWEEN = 0.2
 _one = threading.Lock()  # whoever holds it has the bar: what a job does inside of it shows none
 _MOST = 6  # lines
+_WIDTH = 30  # of a bar
 
 
 @contextmanager
@@ -203,63 +204,48 @@ def bar_here() -> Bar | None:
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return None
     try:
-        import rich.progress  # noqa: F401, PLC0415 - an extra
-    except ImportError:
+        return _Terminal()
+    except ImportError:  # an extra
         return None
-    return _Terminal()
+
+
+def drawn(lines: Iterable[Line]) -> Table:
+    """Return lines with a bar in each, as rich shows them."""
+    from rich.progress_bar import ProgressBar  # noqa: PLC0415 - an extra
+    from rich.table import Table  # noqa: PLC0415 - an extra
+
+    table = Table.grid(padding=(0, 1))
+    for line in lines:
+        total = None if line.share is None else 1.0
+        share = "" if line.share is None else f"{line.share:.0%}"
+        bar = ProgressBar(total=total, completed=line.share or 0.0, width=_WIDTH)
+        table.add_row(line.what, bar, share, line.times)
+    return table
 
 
 class _Terminal:
     def __init__(self) -> None:
-        self._bar: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Self:
         from rich.console import Console  # noqa: PLC0415 - an extra
-        from rich.progress import (  # noqa: PLC0415 - an extra
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-        )
+        from rich.live import Live  # noqa: PLC0415 - an extra
 
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[times]}", markup=False),
-            console=Console(stderr=True),
+        self._live = Live(
+            console=Console(stderr=True, markup=False, highlight=False, emoji=False),
             auto_refresh=False,
             transient=True,
             # what is printed meanwhile stands above the bar, if it goes to the same terminal
             redirect_stdout=_is_terminal(sys.stdout, sys.__stdout__),
             redirect_stderr=_is_terminal(sys.stderr, sys.__stderr__),
         )
-        self._bar.start()
+
+    def __enter__(self) -> Self:
+        self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._live.stop()
 
     def show(self, lines: Sequence[Line]) -> None:
-        if self._bar is None:
-            return
-        shown = {line.what for line in lines}
-        for what in self._tasks.keys() - shown:
-            self._bar.remove_task(self._tasks.pop(what))
-        for line in lines:
-            total = None if line.share is None else 1.0
-            now: dict[str, Any] = {
-                "total": total,
-                "completed": line.share or 0,
-                "times": line.times,
-            }
-            if line.what in self._tasks:
-                self._bar.update(self._tasks[line.what], **now)
-            else:
-                self._tasks[line.what] = self._bar.add_task(line.what, **now)
-        self._bar.refresh()
+        self._live.update(drawn(lines), refresh=True)
 
 
 def _is_terminal(stream: Any, original: Any) -> bool:

@@ -4,54 +4,43 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from recsys_ndcg.cli.data import check_there, check_way, files_of
-from recsys_ndcg.cli.models import Entries, Margin, Users, read_entry
-from recsys_ndcg.cli.options import METRIC_NAMES, given_options, names_of, plan_of
-from recsys_ndcg.cli.process import complain
-from recsys_ndcg.errors import InvalidInputError, about, is_number, warn_of_some
-from recsys_ndcg.significance import Testing
+from recsys_ndcg.cli.options import (
+    Margin,
+    Users,
+    complete,
+    given_options,
+    names_of,
+    option,
+    plan_of,
+)
+from recsys_ndcg.cli.output import complain
+from recsys_ndcg.errors import InvalidInputError, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.cli.data import DataOptions, Written
     from recsys_ndcg.cli.options import Choices
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
 _FAILED = 1
-
-GateMetric = Annotated[
-    str | None,
-    typer.Option(
-        help="In what --fail-if-worse compares.  [default: the first]",
-        autocompletion=METRIC_NAMES,
-    ),
-]
 
 
 @dataclass(frozen=True)
 class Limits:
     """Which means are good enough."""
 
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
-        ),
-    ] = None
-    fail_over: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
-        ),
-    ] = None
+    fail_under: list[str] | None = option(
+        "Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
+    )
+    fail_over: list[str] | None = option(
+        "Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
+    )
 
     def read(self, k: Sequence[int]) -> list[Limit]:
         """Return the limits.
@@ -79,22 +68,20 @@ class Limit(NamedTuple):
     metric: Metric
     value: float
 
-    def of_report(self, report: Report) -> Gate:
-        """Tell whether a report passes."""
-        name = str(self.metric)
-        return self.gate(report[name], int(report.summary["users"][name]))
-
-    def gate(self, mean: float, users: int, of: str = "") -> Gate:
-        """Tell whether a mean passes."""
+    def gate(self, row: Any, of: str = "") -> Gate:
+        """Tell whether a model passes, by its row in a table of means and users."""
         from recsys_ndcg.comparison import Gate
 
-        name = str(self.metric)
+        name, mean = str(self.metric), row["mean"]
         if math.isnan(mean):
             return Gate(passed=False, reason=f"No user has a score in {name}{of}.")
         more = self.metric.greater_is_better
         bad = mean < self.value if more else mean > self.value
         side = f"{'' if bad else 'not '}{'below' if more else 'above'}"
-        reason = f"The mean {name}{of} is {mean:.6g} over {users} users, {side} {self.value:g}."
+        reason = (
+            f"The mean {name}{of} is {mean:.6g} over {row['users']:.0f} users, {side} "
+            f"{self.value:g}."
+        )
         return Gate(passed=not bad, reason=reason)
 
 
@@ -144,47 +131,48 @@ def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
 class Gates:
     """Which model the others may not be worse than."""
 
-    fail_if_worse: Annotated[
-        str | None,
-        typer.Option(
-            help="Exit with 1 unless it is shown that the models are not worse than this one by "
-            "--margin or more: the name of one, or a file.",
-            metavar="BASELINE",
-        ),
-    ] = None
-    metric: GateMetric = None
+    fail_if_worse: str | None = option(
+        "Exit with 1 unless it is shown that the models are not worse than this one by "
+        "--margin or more: the name of one, or a file.",
+        metavar="BASELINE",
+    )
+    metric: str | None = option(
+        "In what --fail-if-worse compares.  [default: the first]", autocompletion=complete("metric")
+    )
 
-    def read(self, margin: float | None, k: Sequence[int]) -> Metric | None:
-        """Return in what --fail-if-worse compares, None for the first metric, or for nothing.
+    def read(self, margin: float | None, k: Sequence[int]) -> list[Metric]:
+        """Return in what --fail-if-worse compares, nothing for the first metric, or for no gate.
 
         Raises
         ------
         InvalidInputError
-            The margin is missing, or a metric is named for nothing.
+            The margin is missing, or an option has no baseline to be about.
         """
-        if self.fail_if_worse is None:
-            if self.metric is not None:
-                msg = "--metric says in what --fail-if-worse compares; --metrics what is measured."
-                raise InvalidInputError(msg)
-            return None
-        need_margin(margin)
-        return None if self.metric is None else metric_of(self.metric, "--metric", k)
+        late = given_options(self)
+        if self.fail_if_worse is None and late:
+            msg = f"{late[0]} is about --fail-if-worse, which is not given."
+            raise InvalidInputError(msg)
+        if self.fail_if_worse is not None and margin is None:
+            msg = (
+                "--fail-if-worse needs --margin: from which difference on a model is worse, such "
+                "as --margin 0.005."
+            )
+            raise InvalidInputError(msg)
+        return [] if self.metric is None else [metric_of(self.metric, "--metric", k)]
 
 
-def need_margin(margin: float | None) -> None:
-    """Refuse --fail-if-worse without a margin.
+@dataclass(frozen=True)
+class Replacing(Gates):
+    """What was measured before, and how far behind it one may be."""
 
-    Raises
-    ------
-    InvalidInputError
-        It is missing.
-    """
-    if margin is None:
-        msg = (
-            "--fail-if-worse needs --margin: from which difference on a model is worse, such as "
-            "--margin 0.005."
-        )
-        raise InvalidInputError(msg)
+    fail_if_worse: str | None = option(
+        "Exit with 1 unless it is shown that this is not worse than BASELINE, a file of "
+        "predictions or a saved report, by --margin or more.",
+        metavar="BASELINE",
+    )
+    margin: Margin = None
+    alpha: float = option("How often what is worse by the margin may pass.", default=0.05)
+    users: Users = "all"
 
 
 def gated_plan(
@@ -199,111 +187,6 @@ def gated_plan(
     plan = plan_of(choices, [*wanted, *map(str, metrics)], k)
     needed = any(one.needs_threshold for one in metrics)
     return replace(plan, by_default=names is None and not needed)
-
-
-@dataclass(frozen=True)
-class Replacing:
-    """What was measured before, and how far behind it one may be."""
-
-    fail_if_worse: Annotated[
-        str | None,
-        typer.Option(
-            help="Exit with 1 unless it is shown that this is not worse than BASELINE, a file of "
-            "predictions or a saved report, by --margin or more.",
-            metavar="BASELINE",
-        ),
-    ] = None
-    metric: GateMetric = None
-    margin: Margin = None
-    alpha: Annotated[
-        float, typer.Option(help="How often what is worse by the margin may pass.")
-    ] = 0.05
-    users: Users = "all"
-
-    def read(self, source: DataOptions, written: Written, k: Sequence[int]) -> Older | None:
-        """Return what was measured before, if that is asked for.
-
-        Raises
-        ------
-        InvalidInputError
-            An option cannot be used, or has no baseline to be about; or a file is not there.
-        """
-        if self.fail_if_worse is None:
-            late = given_options(self)
-            if late:
-                msg = f"{late[0]} is about --fail-if-worse, which is not given."
-                raise InvalidInputError(msg)
-            check_way(files_of(source))
-            return None
-        from recsys_ndcg.comparison import check_options
-
-        need_margin(self.margin)
-        Testing(alpha=self.alpha)
-        check_options(users=self.users, margin=self.margin)
-        metric = None if self.metric is None else metric_of(self.metric, "--metric", k)
-        given = files_of(source)
-        check_way(given)
-        *_, measured = given.values()
-        both = Entries((("", measured), read_entry(self.fail_if_worse)), source, written)
-        for path in (*given.values(), *both.files.values()):
-            check_there(path)
-        (name, _), older = both.files.items()
-        return Older(self, metric, name, replace(both, given=(older,)))
-
-
-@dataclass(frozen=True)
-class Older:
-    """What was measured before.
-
-    Parameters
-    ----------
-    options : Replacing
-        How it is compared.
-    metric : Metric, optional
-        In what; the first that is measured by default.
-    name : str
-        Of what is measured now.
-    entries : Entries
-        The older one.
-    """
-
-    options: Replacing
-    metric: Metric | None
-    name: str
-    entries: Entries
-
-    def report(self, plan: Plan, *, progress: bool = True) -> Report:
-        """Return the report of the older one.
-
-        Raises
-        ------
-        InvalidInputError
-            It cannot be read, or has other metrics.
-        """
-        metric = self.metric or plan.metrics[0]
-        part = tuple(one for one in plan.measurements if one.metric == metric)
-        (other,) = self.entries.files
-        with about("") as said:
-            found = self.entries.reports(
-                replace(plan, measurements=part), [metric], progress=progress
-            )
-        warn_of_some({"": [], other: said})
-        return found[other]
-
-    def gate(self, report: Report, before: Report) -> Gate:
-        """Tell whether it is shown that a report is not worse than the older one."""
-        from recsys_ndcg.comparison import compare
-
-        metric = report.metrics[0] if self.metric is None else str(self.metric)
-        (other,), options = self.entries.files, self.options
-        found = compare(
-            {other: before, self.name: report},
-            metrics=[metric],
-            alpha=options.alpha,
-            progress=False,
-            users=options.users,
-        )
-        return found.not_worse(self.name, other, margin=options.margin)
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:

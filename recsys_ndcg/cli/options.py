@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest
+from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.scoring import Plan
@@ -28,73 +28,73 @@ _COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of ma
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 
 
-def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return what a shell completes a word with: those of the names that begin like it.
-
-    They are looked up when a shell asks, as that takes longer than to show the help.
-    """
-    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+def option(text: str, *names: str, default: Any = None, **how: Any) -> Any:
+    """Return an option of the command line with its help, as a parameter or a field has it."""
+    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **how)})
 
 
-def _metrics() -> Iterable[str]:
-    from recsys_ndcg.metrics import METRICS
+def argument(text: str, metavar: str, default: Any = None) -> Any:
+    """Return what is typed without the name of an option, likewise."""
+    declared = typer.Argument(metavar=metavar, help=text, show_default=False)
+    return field(default=default, metadata={"typer": declared})
 
-    return METRICS
+
+def complete(kind: str) -> Callable[[str], list[str]]:
+    """Return what a shell completes a word with: those of a kind that begin like it."""
+    return lambda incomplete: [word for word in _words()[kind] if word.startswith(incomplete)]
 
 
-def _presets() -> Iterable[str]:
+def _words() -> dict[str, Iterable[str]]:
+    """Return the words that may be typed, by their kind: importing them all takes a while."""
+    from recsys_ndcg.comparison import USERS
     from recsys_ndcg.convention import PRESETS
+    from recsys_ndcg.metrics import METRICS
+    from recsys_ndcg.report import BUILT_IN, BY
 
-    return PRESETS
-
-
-METRIC_NAMES = beginning(_metrics)
-FORMAT_NAMES = beginning(lambda: FORMATS)
+    return {
+        "format": FORMATS,
+        "metric": METRICS,
+        "preset": PRESETS,
+        "segments": BUILT_IN,
+        "sort": BY,
+        "users": USERS,
+        "test": TESTS,
+        "correction": CORRECTIONS,
+    }
 
 
 @dataclass(frozen=True)
 class Choices:
     """Every choice that moves a number."""
 
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="From which true value an item is relevant: metrics such as precision and recall "
-            "need it unless every true value is 0 or 1."
-        ),
-    ] = None
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help="As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
-            "presets' lists them.",
-            autocompletion=beginning(_presets),
-        ),
-    ] = None
-    convention: Annotated[
-        list[str] | None,
-        typer.Option(help="A choice such as gain=linear; may be repeated."),
-    ] = None
+    threshold: float | None = option(
+        "From which true value an item is relevant: metrics such as precision and recall "
+        "need it unless every true value is 0 or 1."
+    )
+    preset: str | None = option(
+        "As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
+        "presets' lists them.",
+        autocompletion=complete("preset"),
+    )
+    convention: list[str] | None = option("A choice such as gain=linear; may be repeated.")
 
 
 @dataclass(frozen=True)
 class Style:
     """How what was found is shown."""
 
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help=f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
-            autocompletion=FORMAT_NAMES,
-        ),
-    ] = "text"
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="The table alone: no remarks, no warnings.")
-    ] = False
-    full_signature: Annotated[
-        bool, typer.Option("--full-signature", help="Every choice, also the usual ones.")
-    ] = False
+    form: str = option(
+        f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
+        "--format",
+        default="text",
+        autocompletion=complete("format"),
+    )
+    quiet: bool = option(
+        "The table alone: no remarks, no warnings.", "--quiet", "-q", default=False
+    )
+    full_signature: bool = option(
+        "Every choice, also the usual ones.", "--full-signature", default=False
+    )
 
     def __post_init__(self) -> None:
         """Refuse a format that there is not."""
@@ -104,25 +104,16 @@ class Style:
         object.__setattr__(self, "form", self.form.lower())
 
 
-Cutoffs = Annotated[
-    list[str] | None,
-    typer.Option("-k", help="Cutoffs: 10, or 5,10; may be repeated.  [default: 10]"),
-]
-
-
 @dataclass(frozen=True)
 class MetricOptions:
     """What is measured."""
 
-    k: Cutoffs = None
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Such as ndcg,precision@5,rr; may be repeated, and the first decides. "
-            "'recsys-ndcg metrics' lists them.",
-            autocompletion=METRIC_NAMES,
-        ),
-    ] = None
+    k: list[str] | None = option("Cutoffs: 10, or 5,10; may be repeated.  [default: 10]", "-k")
+    metrics: list[str] | None = option(
+        "Such as ndcg,precision@5,rr; may be repeated, and the first decides. "
+        "'recsys-ndcg metrics' lists them.",
+        autocompletion=complete("metric"),
+    )
 
     @property
     def ks(self) -> list[int]:
@@ -135,9 +126,20 @@ class MetricOptions:
         return names_of(self.metrics) if self.metrics else None
 
 
+Users = Annotated[
+    str,
+    typer.Option(
+        help="all: different users are refused; common: those that all models have are compared.",
+        autocompletion=complete("users"),
+    ),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(help="Up to which a difference does not matter, such as 0.005."),
+]
 Format = Annotated[
     str,
-    typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=FORMAT_NAMES),
+    typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=complete("format")),
 ]
 
 
@@ -229,34 +231,30 @@ def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -
     from recsys_ndcg.scoring import Plan
 
     texts = [text.removeprefix("yours: ") for text in choices.convention or ()]
-    convention: Convention | str | None = choices.preset
-    if len([*filter(_is_signature, texts)]) + (convention is not None) > 1:
+    signatures = [text for text in texts if "|" in text or text.startswith("defaults:")]
+    if len(signatures) + (choices.preset is not None) > 1:
         msg = "A preset or a signature already holds every choice: give one of them."
         raise InvalidInputError(msg)
-    given: dict[str, str] = {}
-    for text in texts:
-        if _is_signature(text):
-            convention = Convention.from_signature(text)
-        else:
-            given.update(pairs_from(text, "--convention") or {})
-    threshold = threshold_of(texts) if choices.threshold is None else choices.threshold
+    chosen = [text for text in texts if text not in signatures]
+    given = pairs_from(",".join(chosen), "--convention") or {}
+    convention: Convention | str | None = choices.preset
+    threshold = choices.threshold
+    for text in signatures:
+        convention = Convention.from_signature(text)
+        threshold = threshold_of(text) if threshold is None else threshold
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     return plan.under(**{key: _value(key, text) for key, text in given.items()})
 
 
-def _is_signature(choice: str) -> bool:
-    return "|" in choice or choice.startswith("defaults:")
-
-
-def threshold_of(choices: Sequence[str]) -> float | None:
-    """Return the threshold that a report's signature among the choices names.
+def threshold_of(signature: str) -> float | None:
+    """Return the threshold that a report's signature names.
 
     Examples
     --------
-    >>> threshold_of(["ndcg@10|gain:linear|threshold:4.0|users:3"])
+    >>> threshold_of("ndcg@10|gain:linear|threshold:4.0|users:3")
     4.0
     """
-    found = re.search(r"\|threshold:([-+.\deE]+)", "|".join(choices))
+    found = re.search(r"\|threshold:([-+.\deE]+)", signature)
     if found is None:
         return None
     try:

@@ -12,22 +12,23 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from recsys_ndcg.cli.data import is_dash, same_file
-from recsys_ndcg.cli.process import emit, out, say
-from recsys_ndcg.errors import InvalidInputError, needing, visible
+from recsys_ndcg.cli.options import option
+from recsys_ndcg.cli.reading import is_dash, same_file
+from recsys_ndcg.errors import InvalidInputError, about, needing, printable, visible
 
 if TYPE_CHECKING:
     from typing import Any
 
     import pandas as pd
-    from rich.console import Console
 
     from recsys_ndcg.cli.options import Style
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report import Report
 
+_NO_WIDTH = 500  # a pipe has none, so nothing is cut there
 #: Where a page goes.
 Html = Annotated[
     Path | None,
@@ -37,6 +38,41 @@ Html = Annotated[
         "standard output.",
     ),
 ]
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    watched = stream is not None and stream.isatty()
+    return Console(
+        stderr=stderr,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+        width=None if watched else _NO_WIDTH,
+    )
+
+
+out, err = _console(stderr=False), _console(stderr=True)
+
+
+def say(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
+    """Print a line, whatever stands in it."""
+    out.print(printable(text), style=style, soft_wrap=not wrap)
+
+
+def emit(text: str) -> None:
+    """Print a text for a program as it is; a person sees what acts on a terminal as escapes."""
+    if sys.stdout.isatty():
+        sys.stdout.writelines(f"{printable(line)}\n" for line in text.splitlines())
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+
+
+def complain(kind: str, text: str) -> None:
+    """Print an error or a warning as one line of its own."""
+    err.print(f"{kind}: {visible(text)}")
 
 
 def show_document(
@@ -75,11 +111,14 @@ def show_document(
             say(line)
 
 
-def signatures_by_metric(found: Report | Comparison, *, full: bool) -> dict[str, str]:
-    """Return how each metric was computed, complete or in short."""
-    return {
-        name: visible(one.text if full else one.short) for name, one in found.signatures.items()
+def with_signatures(table: pd.DataFrame, found: Report | Comparison, style: Style) -> pd.DataFrame:
+    """Return a table of metrics with how each was computed, complete or in short."""
+    signed = {
+        name: visible(one.text if style.full_signature else one.short)
+        for name, one in found.signatures.items()
     }
+    values = table.reset_index()
+    return values.assign(signature=values["metric"].map(signed))
 
 
 def check_page(path: Path | None) -> None:
@@ -107,11 +146,10 @@ def write_page(path: Path | None, found: Report | Comparison) -> bool:
     from recsys_ndcg.report import Report, report_page
 
     command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-    page = (
-        report_page(found, command)
-        if isinstance(found, Report)
-        else comparison_page(found, command)
-    )
+    if isinstance(found, Report):
+        page = report_page(found, command)
+    else:
+        page = comparison_page(found, command)
     _write(path, render(page, "page").encode())
     return is_dash(path)
 
@@ -120,16 +158,16 @@ def write_page(path: Path | None, found: Report | Comparison) -> bool:
 class Files:
     """Where the scores of users and the report go."""
 
-    per_user: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the scores of every user to this file, .csv, .csv.gz or .parquet; '-' is "
-            "standard output, and the table then goes to the other stream."
-        ),
-    ] = None
-    json: Annotated[Path | None, typer.Option(help="Write the report to this file, or to '-'.")] = (
-        None
+    per_user: Path | None = option(
+        "Write the scores of every user to this file, .csv, .csv.gz or .parquet; '-' is "
+        "standard output, and the table then goes to the other stream."
     )
+    json: Path | None = option("Write the report to this file, or to '-'.")
+
+    @property
+    def users(self) -> Path | None:
+        """The file that the scores of users go to as they are measured."""
+        return None if self.per_user is None or _is_streamed(self.per_user) else self.per_user
 
     @property
     def pipes(self) -> bool:
@@ -149,15 +187,18 @@ class Files:
             msg = f"--format {form}: standard output, '-', is for another file. Give it a name."
             raise InvalidInputError(msg)
         check_apart(read, {"--per-user": self.per_user, "--json": self.json})
-        if self.per_user is not None:
-            _form_for(self.per_user)
+        if self.users is not None:
+            from recsys_ndcg.rendering import form_of
+
+            with about("--per-user"):
+                form_of(str(self.users))
 
     def write(self, report: Report) -> None:
-        """Write what is asked for."""
+        """Write what was not written as it was measured: the report, and what goes to streams."""
         from recsys_ndcg.rendering import per_user_file
 
-        if self.per_user is not None:
-            _write(self.per_user, per_user_file(report.per_user, _form_for(self.per_user)))
+        if self.per_user is not None and _is_streamed(self.per_user):
+            _write(self.per_user, per_user_file(report.per_user, ".csv"))
         if self.json is None:
             return
         if not is_dash(self.json):
@@ -181,18 +222,11 @@ def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) ->
             raise InvalidInputError(msg)
 
 
-def _form_for(path: Path) -> str:
-    """Return the form in which scores of users go to a file; a stream gets CSV."""
+def _is_streamed(path: Path) -> bool:
+    """Tell standard output and pipes from files, whose names say in which form they are."""
     from recsys_ndcg.files import is_stream
-    from recsys_ndcg.rendering import form_of
 
-    if is_dash(path) or is_stream(path):
-        return ".csv"
-    try:
-        return form_of(str(path))
-    except InvalidInputError as error:
-        msg = f"--per-user {error}"
-        raise InvalidInputError(msg) from None
+    return is_dash(path) or is_stream(path)
 
 
 def _write(path: Path, content: bytes) -> None:

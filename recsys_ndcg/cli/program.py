@@ -1,15 +1,21 @@
-"""The program: its commands, and how it is started."""
+"""The program: its commands, how it is started, and how it ends."""
 
 from __future__ import annotations
 
+import gc
+import os
+import re
+import signal
 import sys
-from dataclasses import is_dataclass
+import warnings
+from contextlib import contextmanager, suppress
+from dataclasses import Field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
 
-from recsys_ndcg.errors import MissingExtraError, needing
+from recsys_ndcg.errors import DataWarning, MissingExtraError, RecsysNdcgError, needing
 
 try:
     with needing("typer", "rich", job="The command line", extra="cli"):
@@ -18,12 +24,18 @@ except MissingExtraError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli.options import spread
-from recsys_ndcg.cli.process import ended, prepared, print_problems, say
+from recsys_ndcg.cli.output import complain, say
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import FrameType
 
+_WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
+_TRACEBACK = "RECSYS_NDCG_TRACEBACK"
+_SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
+#: Parameters that a message is about, at its beginning or behind the name of a model.
+_NAMES = re.compile(r"(?:^|(?<=: ))\w+(?==| must be | tells )")
 _NAME = "recsys-ndcg"
 #: Each with what somebody may type; \b keeps the lines as they are.
 _COMMANDS = {
@@ -163,10 +175,15 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
 def _parameters(command: Any) -> list[Parameter]:
     """Return the parameters of a function or a dataclass, with the hints that their names mean."""
     hints = get_type_hints(command, include_extras=True)
-    return [
-        one.replace(annotation=hints[one.name], kind=Parameter.KEYWORD_ONLY)
-        for one in signature(command).parameters.values()
-    ]
+    own = {one.name: one for one in fields(command)} if is_dataclass(command) else {}
+    found = []
+    for one in signature(command).parameters.values():
+        hint, default, declared = hints[one.name], one.default, own.get(one.name, one.default)
+        if isinstance(declared, Field) and declared.metadata:
+            hint = Annotated[hint, declared.metadata["typer"]]
+            default = one.default if one.name in own else declared.default
+        found.append(one.replace(annotation=hint, default=default, kind=Parameter.KEYWORD_ONLY))
+    return found
 
 
 def _typed(one: Parameter) -> str:
@@ -177,6 +194,105 @@ def _typed(one: Parameter) -> str:
             if isinstance(name, str):
                 return name
     return f"--{one.name.replace('_', '-')}"
+
+
+@contextmanager
+def print_problems(typed: Mapping[str, str], *, quiet: bool) -> Iterator[None]:
+    """Print warnings and errors as one line each, without their way through the code.
+
+    Parameters
+    ----------
+    typed : mapping of str to str
+        How the parameters of the command are typed, for messages that begin with one.
+    quiet : bool
+        Whether errors alone are printed.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            yield
+        except RecsysNdcgError as error:
+            complain("error", _NAMES.sub(lambda name: typed.get(name[0], name[0]), str(error)))
+            raise typer.Exit(_WRONG) from None
+        finally:
+            for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
+                complain("warning", message)
+
+
+def ended(command: Callable[[], int | None]) -> int | None:
+    """Run a command to its end, and return the code to exit with.
+
+    A wrong call is told in one line, like wrong data, and so is a mistake of ours, unless the
+    environment asks for the traceback. Who stops the command, or what reads its output, is told
+    nothing.
+    """
+    try:
+        code = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _silence()
+        return _CLOSED
+    except Exception as error:  # noqa: BLE001 - the last who can say it
+        return _failed(error)
+    return code
+
+
+def _failed(error: Exception) -> int:
+    """Say what went wrong, if there is still somebody to hear it."""
+    code, text = _WRONG, ""
+    if hasattr(error, "format_message"):
+        text = f"{error.format_message()} (--help tells more)"
+    elif isinstance(error, OSError) and error.filename is None:  # one of a file has its name
+        text = f"The output cannot be written ({error.strerror or error})."
+        _silence()
+    elif isinstance(error, MemoryError):
+        text = f"The memory does not suffice. {error}"
+    elif os.environ.get(_TRACEBACK):
+        raise error
+    else:
+        code = _BUG
+        text = (
+            f"{type(error).__name__}: {error} - a mistake of recsys-ndcg, not of yours. Please "
+            f"report it with what it prints under {_TRACEBACK}=1."
+        )
+    with suppress(OSError):
+        complain("error", text)
+    return code
+
+
+def _silence() -> None:
+    """Let what was not printed go nowhere, lest Python tries again when it exits."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+
+
+def prepared() -> None:
+    """Make the streams able to take any text, and an end from outside clean up behind itself.
+
+    What can be thrown away is looked for seldom, which the start is faster for.
+    """
+    gc.set_threshold(_SELDOM)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed; and some libraries write there as they are loaded
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stopped)
+
+
+def _stopped(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def main() -> None:

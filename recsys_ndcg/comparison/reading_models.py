@@ -166,6 +166,7 @@ def check_options(
     users: str = "all",
     margin: float | None = None,
     baseline: str | None = None,
+    **testing: Any,
 ) -> None:
     """Refuse options of `compare` that cannot be used, before anything is measured.
 
@@ -173,7 +174,7 @@ def check_options(
     ----------
     models : collection of str, optional
         Their names, if they are known: the baseline is one of these, or chance.
-    users, margin, baseline
+    users, margin, baseline, **testing
         As in `compare`.
 
     Raises
@@ -188,6 +189,7 @@ def check_options(
         check_margin(margin)
     if models is not None and baseline != CHANCE:
         _check_baseline(baseline, models)
+    Testing.of(**testing)
 
 
 def _check_baseline(baseline: str | None, models: Collection[str]) -> None:

@@ -17,9 +17,7 @@ from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.errors.classes import about as about
 from recsys_ndcg.errors.classes import warn as warn
 from recsys_ndcg.errors.classes import warn_of_some as warn_of_some
-from recsys_ndcg.errors.wording import PLAINLY as PLAINLY
 from recsys_ndcg.errors.wording import counted as counted
-from recsys_ndcg.errors.wording import escape_surrogates as escape_surrogates
 from recsys_ndcg.errors.wording import is_encodable as is_encodable
 from recsys_ndcg.errors.wording import nearest as nearest
 from recsys_ndcg.errors.wording import printable as printable

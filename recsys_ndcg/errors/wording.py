@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LONGEST = 100
+_PLAINLY = "recsys_ndcg.plainly"  # the name by which `str.encode` knows it
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _INSTEAD = {"±": "+-", "–": "-", "…": "...", "×": "x"}
@@ -98,26 +99,10 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def escape_surrogates(values: Any) -> Any:
-    r"""Return ids with lone surrogates as escapes, or as they are if none has any.
-
-    Examples
-    --------
-    >>> print(*escape_surrogates(["zoë\ud800", 7]))
-    zoë\ud800 7
-    """
-    if all(is_encodable(one) for one in values if isinstance(one, str)):
-        return values
-    return [
-        one.encode(errors="backslashreplace").decode() if isinstance(one, str) else one
-        for one in values
-    ]
-
-
 def printable(text: str) -> str:
     """Return the same text as far as standard output can write it, the rest as escapes."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return visible(text).encode(encoding, PLAINLY).decode(encoding)
+    return visible(text).encode(encoding, _PLAINLY).decode(encoding)
 
 
 def _joins(text: str, place: int) -> bool:
@@ -136,6 +121,4 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(_INSTEAD.get(one) or ascii(one)[1:-1] for one in lost), error.end
 
 
-#: The name under which `str.encode` and streams know it.
-PLAINLY = "recsys_ndcg.plainly"
-codecs.register_error(PLAINLY, _plainly)
+codecs.register_error(_PLAINLY, _plainly)

@@ -14,8 +14,6 @@ from recsys_ndcg.errors import (
     check_choice,
     check_level,
     check_whole,
-    nearest,
-    shown,
 )
 from recsys_ndcg.input import index_of
 from recsys_ndcg.progress import progress_bar
@@ -64,9 +62,7 @@ def ranked(scores: Scores, place: int, n: int, by: str, *, ascending: bool) -> p
         `n` is no number of users, `by` none of the columns, or the metric has no such number.
     """
     check_whole("n", n, 1)
-    if not isinstance(by, str) or by not in BY:
-        msg = f"by must be 'score', 'adjusted' or 'z', not {shown(by)}. {nearest(str(by), BY)}"
-        raise InvalidInputError(msg)
+    check_choice("by", by, BY)
     table = per_user_audit(scores, place)
     trivial = scores.trivial[:, place]
     some = table[table[by].notna() & ~trivial]

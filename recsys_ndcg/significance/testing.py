@@ -204,7 +204,7 @@ class Testing:
     seed: int = 0
 
     @classmethod
-    def of(cls, test: str, correction: str | None, **choices: Any) -> Testing:
+    def of(cls, test: str = "t", correction: str | None = None, **choices: Any) -> Testing:
         """Return the same, with max-T by default where the test has it, and else Holm."""
         if correction is None:
             check_choice("test", test, TESTS)

@@ -65,7 +65,9 @@ def test_an_argument_that_makes_no_sense_is_refused(
 @pytest.mark.parametrize("words", [["--seed", "99999999999"], ["--seed", "4294967296"]])
 def test_a_seed_is_one_that_numpy_takes(path: Path, words: list[str]) -> None:
     """And not more."""
-    assert "seed must be from 0 to 4294967295" in refusal("demo", "--ratings", path, *words)
+    assert "--seed must be a whole number from 0 to 4294967295" in refusal(
+        "demo", "--ratings", path, *words
+    )
 
 
 @pytest.mark.parametrize("name", ["n" * 300, "", ".", "\udcff", "n" * 300 + ".parquet"])

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.models import named, read_entry
+from recsys_ndcg.cli.reading import named, read_entry
 from recsys_ndcg.comparison.document import comparison_document
 from recsys_ndcg.rendering.terminal import print_document
 from tests.commands import refusal, run
@@ -240,7 +240,7 @@ def test_names_are_short_and_different(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (["good.csv"], "at least two models. There is only 'good'. 'evaluate' is for one"),
+        (["good.csv"], "at least two models. There is only 'good'. rn.evaluate() is for one"),
         (["good.csv", "good.csv"], "good.csv is given twice"),
         (["good.csv", "other=./good.csv"], "good.csv is given twice"),
         (["a=good.csv", "a=fair.csv"], "Two models are called 'a'"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from recsys_ndcg.cli import main, process
+from recsys_ndcg.cli import main, program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +101,7 @@ def test_an_end_from_outside_goes_the_way_of_all_ends(
 ) -> None:
     """So that a file which is being written is taken away."""
     before = signal.getsignal(number)
-    process.prepared()
+    program.prepared()
     try:
         with pytest.raises(SystemExit) as end:
             signal.raise_signal(number)

@@ -129,7 +129,7 @@ def test_scores_of_users_are_written_as_nothing_else(folder: Path, name: str) ->
     if name == ".csv/":
         name = "u.json"
     message = refusal("evaluate", "p.csv", "--per-user", name)
-    assert f"--per-user {name}: scores of users are written as CSV or Parquet" in message
+    assert f"--per-user: {name}: scores of users are written as CSV or Parquet" in message
     assert ".csv.gz" in message
     assert not (folder / name).exists()
 
@@ -161,6 +161,7 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
     if command == "evaluate":
         expected = rn.evaluate(rn.RankedLists.from_trec("q", "run"))["ndcg@10"]
         assert f"{expected:.4f}" in result.stdout
+        assert rn.evaluate({"qrels": "q", "run": "run"})["ndcg@10"] == expected
 
 
 @pytest.mark.parametrize(
@@ -170,8 +171,11 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
         (["--labels", "l.csv"], "--labels is given. Give FILE, or --labels and --results"),
         (["p.csv", "--run", "run"], "FILE and --run are given. Give FILE, or"),
         (["--qrels", "q", "--results", "r.csv"], "--results and --qrels are given"),
-        (["--qrels", "q", "--run", "run", "--sep", ";"], "--qrels and --run have a form of their"),
-        (["--qrels", "q", "--run", "run", "--columns", "user=u"], "have a form of their own"),
+        (
+            ["--qrels", "q", "--run", "run", "--sep", ";"],
+            "qrels and runs: they have a form of their own",
+        ),
+        (["--qrels", "q", "--run", "run", "--columns", "user=u"], "they have a form of their own"),
         (["--qrels", "q", "--run", "q"], "'301 0 d1 2' is not 'topic Q0 document rank score tag'"),
         (["--qrels", "none", "--run", "run"], "none: cannot be read (No such file"),
         (["p.csv", "--sep", ";;"], "separator (--sep) is one sign"),
@@ -259,6 +263,6 @@ def test_the_size_of_the_catalogue_is_given_with_lists_alone(folder: Path) -> No
     chance = [float(pd.read_csv(io.StringIO(one))["chance"][0]) for one in shown]
     assert chance[0] > 0.5
     assert chance[1] < 0.01
-    assert "--n-items tells what --results or --run" in refusal(
+    assert "--n-items tells what results, or a run, were chosen from" in refusal(
         "evaluate", folder / "labels.csv", "--n-items", "9"
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recsys_ndcg.cli import process
+from recsys_ndcg.cli import program
 from tests.commands import COMMANDS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_what_can_be_thrown_away_is_looked_for_seldom() -> None:
     before = gc.get_threshold()
     gc.set_threshold(700)
     try:
-        process.prepared()
+        program.prepared()
         assert gc.isenabled()
         assert gc.get_threshold()[0] >= 50_000
     finally:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from recsys_ndcg.cli import live_leaderboard
-from recsys_ndcg.cli.live_leaderboard import LiveLeaderboard
+from recsys_ndcg.cli.commands.experiment import LiveLeaderboard
 from recsys_ndcg.surprise import MostPopular
 from tests.experiments.made import models, run
 
@@ -22,7 +21,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Return what is written to a terminal of 60 columns."""
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, width=60, highlight=False, markup=False)
-    monkeypatch.setattr(live_leaderboard, "err", console)
+    monkeypatch.setattr("recsys_ndcg.cli.commands.experiment.err", console)
     return written
 
 
@@ -68,12 +67,3 @@ def test_a_terminal_shows_it_and_is_clean_in_the_end(terminal: io.StringIO) -> N
     assert "[red]" in text
     assert "ndcg@5" in text
     assert text.endswith("\x1b[2K")  # the last line of it is wiped out
-
-
-def test_nothing_is_shown_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor anywhere else where nobody watches."""
-    written = io.StringIO()
-    monkeypatch.setattr(live_leaderboard, "err", Console(file=written))
-    with LiveLeaderboard(["top"]).shown() as shown:
-        shown.progress("Training", 0.5)
-    assert written.getvalue() == ""

@@ -310,7 +310,7 @@ def test_a_leaderboard_refuses_what_it_cannot_rank_by(board: rn.Report) -> None:
     for n in (0, -1, 2.0, True, "3"):
         with refused("n must be a whole number of at least 1"):
             board.leaderboard("recall@2", n)  # type: ignore[arg-type]
-    with refused("by must be 'score', 'adjusted' or 'z', not 'lift'"):
+    with refused("by must be one of 'score', 'adjusted', 'z', not 'lift'"):
         board.leaderboard("recall@2", by="lift")
     with refused("rr@2 has no z for any user: rank them by='score'"):
         board.leaderboard("rr@2", by="z")

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from recsys_ndcg.cli.data import DataOptions, Written
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
-from recsys_ndcg.cli.models import Entries, Statistics, read_entry
-from recsys_ndcg.cli.options import Choices, MetricOptions, Style
+from recsys_ndcg.cli.options import (
+    Choices,
+    Margin,
+    MetricOptions,
+    Style,
+    Users,
+    argument,
+    complete,
+    given_options,
+    option,
+)
 from recsys_ndcg.cli.output import (
     Html,
     check_apart,
     check_page,
     show_document,
-    signatures_by_metric,
+    with_signatures,
     write_page,
 )
+from recsys_ndcg.cli.reading import (
+    DataOptions,
+    Written,
+    check_there,
+    evaluate_models,
+    is_dash,
+    with_baseline,
+)
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -36,41 +51,67 @@ if TYPE_CHECKING:
 class Models:
     """The files of the models, and what is known apart from them."""
 
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILES...",
-            help="One per model: predictions, of any kind that 'evaluate' reads, or a saved "
-            "report. NAME=FILE gives it a name.",
-            show_default=False,
-        ),
-    ]
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="What is known (user, item, true): every file then holds results."),
-    ] = None
-    qrels: Annotated[
-        Path | None, typer.Option(help="Judgements of TREC: every file is then a run.")
-    ] = None
-    n_items: Annotated[
-        int | None,
-        typer.Option("--n-items", help="The size of the catalogue that results were chosen from."),
-    ] = None
+    models: list[str] = argument(
+        "One per model: predictions, of any kind that 'evaluate' reads, or a saved report. "
+        "NAME=FILE gives it a name.",
+        "FILES...",
+        MISSING,
+    )
+    labels: Path | None = option("What is known (user, item, true): every file then holds results.")
+    qrels: Path | None = option("Judgements of TREC: every file is then a run.")
+    n_items: int | None = option(
+        "The size of the catalogue that results were chosen from.", "--n-items"
+    )
 
-    def entries(self, written: Written) -> Entries:
-        """Return the files, and how they are read."""
-        source = DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
-        return Entries(tuple(map(read_entry, self.models)), source, written)
+    @property
+    def source(self) -> DataOptions:
+        """What is known, in each model's place of FILE."""
+        return DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The options of a comparison."""
+
+    baseline: str | None = option(
+        "Against which model users are won and lost, or chance.  [default: the first]"
+    )
+    by: str | None = option(
+        "Also for segments of the users: a file of user, segment, or activity, "
+        "list_length, relevant, cold.",
+        autocompletion=complete("segments"),
+    )
+    train: Path | None = option("What the models were trained on, for --by activity and --by cold.")
+    users: Users = "all"
+    test: str = option(f"{', '.join(TESTS)}.", default="t", autocompletion=complete("test"))
+    correction: str | None = option(
+        f"For many pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
+        autocompletion=complete("correction"),
+    )
+    alpha: float = option("How often equal models may be called different.", default=0.05)
+    margin: Margin = None
+    draws: int = option("Of signs, of users, and of what max-T needs.", default=10_000)
+    seed: int = option("Of the draws.", default=0)
+
+    def check(self, models: Collection[str]) -> None:
+        """Refuse what cannot be used, before anything is measured."""
+        from recsys_ndcg.comparison import check_options
+        from recsys_ndcg.report import BUILT_IN
+
+        options = asdict(self)
+        by, train = options.pop("by"), options.pop("train")
+        check_options(models, **options)
+        for path in (None if by in BUILT_IN else by, train):
+            if path is not None:
+                check_there(Path(path))
 
 
 @dataclass(frozen=True)
 class TableOptions:
     """What else is shown, and written."""
 
-    pairs: Annotated[bool, typer.Option("--pairs", help="The pairs of models, too.")] = False
-    save: Annotated[
-        Path | None, typer.Option(help="Write the comparison to this file, as JSON.")
-    ] = None
+    pairs: bool = option("The pairs of models, too.", "--pairs", default=False)
+    save: Path | None = option("Write the comparison to this file, as JSON.")
     html: Html = None
 
     def kinds(self, form: str, *, segments: bool) -> list[str]:
@@ -106,25 +147,47 @@ def compare(  # noqa: PLR0913 - one parameter per option
     """
     from recsys_ndcg.comparison import compare as comparison_of
 
-    ks, names = measured.ks, measured.names
+    ks, names, source = measured.ks, measured.names, models.source
     kinds = tables.kinds(style.form, segments=statistics.by is not None)
-    entries, other = models.entries(written).and_also(gate.fail_if_worse)
+    files, other = with_baseline(models.models, gate.fail_if_worse)
     means, worse = limits.read(ks), gate.read(statistics.margin, ks)
-    asked = statistics.asked(entries.files, other)
-    entries.check(choices)
-    check_apart(entries.files, {"--save": tables.save, "--html": tables.html})
+    statistics.check(files)
+    _check_read(files, source, choices, written)
+    check_apart(files, {"--save": tables.save, "--html": tables.html})
     check_page(tables.html)
-    gated = [one.metric for one in means] + ([worse] if worse else [])
+    gated = [*(one.metric for one in means), *worse]
     plan = gated_plan(choices, names, ks, gated)
-    reports = entries.reports(plan, gated, progress=not style.quiet)
-    shown = None if names is None else [*names, *map(str, gated)]
-    found = comparison_of(reports, metrics=shown, k=ks, **asked, progress=not style.quiet)
+    progress = not style.quiet
+    reports = evaluate_models(files, source, written, plan, gated, progress=progress)
+    how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
+    found = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
     if tables.save is not None:
         found.save(tables.save)
     if not write_page(tables.html, found):
         show_comparison(found, style, kinds)
-    judged = [name for name in entries.files if name != other]
+    judged = [name for name in files if name != other]
     close(_gates(found, judged, means, other, worse), quiet=style.quiet)
+
+
+def _check_read(
+    files: Mapping[str, Path], source: DataOptions, choices: Choices, written: Written
+) -> None:
+    """Refuse files that are not there, and options that come too late for what is in them."""
+    from recsys_ndcg.files import is_saved
+
+    for name, path in source.files.items():
+        if is_dash(path):
+            msg = f"{name}: every model needs it, and standard input is read once."
+            raise InvalidInputError(msg)
+    for path in (*files.values(), *source.files.values()):
+        check_there(path)
+    late = given_options(choices, source, written)
+    if late and all(map(is_saved, files.values())):
+        msg = (
+            f"Every model is a saved report, so that {' and '.join(late)} would change nothing. "
+            "Leave it, or give the predictions."
+        )
+        raise InvalidInputError(msg)
 
 
 def _gates(
@@ -132,15 +195,15 @@ def _gates(
     models: list[str],
     limits: list[Limit],
     other: str | None,
-    metric: Metric | None,
+    metric: list[Metric],
 ) -> Iterator[Gate]:
     """Say of each model whether its means are good enough, and it is not worse than another."""
     for limit in limits:
         board = found.leaderboards[str(limit.metric)]
         for model in models:
-            yield limit.gate(board["mean"][model], board["users"][model], f" of {model}")
+            yield limit.gate(board.loc[model], f" of {model}")
     for model in models if other is not None else ():
-        yield found.not_worse(model, other, metric=metric)
+        yield found.not_worse(model, other, metric=next(iter(metric), None))
 
 
 def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] | None = None) -> None:
@@ -159,6 +222,4 @@ def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
         return found.pairwise
     if kind == "segments":
         return found.segments.reset_index()
-    values = found.to_frame().reset_index()
-    signed = signatures_by_metric(found, full=style.full_signature)
-    return values.assign(signature=values["metric"].map(signed))
+    return with_signatures(found.to_frame(), found, style)

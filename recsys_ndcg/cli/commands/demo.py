@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.commands.evaluate import show_report
-from recsys_ndcg.cli.options import Style
-from recsys_ndcg.cli.output import Html, check_page, write_page
-from recsys_ndcg.cli.process import out, say
-from recsys_ndcg.errors import InvalidInputError, about, warn_of_some
+from recsys_ndcg.cli.options import Style, option
+from recsys_ndcg.cli.output import Html, check_page, out, say, write_page
+from recsys_ndcg.errors import InvalidInputError, check_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import pandas as pd
 
     from recsys_ndcg.comparison import Comparison
@@ -28,67 +22,64 @@ _HIGHEST_SEED = 2**32 - 1  # that NumPy takes
 
 def demo(
     *,
-    ratings: Annotated[
-        Path | None,
-        typer.Option(help="A file of user, item, rating[, timestamp], CSV or '::'-separated."),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(help="From which rating an item is relevant.  [default: 4/5 of the top]"),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", help="Cutoff.")] = 10,
-    seed: Annotated[int, typer.Option(help="For the sample, the split and the models.")] = 0,
+    ratings: Path | None = option(
+        "A file of user, item, rating[, timestamp], CSV or '::'-separated."
+    ),
+    threshold: float | None = option(
+        "From which rating an item is relevant.  [default: 4/5 of the top]"
+    ),
+    k: int = option("Cutoff.", "-k", default=10),
+    seed: int = option("For the sample, the split and the models.", default=0),
     html: Html = None,
 ) -> None:
     """Train four Surprise models, and compare them.
 
     By their rankings, user by user.
     """
-    from recsys_ndcg.comparison import compare
+    import numpy as np
+
+    from recsys_ndcg.comparison import compare, of_each_model
     from recsys_ndcg.datasets import sample_ratings
     from recsys_ndcg.evaluation import evaluate
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.metrics import parse
-    from recsys_ndcg.progress import followed
     from recsys_ndcg.surprise.library import library
 
-    if seed < 0:
-        msg = f"--seed must be at least 0, not {seed}."
-        raise InvalidInputError(msg)
+    check_whole("seed", seed, 0, _HIGHEST_SEED)
     check_page(html)
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
-    _check_enough(table, seed)
+    _check_enough(table)
     surprise = library("The demo")
-    train, test = _split(table, seed)
+    shuffled = table[["user", "item", "rating"]].iloc[
+        np.random.default_rng(seed).permutation(len(table))
+    ]
+    n_test = len(table) // 5
+    test = list(shuffled[:n_test].itertuples(index=False, name=None))
     scale = float(table["rating"].min()), float(table["rating"].max())
+    reader = surprise.Reader(rating_scale=scale)
+    train = surprise.Dataset.load_from_df(shuffled[n_test:], reader).build_full_trainset()
     limit = scale[1] * 0.8 if threshold is None else threshold
-    data = surprise.Dataset.load_from_df(train, surprise.Reader(rating_scale=scale))
     names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
-    models = _models(surprise, seed)
-    runs = _predictions(models, data.build_full_trainset(), test, seed)
-    reports, said = {}, {}
-    with closing(followed(runs, "Training", len(models), wanted=True)) as running:
-        for model, predictions in running:
-            with about(model) as said[model]:
-                reports[model] = evaluate(predictions, metrics=names, threshold=limit)
-    warn_of_some(said)
+
+    def train_and_evaluate(_: str, model: Any) -> Report:
+        np.random.seed(seed)  # noqa: NPY002 - what NormalPredictor draws from
+        return evaluate(model.fit(train).test(test), metrics=names, threshold=limit)
+
+    reports = of_each_model(_models(surprise, seed), train_and_evaluate, progress=True)
     comparison = compare(reports)
     if write_page(html, comparison):
         return
     source = "sample ratings" if ratings is None else str(ratings)
     say(
-        f"{len(table)} {source}: {len(train)} to train on, {len(test)} to "
+        f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
         f"rank; relevant from {limit:g}.",
         wrap=True,
     )
     _show_models(comparison, reports, names)
 
 
-def _check_enough(ratings: pd.DataFrame, seed: int) -> None:
-    """Refuse ratings that nothing can be learnt from, and a seed that NumPy does not take."""
-    if seed > _HIGHEST_SEED:
-        msg = f"seed must be from 0 to {_HIGHEST_SEED}, not {seed}."
-        raise InvalidInputError(msg)
+def _check_enough(ratings: pd.DataFrame) -> None:
+    """Refuse ratings that nothing can be learnt from."""
     grades = ratings["rating"].nunique()
     if len(ratings) < _FEWEST or grades < 2:
         msg = (
@@ -106,17 +97,6 @@ def _check_enough(ratings: pd.DataFrame, seed: int) -> None:
         raise InvalidInputError(msg)
 
 
-def _split(ratings: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, list[Any]]:
-    """Return 80 % of the ratings, to train on, and the others, to predict."""
-    import numpy as np
-
-    shuffled = np.random.default_rng(seed).permutation(len(ratings))
-    n_test = len(ratings) // 5
-    columns = ratings[["user", "item", "rating"]]
-    test = columns.iloc[shuffled[:n_test]].itertuples(index=False, name=None)
-    return columns.iloc[shuffled[n_test:]], list(test)
-
-
 def _models(surprise: Any, seed: int) -> dict[str, Any]:
     """Return the models by their names, yet to be trained."""
     similarity = {"name": "pearson_baseline", "user_based": False}
@@ -128,17 +108,6 @@ def _models(surprise: Any, seed: int) -> dict[str, Any]:
         "BaselineOnly": surprise.BaselineOnly(verbose=False),
         "NormalPredictor": surprise.NormalPredictor(),
     }
-
-
-def _predictions(
-    models: Mapping[str, Any], train: Any, test: list[Any], seed: int
-) -> Iterator[tuple[str, list[Any]]]:
-    """Train one model after the other, and give its predictions."""
-    import numpy as np
-
-    for name, model in models.items():
-        np.random.seed(seed)  # noqa: NPY002 - what NormalPredictor draws from
-        yield name, model.fit(train).test(test)
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:

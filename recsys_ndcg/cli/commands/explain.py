@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recsys_ndcg.cli.data import DataOptions, Written, report_of
-from recsys_ndcg.cli.options import Choices, Style, plan_of
+from recsys_ndcg.cli.options import Choices, Style, option, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.errors import escape_surrogates
+from recsys_ndcg.cli.reading import DataOptions, Written, escape_surrogates, evaluate_files
 
 if TYPE_CHECKING:
     from recsys_ndcg.report import Report
@@ -21,7 +20,7 @@ def explain(  # noqa: PLR0913 - one parameter per option
     source: DataOptions,
     written: Written,
     user: Annotated[str, typer.Option(help="The user's id.", show_default=False)],
-    k: Annotated[int, typer.Option("-k", help="How many ranks.")] = 10,
+    k: int = option("How many ranks.", "-k", default=10),
     choices: Choices,
     style: Style,
 ) -> None:
@@ -29,7 +28,7 @@ def explain(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.report import explanation_document
 
     plan = plan_of(choices, [f"ndcg@{k}"], [k])
-    report = report_of(source, written, plan)
+    report = evaluate_files(source, written, plan)
     table = report.explain(_id_as_in(report, user), k)
     for name in ("item", "ideal_item"):
         table[name] = escape_surrogates(table[name])

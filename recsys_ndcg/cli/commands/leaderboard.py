@@ -3,61 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from recsys_ndcg.cli.data import DataOptions, Written, report_of, saved_in
 from recsys_ndcg.cli.gates import metric_of
-from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, beginning, plan_of
+from recsys_ndcg.cli.options import Choices, Style, argument, complete, option, plan_of
 from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    check_choice,
-    check_whole,
+from recsys_ndcg.cli.reading import (
+    DataOptions,
+    Written,
     escape_surrogates,
-    visible,
+    evaluate_files,
+    saved_in,
 )
+from recsys_ndcg.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from recsys_ndcg.report import Report
 
 _SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 
 
-def _orders() -> Iterable[str]:
-    from recsys_ndcg.report import BY
-
-    return BY
-
-
 def leaderboard(  # noqa: PLR0913 - one parameter per option
     *,
     source: DataOptions,
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="RUNS", help="More folders of experiments.", show_default=False),
-    ] = None,
+    more: list[Path] | None = argument("More folders of experiments.", "RUNS"),
     written: Written,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Such as precision@5.  [default: ndcg@10, or the first of a saved report]",
-            autocompletion=METRIC_NAMES,
-        ),
-    ] = None,
-    sort: Annotated[
-        str,
-        typer.Option(
-            help="score; adjusted: how far from chance to the best order of the list; z: how "
-            "surely that is no chance.",
-            autocompletion=beginning(_orders),
-        ),
-    ] = "score",
-    n: Annotated[int, typer.Option("-n", help="How many users.")] = 20,
-    ascending: Annotated[bool, typer.Option("--ascending", help="The worst first.")] = False,
+    metric: str | None = option(
+        "Such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+        autocompletion=complete("metric"),
+    ),
+    by: str = option(
+        "score; adjusted: how far from chance to the best order of the list; z: how "
+        "surely that is no chance.",
+        "--sort",
+        default="score",
+        autocompletion=complete("sort"),
+    ),
+    n: int = option("How many users.", "-n", default=20),
+    ascending: bool = option("The worst first.", "--ascending", default=False),
     choices: Choices,
     style: Style,
 ) -> None:
@@ -69,17 +52,15 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.report import leaderboard_document
 
     if source.file is not None and (more or source.file.is_dir()):
-        if (choices, written, sort, n, ascending) != (Choices(), Written(), "score", 20, False):
+        if (choices, written, by, n, ascending) != (Choices(), Written(), "score", 20, False):
             msg = "Runs are measured already: give their folders, --metric and --format alone."
             raise InvalidInputError(msg)
         _show_runs([source.file, *(more or ())], metric, style)
         return
-    check_choice("sort", sort, tuple(_orders()))
-    check_whole("n", n, 1)
     report, name = _measured(source, written, choices, metric)
-    board = report.leaderboard(name, n, by=sort, ascending=ascending)
+    board = report.leaderboard(name, n, by=by, ascending=ascending)
     board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
-    document = leaderboard_document(board, f"{name} by {sort}", report.signature(name))
+    document = leaderboard_document(board, f"{name} by {by}", report.signature(name))
     values = board.reset_index()
     values.insert(0, "rank", values.pop("rank"))
     show_document(document, values, style, tables_only=True)
@@ -97,7 +78,7 @@ def _measured(
     if report is not None:
         return report, report.metrics[0] if name is None else name
     plan = plan_of(choices, [name or "ndcg@10"], [10])
-    return report_of(source, written, plan), plan.names[0]
+    return evaluate_files(source, written, plan), plan.names[0]
 
 
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recsys_ndcg.cli.data import DataOptions, Written, lists_of
-from recsys_ndcg.cli.options import METRIC_NAMES, Choices, Style, names_of, plan_of
-from recsys_ndcg.cli.output import show_document
-from recsys_ndcg.cli.process import err
+from recsys_ndcg.cli.options import Choices, Style, complete, names_of, option, plan_of
+from recsys_ndcg.cli.output import err, show_document
+from recsys_ndcg.cli.reading import DataOptions, Written
 
 
 def reconcile(  # noqa: PLR0913 - one parameter per option
@@ -21,23 +20,22 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         typer.Option(
             help="Such as precision@10; may be repeated.",
             show_default=False,
-            autocompletion=METRIC_NAMES,
+            autocompletion=complete("metric"),
         ),
     ],
     choices: Choices,
-    reported: Annotated[
-        float | None, typer.Option(help="A number somebody published, to be explained.")
-    ] = None,
+    reported: float | None = option("A number somebody published, to be explained."),
     style: Style,
 ) -> None:
     """Compute a metric as every library does.
 
     And tell which choices make the difference.
     """
+    from recsys_ndcg.evaluation import lists_of
     from recsys_ndcg.reconciliation import in_one_table, reconciled, reconciliation_document
 
     plan = plan_of(choices, names_of(metric), [10])
-    lists = lists_of(source, written, plan.duplicates)
+    lists = lists_of(source.data(), plan, **written.form(), n_items=source.n_items)
     with err.status("Computing it as every library does"):
         table = reconciled(lists, plan, None, reported)
     if style.form == "text":

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.commands.compare import show_comparison
 from recsys_ndcg.cli.commands.evaluate import show_report
-from recsys_ndcg.cli.data import DataOptions, Scale, Written, files_of, saved_in
 from recsys_ndcg.cli.options import Choices, MetricOptions, Style, plan_of
 from recsys_ndcg.cli.output import Html, check_apart, check_page, write_page
+from recsys_ndcg.cli.reading import DataOptions, Scale, Written, evaluate_files, saved_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def report(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.report import Report
 
-    files = {**files_of(source), **scale.files}
+    files = {**source.files, **scale.files}
     check_apart(files, {"--html": html})
     check_page(html)
     kinds: dict[str, Callable[[Path], Report | Comparison]] = {
@@ -43,7 +43,7 @@ def report(  # noqa: PLR0913 - one parameter per option
     found = saved_in(source, kinds, *late, beside=", --html and --format")
     if found is None:
         plan = plan_of(choices, measured.names, measured.ks)
-        found, _ = scale.measured(source, written, plan, quiet=style.quiet)
+        found = evaluate_files(source, written, plan, scale, progress=not style.quiet)
     if write_page(html, found):
         return
     if isinstance(found, Report):

@@ -1,0 +1,402 @@
+"""What is read: the options that name files, and the lists, reports and models in these."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+from recsys_ndcg.cli.options import argument, given_options, option, pairs_from
+from recsys_ndcg.errors import InvalidInputError, is_encodable, reading
+from recsys_ndcg.input import describe_kinds, stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Plan
+
+Saved = TypeVar("Saved")
+
+_WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Where the predictions are."""
+
+    file: Path | None = argument(
+        f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from standard input.",
+        "FILE",
+    )
+    labels: Path | None = option(
+        "In place of FILE: what is known (user, item, true); with --results."
+    )
+    results: Path | None = option("What was recommended (user, item, rank or estimated).")
+    qrels: Path | None = option("In place of FILE: judgements of TREC; with --run.")
+    run: Path | None = option("A run of TREC.")
+    n_items: int | None = option(
+        "The size of the catalogue that --results or --run were chosen from: chance is "
+        "then that of lists drawn from it.",
+        "--n-items",
+    )
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """What is read, by the options that name it."""
+        named = {
+            "FILE": self.file,
+            "--labels": self.labels,
+            "--results": self.results,
+            "--qrels": self.qrels,
+            "--run": self.run,
+        }
+        return {option: path for option, path in named.items() if path is not None}
+
+    def check(self) -> None:
+        """Refuse options that name the data in none of the three ways, or in several."""
+        given = self.files
+        if set(given) not in _WAYS:
+            there = (
+                f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'}"
+                if given
+                else "None is"
+            )
+            msg = (
+                f"Where the predictions are is said in one way: {there} given. Give FILE, or "
+                "--labels and --results, or --qrels and --run."
+            )
+            raise InvalidInputError(msg)
+        if sum(map(is_dash, given.values())) > 1:
+            msg = f"{' and '.join(given)}: only one can be standard input, '-'."
+            raise InvalidInputError(msg)
+
+    def data(self) -> Any:
+        """Return what is read, as `recsys_ndcg.evaluate` takes it.
+
+        Raises
+        ------
+        InvalidInputError
+            As for `check`; or standard input is closed.
+        """
+        self.check()
+        opened = {option.strip("-"): _opened(path) for option, path in self.files.items()}
+        return opened.get("FILE", opened)
+
+
+@dataclass(frozen=True)
+class Written:
+    """How files are written."""
+
+    columns: str = option(
+        "Our column names to the file's: estimated=est,true=r_ui; without a heading their "
+        "places: user=1,item=2,estimated=3,true=4.",
+        default="",
+    )
+    no_heading: bool = option(
+        "The first line is data. Without --columns: user, item, estimated, true.",
+        "--no-heading",
+        default=False,
+    )
+    sep: str | None = option("What separates fields: one sign, tab, or '::'.  [default: found]")
+    decimal: str = option("What stands before decimals: '.' or ','.", default=".")
+    encoding: str | None = option("Such as latin-1 or utf-16.  [default: UTF-8]")
+
+    def form(self) -> dict[str, Any]:
+        """Return what the columns are called, and how text is written, as `evaluate` takes it."""
+        from recsys_ndcg.input import TextFormat
+
+        text = TextFormat(self.sep, self.decimal, self.encoding, not self.no_heading)
+        return {"columns": pairs_from(self.columns, "--columns"), "text": text}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How many files there are, and how much memory."""
+
+    more: list[Path] | None = argument("More files of it.", "FILE")
+    memory_limit: str | None = option(
+        "How much memory may be used, such as 2GB: the rows of CSV and Parquet are then "
+        "brought together on disk, as those of several files are in any case."
+    )
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files beyond the first one, by what messages call them."""
+        return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
+
+
+def evaluate_files(  # noqa: PLR0913 - one parameter per group of options
+    source: DataOptions,
+    written: Written,
+    plan: Plan,
+    scale: Scale | None = None,
+    *,
+    per_user: Path | None = None,
+    progress: bool = False,
+) -> Report:
+    """Measure the lists in the files that are named.
+
+    Raises
+    ------
+    InvalidInputError
+        The options do not go together, the data cannot be read, or nothing can be measured of it.
+    """
+    from recsys_ndcg.evaluation import evaluated
+
+    scale = Scale() if scale is None else scale
+    data = source.data()
+    several = bool(scale.more) or scale.memory_limit is not None
+    if several and (source.qrels is not None or any(map(is_dash, source.files.values()))):
+        msg = (
+            "Several files, and --memory-limit, are for tables in files of their own, and "
+            "neither for standard input nor for --qrels and --run."
+        )
+        raise InvalidInputError(msg)
+    return evaluated(
+        [data, *scale.more] if scale.more else data,
+        plan,
+        **written.form(),
+        n_items=source.n_items,
+        memory_limit=scale.memory_limit,
+        per_user=per_user,
+        progress=progress,
+    )
+
+
+def escape_surrogates(values: Any) -> Any:
+    r"""Return ids with lone surrogates as escapes, or as they are if none has any.
+
+    Examples
+    --------
+    >>> print(*escape_surrogates(["zoë\ud800", 7]))
+    zoë\ud800 7
+    """
+    if all(is_encodable(one) for one in values if isinstance(one, str)):
+        return values
+    return [
+        one.encode(errors="backslashreplace").decode() if isinstance(one, str) else one
+        for one in values
+    ]
+
+
+def is_dash(path: Path) -> bool:
+    """Tell the sign for standard input or standard output from the name of a file."""
+    return str(path) == "-"
+
+
+def same_file(first: Path, second: Path) -> bool:
+    """Tell whether two names are those of one file, also before there is any."""
+    try:
+        if first.exists() and second.exists():
+            return first.samefile(second) and first.is_file()
+        return first.resolve() == second.resolve()
+    except (OSError, ValueError, RuntimeError):  # told when it is opened
+        return False
+
+
+def _opened(path: Path) -> Path | IO[bytes]:
+    """Return a path, or standard input in place of '-'."""
+    if not is_dash(path):
+        return path
+    if sys.stdin is None:
+        msg = "-: standard input is closed. Give the name of a file."
+        raise InvalidInputError(msg)
+    return sys.stdin.buffer
+
+
+def check_there(path: Path) -> None:
+    """Refuse a file that is not there, before anything is measured.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not, or is a folder.
+    """
+    with reading(path):
+        if not is_dash(path) and path.stat() and path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+def saved_in(
+    source: DataOptions, kinds: Mapping[str, Callable[[Path], Saved]], *late: Any, beside: str
+) -> Saved | None:
+    """Return what was saved in FILE, if it is of one of the kinds.
+
+    Parameters
+    ----------
+    source : DataOptions
+        What is read.
+    kinds : mapping of str to callable
+        What loads it, by the name of what may be saved there.
+    *late : options
+        Those that come too late to change what is saved.
+    beside : str
+        Which options may stand beside FILE, for the message.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such file, or options come too late.
+    """
+    from recsys_ndcg.files import is_saved
+
+    given = source.files
+    for path in given.values():
+        check_there(path)
+    for kind, load in kinds.items() if source.file is not None else ():
+        if is_saved(given["FILE"], kind):
+            if given_options(*late) or len(given) > 1:
+                msg = (
+                    f"{source.file} is a saved {kind}, in which all is measured: give it{beside} "
+                    "alone."
+                )
+                raise InvalidInputError(msg)
+            return load(given["FILE"])
+    return None
+
+
+def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
+    """Return the files by the names of their models.
+
+    A file without a name has that of the file, without its end; equal ones are told apart by
+    their folders. Bytes of a name that are not UTF-8 are written as escapes.
+
+    Raises
+    ------
+    InvalidInputError
+        Two models are one file, or have one name.
+
+    Examples
+    --------
+    >>> [*named([("", Path("out/svd.csv.gz")), ("best", Path("out/knn.parquet"))])]
+    ['svd', 'best']
+    >>> [*named([("", Path("monday/svd.csv")), ("", Path("tuesday/svd.csv"))])]
+    ['monday/svd', 'tuesday/svd']
+    """
+    for (_, one), (_, other) in combinations(given, 2):
+        if (is_dash(one) and is_dash(other)) or same_file(one, other):
+            msg = f"{other} is given twice: a model is not compared with itself."
+            raise InvalidInputError(msg)
+    stems = iter(_told_apart([path for name, path in given if not name]))
+    names = escape_surrogates([name or next(stems) for name, _ in given])
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            msg = f"Two models are called {name!r}: give one of them another name, NAME=FILE."
+            raise InvalidInputError(msg)
+    return dict(zip(names, (path for _, path in given), strict=True))
+
+
+def read_entry(word: str) -> tuple[str, Path]:
+    """Return the name of a model, if it is given one, ``NAME=FILE``, and its file."""
+    name, equals, path = word.partition("=")
+    if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
+        return name.strip(), Path(path)
+    return "", Path(word)
+
+
+def _told_apart(paths: Sequence[Path]) -> list[str]:
+    """Return short names of files: equal ones with as many folders as they need."""
+    stems = [_stem(path) for path in paths]
+    names = list(stems)
+    for name in set(stems):
+        alike = [place for place, one in enumerate(stems) if one == name]
+        if len(alike) > 1:
+            longer = _with_folders([paths[place] for place in alike])
+            for place, one in zip(alike, longer, strict=True):
+                names[place] = one
+    return names
+
+
+def _with_folders(paths: Sequence[Path]) -> list[str]:
+    whole = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links stay
+    for last in (_stem, lambda path: path.name):  # svd.csv and svd.json of one folder
+        for depth in range(max(len(path.parts) for path in whole)):
+            names = [
+                "/".join([*path.parts[1:-1][::-1][:depth][::-1], last(path)]) for path in whole
+            ]
+            if len(set(names)) == len(names):
+                return names
+    return [str(path) for path in paths]
+
+
+def _stem(path: Path) -> str:
+    if is_dash(path):
+        return "standard input"
+    return stem_of(path.name, ".run") or path.name or str(path)
+
+
+def with_baseline(words: Sequence[str], word: str | None) -> tuple[dict[str, Path], str | None]:
+    """Return models and one more, and its name; the word may name one of them, or its file."""
+    given = [read_entry(one) for one in words]
+    files = named(given)
+    if word is None or word in files:
+        return files, word
+    entry = read_entry(word)
+    for name, path in files.items():
+        if same_file(path, entry[1]):
+            return files, name
+    files = named([*given, entry])
+    return files, list(files)[-1]
+
+
+def evaluate_models(  # noqa: PLR0913 - one parameter per group of options
+    files: Mapping[str, Path],
+    source: DataOptions,
+    written: Written,
+    plan: Plan,
+    gated: Sequence[Metric],
+    *,
+    progress: bool,
+) -> dict[str, Report]:
+    """Return the report of each file: a saved one as it is, predictions measured by a plan.
+
+    Parameters
+    ----------
+    files : mapping of str to path
+        By the names of the models.
+    source : DataOptions
+        What is known, where the files hold results: labels, or judgements.
+    written : Written
+        How the files are written.
+    plan : Plan
+        What is measured.
+    gated : sequence of Metric
+        What a saved report must have.
+    progress : bool
+        Whether a bar counts the files, where a person watches.
+
+    Raises
+    ------
+    InvalidInputError
+        A file cannot be read, or nothing can be measured of it.
+    """
+    from recsys_ndcg.comparison import of_each_model
+    from recsys_ndcg.files import is_saved
+    from recsys_ndcg.report import Report
+
+    place = "results" if source.labels else "run" if source.qrels else "file"
+    alone = replace(source, file=None, results=None, run=None)
+
+    def work(_: str, path: Path) -> Report:
+        if not is_saved(path):
+            where: dict[str, Any] = {place: path}
+            return evaluate_files(replace(alone, **where), written, plan)
+        report = Report.load(path)
+        lacking = [str(one) for one in gated if str(one) not in report.metrics]
+        if lacking:
+            msg = (
+                f"it was not measured in {', '.join(lacking)}; it has {', '.join(report.metrics)}."
+            )
+            raise InvalidInputError(msg)
+        return report
+
+    # what is saved is quickly found to be damaged
+    order = sorted(files, key=lambda name: not is_saved(files[name]))
+    found = of_each_model({name: files[name] for name in order}, work, progress=progress)
+    return {name: found[name] for name in files}
