@@ -11,20 +11,21 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, visible
+from recsys_ndcg.files import json_value
 from recsys_ndcg.input import index_of
 from recsys_ndcg.report import places_of
-from recsys_ndcg.scoring import Measurement, Scores
+from recsys_ndcg.scoring import LISTS, ListCounts, Measurement, Scores, Signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Audit, ListCounts, Signature
+    from recsys_ndcg.scoring import Audit
 
 Parameter = str | int | float | bool | None
 _LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON
@@ -88,28 +89,41 @@ class ModelScores(Scores):
         )
 
     @classmethod
-    def of_tables(
+    def from_saved(
         cls,
-        *,
-        names: Sequence[str],
-        metrics: Sequence[Metric],
-        users: Ids,
-        counts: ListCounts,
-        tables: Mapping[str, Floats],
-        **others: Any,
+        name: str,
+        head: Mapping[str, Any],
+        columns: Mapping[str, NDArray[Any]],
+        metrics: Mapping[str, Metric],
     ) -> ModelScores:
-        """Return what a file has: the `TABLES`, and all else by the name of its parameter."""
+        """Return the scores of the model of that name in a file."""
+        tables = {table: columns[f"{table}.{name}"] for table in (*TABLES, "truth")}
         return cls(
-            measurements=tuple(Measurement(metric) for metric in metrics),
-            users=users,
+            measurements=tuple(map(Measurement, metrics.values())),
+            users=columns["user"],
             numerator=tables["numerator"],
             denominator=tables["denominator"],
             left_out=np.zeros(tables["scores"].shape, dtype=bool),
-            counts=counts,
+            counts=ListCounts(**{count: columns[count] for count in LISTS}),
             roles={"own": tables["scores"], "chance": tables["chance"], "best": tables["best"]},
-            called=tuple(names),
-            **others,
+            called=tuple(metrics),
+            signatures=tuple(map(Signature, head["signatures"])),
+            truth=tables["truth"],
+            runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(metrics)),
+            parameters=head.get("parameters", {}),
         )
+
+    def saved_columns(self, name: str) -> dict[str, NDArray[Any]]:
+        """Return the tables of a file."""
+        return {f"{table}.{name}": getattr(self, table) for table in (*TABLES, "truth")}
+
+    def saved_head(self) -> dict[str, Any]:
+        """Return what a file has beside the tables."""
+        return {
+            "signatures": [signature.text for signature in self.signatures],
+            "runs": [[json_value(mean) for mean in run] for run in self.runs.tolist()],
+            "parameters": dict(self.parameters),
+        }
 
     @property
     def names(self) -> list[str]:

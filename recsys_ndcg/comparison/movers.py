@@ -12,6 +12,9 @@ from recsys_ndcg.input import index_of
 from recsys_ndcg.scoring import same
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.model_scores import ModelScores
 
 #: What is shown of each list.
@@ -27,15 +30,12 @@ class Movers:
     table : pandas.DataFrame
         Indexed by user: items, relevant, the score of both models, and the gain, in which more is
         better; those who gain most first, those who lose most last.
-    models : pair of text
-        From which model to which.
-    contenders : pair of ModelScores
-        The same, with their lists if they are at hand.
+    contenders : mapping of str to ModelScores
+        From which model to which, with their lists if they are at hand.
     """
 
     table: pd.DataFrame
-    models: tuple[str, str]
-    contenders: tuple[ModelScores, ModelScores]
+    contenders: Mapping[str, ModelScores]
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return a user's two lists side by side.
@@ -58,9 +58,10 @@ class Movers:
             There is no such user, or a model has no lists: it was read from a file, or averaged
             over folds.
         """
-        sides = {}
-        for name, one in zip(self.models, self.contenders, strict=True):
-            sides[name] = one.report_for(name).explain(user, k)[[*_SHOWN]]
+        sides = {
+            name: one.report_for(name).explain(user, k)[[*_SHOWN]]
+            for name, one in self.contenders.items()
+        }
         return pd.concat(sides, axis=1)
 
     def __repr__(self) -> str:
@@ -72,11 +73,9 @@ class Movers:
         return html
 
 
-def movers(
-    models: tuple[str, str], contenders: tuple[ModelScores, ModelScores], metric: str, n: int
-) -> Movers:
-    """Return the n users who gain most and the n who lose most; who does neither is left out."""
-    before, after = contenders
+def movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
+    """Return the n users who gain most from a to b, and the n who lose most, if anybody does."""
+    before, after = comparison.contenders[a], comparison.contenders[b]
     place = before.at(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
     old, new = before.scores[:, place], after.scores[:, place]
@@ -93,10 +92,10 @@ def movers(
         {
             "items": counts.n_items[chosen],
             "relevant": relevant[chosen].astype(int if known else float),
-            models[0]: old[chosen],
-            models[1]: new[chosen],
+            a: old[chosen],
+            b: new[chosen],
             "gain": gain[chosen],
         },
         index=index_of(before.users[chosen], "user"),
     )
-    return Movers(table, models, contenders)
+    return Movers(table, {a: before, b: after})

@@ -11,7 +11,6 @@ import pandas as pd
 
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
-from recsys_ndcg.comparison.movers import movers
 from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.errors import InvalidInputError
@@ -45,7 +44,6 @@ from recsys_ndcg.significance import Testing
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.rendering import Document, Part
     from recsys_ndcg.report import Sides
 
@@ -76,16 +74,16 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    compared, metric = comparison.compared, comparison.metrics[0]
-    kinds = ["leaderboard", *(["segments"] if compared.groups is not None else [])]
+    metric = comparison.metrics[0]
+    kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, how = brief.sections
-    result = compared.deciding
-    ordered = [compared.models[place] for place in best_first(result)]
+    result = comparison.deciding
+    ordered = [comparison.models[place] for place in best_first(result)]
     best = next(name for name in ordered if name != CHANCE)
-    before = compared.baseline
+    before = comparison.baseline
     after = next(name for name in ordered if name != before)
-    own, report = result.models.index(best), compared.contenders[best].report
+    own, report = result.models.index(best), comparison.contenders[best].report
     sections = [
         _leaderboard(comparison, board, before, after),
         _audited(comparison),
@@ -95,14 +93,14 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
             result.name,
             f"These are the scores of {best}.",
         ),
-        *_differences(compared, before, after),
+        *_differences(comparison, before, after),
         *([] if report is None else by_cutoff(report, f"This is {best}.")),
-        *_by_activity(compared, before, after),
+        *_by_activity(comparison, before, after),
         *segments,
-        _users(compared, before, after, best),
-        *_movers(compared, before, after),
-        *_trade_off(compared),
-        reproduced(how, comparison_code(compared), command),
+        _users(comparison, before, after, best),
+        *_movers(comparison, before, after),
+        *_trade_off(comparison),
+        reproduced(how, comparison_code(comparison), command),
     ]
     return replace(brief, sections=sections)
 
@@ -129,24 +127,23 @@ def _board(comparison: Comparison, metric: str, before: str, after: str) -> list
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
     shown = replace(table, cells=table.cells[order], left=1)
-    return [shown, *_drawn(comparison.compared, "tiers", before, after, metric)]
+    return [shown, *_drawn(comparison, "tiers", before, after, metric)]
 
 
 def _audited(comparison: Comparison) -> Section:
     """Return the section of the remarks, with the audit of each model that has one."""
     details: list[Part] = []
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
-    for model, one in [*comparison.compared.contenders.items()][:most]:
+    for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
             parts: list[Part] = [Sentences(one.report.remarks), audit_table(one.report)]
             details.append(Details(f"The audit of {model}", parts))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
-def _movers(compared: ComparedModels, before: str, after: str) -> list[Section]:
+def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
     """Return the section of those who gain and lose most, nothing if nobody does."""
-    both, entered = (before, after), compared.contenders
-    table = movers(both, (entered[before], entered[after]), compared.metrics[0], _MOVERS).table
+    table = comparison.movers(_MOVERS, a=before, b=after).table
     if table.empty:
         return []
     values = [table.iloc[:, place].tolist() for place in range(5)]
@@ -168,38 +165,40 @@ def _movers(compared: ComparedModels, before: str, after: str) -> list[Section]:
 
 
 def _drawn(
-    compared: ComparedModels, kind: str, before: str, after: str, metric: str | None = None
+    comparison: Comparison, kind: str, before: str, after: str, metric: str | None = None
 ) -> list[Part]:
     """Return a plot for a page, of the first metric unless one is named; nothing of nothing."""
     with suppress(InvalidInputError):
-        return [for_a_page(plotted(compared, kind, metric or compared.metrics[0], before, after))]
+        return [
+            for_a_page(plotted(comparison, kind, metric or comparison.metrics[0], before, after))
+        ]
     return []
 
 
-def _differences(compared: ComparedModels, before: str, after: str) -> list[Section]:
+def _differences(comparison: Comparison, before: str, after: str) -> list[Section]:
     """Return the section of the users' differences between two models."""
-    found = _drawn(compared, "differences", before, after)
-    found += _drawn(compared, "scatter", before, after)
+    found = _drawn(comparison, "differences", before, after)
+    found += _drawn(comparison, "scatter", before, after)
     title = f"{after} against {before}, user by user"
     return [Section("differences", title, _DIFFERENCES, found)] if found else []
 
 
-def _by_activity(compared: ComparedModels, before: str, after: str) -> list[Section]:
+def _by_activity(comparison: Comparison, before: str, after: str) -> list[Section]:
     """Return the section of users with few and with many ratings."""
-    found = _drawn(compared, "activity", before, after)
+    found = _drawn(comparison, "activity", before, after)
     return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
 
 
-def _trade_off(compared: ComparedModels) -> list[Section]:
+def _trade_off(comparison: Comparison) -> list[Section]:
     """Return the section of two metrics against each other, where there are so many."""
-    first, *others = compared.metrics
-    if not others or len(compared.models) < 3:
+    first, *others = comparison.metrics
+    if not others or len(comparison.models) < 3:
         return []
     # another family says more than another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
     with suppress(InvalidInputError):
-        chart = for_a_page(traded_off(compared, first, other, None))
+        chart = for_a_page(traded_off(comparison, first, other, None))
         return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
     return []
 
@@ -207,19 +206,19 @@ def _trade_off(compared: ComparedModels) -> list[Section]:
 # Users
 
 
-def _users(compared: ComparedModels, before: str, after: str, best: str) -> Section:
+def _users(comparison: Comparison, before: str, after: str, best: str) -> Section:
     """Return the section of the users: those whom it moves most, where they are too many.
 
     Parameters
     ----------
-    compared : ComparedModels
+    comparison : Comparison
         The models.
     before, after : str
         The two whose lists stand side by side, and whose difference is shown.
     best : str
         By whose scores the users are in order.
     """
-    result, counts = compared.deciding, compared.first.counts
+    result, counts = comparison.deciding, comparison.first.counts
     one, other = (result.models.index(name) for name in (before, after))
     gain = result.scores[:, other] - result.scores[:, one]
     gained, then = result.sign * gain, result.sign * result.scores[:, other]
@@ -236,14 +235,14 @@ def _users(compared: ComparedModels, before: str, after: str, best: str) -> Sect
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
-        compared.first,
+        comparison.first,
         places,
         [
             *((name, [number(one) for one in scores.tolist()]) for name, scores in columns),
             (less, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
-        lists=_lists(compared, before, after, places),
+        lists=_lists(comparison, before, after, places),
         opened="both models' lists and the best order",
         rest=_rest(len(gain), len(places), before, after),
     )
@@ -258,11 +257,9 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
     )
 
 
-def _lists(
-    compared: ComparedModels, before: str, after: str, places: Positions
-) -> UserLists | None:
+def _lists(comparison: Comparison, before: str, after: str, places: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
-    sides = {name: _sides(compared, name, places) for name in (after, before)}
+    sides = {name: _sides(comparison, name, places) for name in (after, before)}
     found = {name: side for name, side in sides.items() if side is not None}
     if len(found) < len(sides):
         return None
@@ -271,8 +268,8 @@ def _lists(
     return UserLists({**own, "the best order": first.ideal}, first.weights.tolist())
 
 
-def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | None:
-    contender = compared.contenders[name]
+def _sides(comparison: Comparison, name: str, places: Positions) -> Sides | None:
+    contender = comparison.contenders[name]
     try:
         report = contender.report_for(name)
     except InvalidInputError:
@@ -288,28 +285,30 @@ def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | No
 # How to get the same
 
 
-def comparison_code(compared: ComparedModels) -> str:
+def comparison_code(comparison: Comparison) -> str:
     """Return the lines of Python that compare the same models of the same data."""
-    if compared.made_by is not None:
-        return compared.made_by
-    names = [name for name in compared.models if name != "chance"]
-    folds = len(compared.first.runs) > 1
+    if comparison.made_by is not None:
+        return comparison.made_by
+    names = [name for name in comparison.models if name != "chance"]
+    folds = len(comparison.first.runs) > 1
     what = "folds" if folds else "predictions"
     given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
     more = ["..."] if len(names) > _NAMED else []
-    tested, usual = vars(compared.how), vars(Testing())
+    tested, usual = vars(comparison.how), vars(Testing())
     how = [f"{name}={value!r}" for name, value in tested.items() if value != usual.get(name)]
     more_how = [
-        *([f"baseline={compared.baseline!r}"] if compared.baseline != names[0] else []),
+        *([f"baseline={comparison.baseline!r}"] if comparison.baseline != names[0] else []),
         *how,
     ]
-    if compared.margin is not None:
-        more_how.append(f"margin={compared.margin!r}")
-    if compared.groups is not None:
-        name = compared.groups.name  # built-in segments have one, others a table
+    if comparison.margin is not None:
+        more_how.append(f"margin={comparison.margin!r}")
+    if comparison.groups is not None:
+        name = comparison.groups.name  # built-in segments have one, others a table
         more_how.append(f"by={name!r}" if name in BUILT_IN else "by=groups")
     models = "{" + ", ".join([*given, *more]) + "}"
     # folds were measured before they were compared
-    measured = [f"metrics={compared.metrics!r}"] if folds else options(compared.first.signatures)
+    measured = (
+        [f"metrics={comparison.metrics!r}"] if folds else options(comparison.first.signatures)
+    )
     calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

@@ -21,21 +21,21 @@ from recsys_ndcg.rendering import (
 if TYPE_CHECKING:
     import altair as alt
 
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
-    from recsys_ndcg.comparison.models import ComparedModels
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 _BETWEEN_TWO = ("differences", "scatter")
 
 
 def plotted(
-    compared: ComparedModels, kind: str, metric: str, before: str, after: str
+    comparison: Comparison, kind: str, metric: str, before: str, after: str
 ) -> alt.LayerChart:
     """Return a plot of one metric.
 
     Parameters
     ----------
-    compared : ComparedModels
+    comparison : Comparison
         The models.
     kind : str
         One of `KINDS` but the trade-off.
@@ -51,30 +51,30 @@ def plotted(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    result = compared.by_metric[metric]
+    result = comparison.by_metric[metric]
     if np.isnan(result.scores).all():
         msg = f"Nobody has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind in _BETWEEN_TWO:
-        return _of_two(compared, result, kind, before, after)
+        return _of_two(comparison, result, kind, before, after)
     if kind == "activity":
-        return _by_activity(compared, result)
+        return _by_activity(comparison, result)
     return plot_intervals_by_tier(
-        _with_ends(compared.leaderboards[metric]),
+        _with_ends(comparison.leaderboards[metric]),
         metric,
         float(means(result.chance)[0]),  # of lists that differ, that of the first model
-        baselines=_baselines(compared, metric),
+        baselines=_baselines(comparison, metric),
         lower_is_better=result.sign < 0,
-        level=1 - compared.how.alpha,
+        level=1 - comparison.how.alpha,
     )
 
 
-def traded_off(compared: ComparedModels, x: str, y: str, parameter: str | None) -> alt.LayerChart:
+def traded_off(comparison: Comparison, x: str, y: str, parameter: str | None) -> alt.LayerChart:
     """Return a plot of two metrics.
 
     Parameters
     ----------
-    compared : ComparedModels
+    comparison : Comparison
         The models.
     x, y : str
         The metrics.
@@ -91,19 +91,19 @@ def traded_off(compared: ComparedModels, x: str, y: str, parameter: str | None) 
     if x == y:
         msg = f"A trade-off is between two metrics, not {x!r} and itself. Name another: against=."
         raise InvalidInputError(msg)
-    table = _with_ends(compared.leaderboards[x], "x_").join(
-        _with_ends(compared.leaderboards[y], "y_").set_index("model"), on="model"
+    table = _with_ends(comparison.leaderboards[x], "x_").join(
+        _with_ends(comparison.leaderboards[y], "y_").set_index("model"), on="model"
     )
     table = table.rename(columns={"x_mean": "x", "y_mean": "y"})
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
-    chosen = _parameter(compared, parameter)
+    chosen = _parameter(comparison, parameter)
     if chosen is not None:
-        values = [compared.contenders[name].parameters.get(chosen) for name in table["model"]]
+        values = [comparison.contenders[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
-    lower = compared.by_metric[x].sign < 0, compared.by_metric[y].sign < 0
-    level = 1 - compared.how.alpha
+    lower = comparison.by_metric[x].sign < 0, comparison.by_metric[y].sign < 0
+    level = 1 - comparison.how.alpha
     return plot_trade_off(table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
@@ -130,21 +130,21 @@ def _with_ends(board: pd.DataFrame, before: str = "") -> pd.DataFrame:
     return table[["model", *numbers]].rename(columns={one: f"{before}{one}" for one in numbers})
 
 
-def _by_activity(compared: ComparedModels, result: MetricComparison) -> alt.LayerChart:
-    activity = compared.first.counts.activity
+def _by_activity(comparison: Comparison, result: MetricComparison) -> alt.LayerChart:
+    activity = comparison.first.counts.activity
     table = pd.DataFrame(
         {
-            "model": np.repeat(np.array(compared.models, dtype=object), len(activity)),
-            "activity": np.tile(activity, len(compared.models)),
+            "model": np.repeat(np.array(comparison.models, dtype=object), len(activity)),
+            "activity": np.tile(activity, len(comparison.models)),
             "score": result.scores.T.ravel(),
         }
     )
-    lower, level = result.sign < 0, 1 - compared.how.alpha
+    lower, level = result.sign < 0, 1 - comparison.how.alpha
     return plot_score_by_activity(table, result.name, lower_is_better=lower, level=level)
 
 
 def _of_two(
-    compared: ComparedModels, result: MetricComparison, kind: str, before: str, after: str
+    comparison: Comparison, result: MetricComparison, kind: str, before: str, after: str
 ) -> alt.LayerChart:
     one, other = (result.scores[:, result.models.index(name)] for name in (after, before))
     if np.isnan(one - other).all():
@@ -152,19 +152,19 @@ def _of_two(
         raise InvalidInputError(msg)
     lower = result.sign < 0
     if kind == "scatter":
-        users = compared.first.users.tolist()
+        users = comparison.first.users.tolist()
         return plot_a_against_b(
             one, other, after, before, result.name, users=users, lower_is_better=lower
         )
-    level = 1 - compared.how.alpha
+    level = 1 - comparison.how.alpha
     return plot_difference_per_user(
         one - other, after, before, result.name, lower_is_better=lower, level=level
     )
 
 
-def _parameter(compared: ComparedModels, wanted: str | None) -> str | None:
+def _parameter(comparison: Comparison, wanted: str | None) -> str | None:
     """Return the parameter that is asked for, or the one of most values, None if none differs."""
-    told = [one.parameters for one in compared.contenders.values()]
+    told = [one.parameters for one in comparison.contenders.values()]
     names = list(dict.fromkeys(chain(*told)))
     if wanted is not None:
         if wanted not in names:
@@ -177,9 +177,9 @@ def _parameter(compared: ComparedModels, wanted: str | None) -> str | None:
     return most if most is not None and distinct[most] > 1 else None
 
 
-def _baselines(compared: ComparedModels, metric: str) -> dict[str, float]:
+def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
     """Return the means of what needs no model, where a report knows some, chance apart."""
-    for one in compared.contenders.values():
+    for one in comparison.contenders.values():
         if one.report is not None and metric in one.report.metrics:
             others = one.report.baselines.drop("chance")[metric]
             return {str(name): float(mean) for name, mean in others.items()}

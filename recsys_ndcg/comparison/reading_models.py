@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.comparison.over_runs import averaged
 from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import (
@@ -147,7 +146,7 @@ def compare(  # noqa: PLR0913 - the contract
     entered = _with_baseline(together.contenders, baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     first = next(iter(entered))
-    compared = ComparedModels(
+    return Comparison(
         entered,
         how,
         first if baseline is None else baseline,
@@ -157,7 +156,6 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(together.other_metrics),
         progress=progress,
     )
-    return Comparison(compared)
 
 
 def check_options(

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums, quotient
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import json_value
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import adjusted
 from recsys_ndcg.significance import (
@@ -22,9 +24,10 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.significance import PairResults
 
@@ -61,20 +64,9 @@ def best_first(result: MetricComparison) -> Positions:
     return np.argsort(np.where(np.isnan(mean), np.inf, -result.sign * mean), kind="stable")
 
 
-def leaderboard(
-    result: MetricComparison, baseline: str, runs: Mapping[str, Floats]
-) -> pd.DataFrame:
-    """Return a row for each model, by tier, and in each tier the best mean first.
-
-    Parameters
-    ----------
-    result : MetricComparison
-        One metric.
-    baseline : str
-        Against whom users are won, tied and lost.
-    runs : mapping
-        The means of each model's folds or seeds.
-    """
+def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
+    """Return a row for each model, by tier, and in each tier the best mean first."""
+    result, models = comparison.by_metric[metric], comparison.contenders.values()
     alpha, order = result.how.alpha, best_first(result)
     mean, chance = means(result.scores), means(result.chance)
     low, high = intervals(result.scores, alpha)
@@ -90,13 +82,13 @@ def leaderboard(
         "pooled_high": pooled_high,
         "chance": chance,
         "adjusted": adjusted(mean, chance, means(result.best)),
-        **_against(result, baseline),
+        **_against(result, comparison.baseline),
         "rank_low": first,
         "rank_high": last,
         "tier": first,
         "letters": letters(len(result.models), result.pairs, sure != 0, order.tolist()),
         "users": (~np.isnan(result.scores)).sum(axis=0),
-        "spread": [_spread(runs[name]) for name in result.models],
+        "spread": [_spread(one.runs[:, one.at(metric)]) for one in models],
     }
     table = pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
     return table.iloc[order].sort_values("tier", kind="stable")
@@ -209,28 +201,31 @@ def _spread(runs: Floats) -> float:
     return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan
 
 
-def segmented(
-    by_metric: Mapping[str, MetricComparison],
-    groups: pd.Series[Any],
-    baseline: str,
-    show: Callable[[float], None] = lambda _share: None,
-) -> pd.DataFrame:
+def segmented(comparison: Comparison) -> pd.DataFrame:
     """Return a row for each metric, segment and model: its scores there, and against the baseline.
 
     Differences are tested by the comparison's test, each segment by itself, and corrected for the
     number of segments and models: by Holm's method where the comparison has max-T, which is for
-    models of the same users. `show` is told which share is done.
+    models of the same users.
+
+    Raises
+    ------
+    InvalidInputError
+        Nobody asked for segments.
     """
+    groups, by_metric = comparison.groups, comparison.by_metric
+    if groups is None:
+        msg = "There are no segments: compare(..., by='activity') asks for them."
+        raise InvalidInputError(msg)
     parts = []
-    for done, result in enumerate(by_metric.values(), start=1):
-        parts.append(_of_metric(result, groups, baseline))
-        show(done / len(by_metric))
-    table = pd.concat(parts)
-    models = next(iter(by_metric.values())).models
-    levels: list[Any] = [[*by_metric], groups.cat.categories, [*models]]  # labels may be tuples
+    with progress_bar(wanted=comparison.progress) as show:
+        for done, result in enumerate(by_metric.values(), start=1):
+            parts.append(_of_metric(result, groups, comparison.baseline))
+            show("Testing segments", done / len(by_metric))
+    levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]  # may be tuples
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
     index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
-    return table.set_axis(index, axis=0)
+    return pd.concat(parts).set_axis(index, axis=0)
 
 
 def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
@@ -284,3 +279,17 @@ def _wide(values: Floats, others: list[int]) -> Floats:
     wide = np.full(len(others) + 1, np.nan)
     wide[others] = values
     return wide
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as plain values, row by row; NaN is None."""
+    return [
+        {str(name): _plain(value) for name, value in row.items()}
+        for row in table.astype(object).to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold; the label of a segment may be anything."""
+    value = None if value is pd.NA else json_value(value)
+    return value if isinstance(value, str | bool | int | float | None) else str(value)

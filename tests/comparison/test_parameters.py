@@ -81,7 +81,7 @@ def test_they_are_saved(tmp_path: Path) -> None:
     found = compared(given, {})
     found.save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    assert [one.parameters for one in again.compared.contenders.values()] == [given, {}]
+    assert [one.parameters for one in again.contenders.values()] == [given, {}]
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
