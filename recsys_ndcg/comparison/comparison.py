@@ -468,16 +468,14 @@ class Comparison:
         MissingExtraError
             Vega-Altair is not installed.
         """
-        from recsys_ndcg.comparison.plotting import (  # noqa: PLC0415 - with all plots
-            check_kind,
-            plotted,
-            traded_off,
-        )
+        # with all plots
+        from recsys_ndcg.comparison.plotting import KINDS, plotted, traded_off  # noqa: PLC0415
 
-        check_kind(kind)
+        check_choice("kind", kind, KINDS)
         name = self._metric(metric)
         if kind == "trade-off":
-            return traded_off(self, name, self._other_metric(name, against), colour)
+            other = None if against is None else self._metric(against)
+            return traded_off(self, name, other, colour)
         return plotted(self, kind, name, *self._both(name, a, b))
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
@@ -699,20 +697,6 @@ class Comparison:
         if given is None:
             return self.metrics[0]
         return metric_among(given, self.metrics, "This comparison")
-
-    def _other_metric(self, metric: str, given: str | Metric | None) -> str:
-        """Return the metric that is named, or the first other one.
-
-        Raises
-        ------
-        InvalidInputError
-            There is none.
-        """
-        others = [one for one in self.metrics if one != metric]
-        if given is None and not others:
-            msg = f"A trade-off is between two metrics: compare in another one, too, than {metric}."
-            raise InvalidInputError(msg)
-        return others[0] if given is None else self._metric(given)
 
     def _model(self, name: str) -> str:
         """Return the name of a model, if there is one.

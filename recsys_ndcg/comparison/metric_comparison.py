@@ -85,6 +85,11 @@ class MetricComparison(Record):
         tables = {table: getattr(self, table)[users] for table in TABLES}
         return replace(self, **tables)
 
+    def scores_of(self, model: str) -> Floats:
+        """Return the users' scores under one of the models."""
+        scores: Floats = self.scores[:, self.models.index(model)]
+        return scores
+
     @property
     def sign(self) -> int:
         """1 where more is better, -1 where less is: of errors."""

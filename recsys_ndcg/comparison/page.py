@@ -11,7 +11,6 @@ import pandas as pd
 
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
-from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import written
@@ -83,23 +82,25 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     best = next(name for name in ordered if name != CHANCE)
     before = comparison.baseline
     after = next(name for name in ordered if name != before)
-    own, report = result.models.index(best), comparison.contenders[best].report
+    report = comparison.contenders[best].report
+    apart = _drawn(comparison, "differences", "scatter", a=before, b=after)
+    activity = _drawn(comparison, "activity")
     sections = [
-        _leaderboard(comparison, board, before, after),
+        _leaderboard(comparison, board),
         _audited(comparison),
         *spread(
-            result.scores[:, own],
-            result.chance[:, own],
+            result.scores_of(best),
+            result.chance[:, result.models.index(best)],
             result.name,
             f"These are the scores of {best}.",
         ),
-        *_differences(comparison, before, after),
+        *_charted("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
         *([] if report is None else by_cutoff(report, f"This is {best}.")),
-        *_by_activity(comparison, before, after),
+        *_charted("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
         _users(comparison, before, after, best),
         *_movers(comparison, before, after),
-        *_trade_off(comparison),
+        *_charted("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
         reproduced(how, comparison_code(comparison), command),
     ]
     return replace(brief, sections=sections)
@@ -108,26 +109,26 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
 # Models
 
 
-def _leaderboard(comparison: Comparison, board: Section, before: str, after: str) -> Section:
+def _leaderboard(comparison: Comparison, board: Section) -> Section:
     """Return the section of the models with charts, the pairs, and the other metrics."""
     first, *others = comparison.metrics
     details = [
         Details(
             f"By {name}",
-            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name, before, after)],
+            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)],
         )
         for name in others[:_OTHERS]
     ]
     pairs = Details("The pairs", [pairs_table(comparison, first)])
-    return replace(board, parts=[*_board(comparison, first, before, after), pairs, *details])
+    return replace(board, parts=[*_board(comparison, first), pairs, *details])
 
 
-def _board(comparison: Comparison, metric: str, before: str, after: str) -> list[Part]:
+def _board(comparison: Comparison, metric: str) -> list[Part]:
     """Return the models by a metric, each row by its name, and their intervals."""
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
     shown = replace(table, cells=table.cells[order], left=1)
-    return [shown, *_drawn(comparison, "tiers", before, after, metric)]
+    return [shown, *_drawn(comparison, "tiers", metric=metric)]
 
 
 def _audited(comparison: Comparison) -> Section:
@@ -164,43 +165,29 @@ def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
 # Charts
 
 
-def _drawn(
-    comparison: Comparison, kind: str, before: str, after: str, metric: str | None = None
-) -> list[Part]:
-    """Return a plot for a page, of the first metric unless one is named; nothing of nothing."""
-    with suppress(InvalidInputError):
-        return [
-            for_a_page(plotted(comparison, kind, metric or comparison.metrics[0], before, after))
-        ]
-    return []
+def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Part]:
+    """Return plots for a page, those that have something to show."""
+    charts: list[Part] = []
+    for kind in kinds:
+        with suppress(InvalidInputError):
+            charts.append(for_a_page(comparison.plot(kind, **options)))
+    return charts
 
 
-def _differences(comparison: Comparison, before: str, after: str) -> list[Section]:
-    """Return the section of the users' differences between two models."""
-    found = _drawn(comparison, "differences", before, after)
-    found += _drawn(comparison, "scatter", before, after)
-    title = f"{after} against {before}, user by user"
-    return [Section("differences", title, _DIFFERENCES, found)] if found else []
+def _charted(name: str, title: str, lead: str, charts: list[Part]) -> list[Section]:
+    """Return the section of some charts, nothing of none."""
+    return [Section(name, title, lead, charts)] if charts else []
 
 
-def _by_activity(comparison: Comparison, before: str, after: str) -> list[Section]:
-    """Return the section of users with few and with many ratings."""
-    found = _drawn(comparison, "activity", before, after)
-    return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
-
-
-def _trade_off(comparison: Comparison) -> list[Section]:
-    """Return the section of two metrics against each other, where there are so many."""
+def _trade_off(comparison: Comparison) -> list[Part]:
+    """Return the plot of two metrics against each other, if there are so many."""
     first, *others = comparison.metrics
     if not others or len(comparison.models) < 3:
         return []
     # another family says more than another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
-    with suppress(InvalidInputError):
-        chart = for_a_page(traded_off(comparison, first, other, None))
-        return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
-    return []
+    return _drawn(comparison, "trade-off", against=other)
 
 
 # Users
@@ -219,9 +206,8 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
         By whose scores the users are in order.
     """
     result, counts = comparison.deciding, comparison.first.counts
-    one, other = (result.models.index(name) for name in (before, after))
-    gain = result.scores[:, other] - result.scores[:, one]
-    gained, then = result.sign * gain, result.sign * result.scores[:, other]
+    gain = result.scores_of(after) - result.scores_of(before)
+    gained, then = result.sign * gain, result.sign * result.scores_of(after)
     places = both_ends(gained, then, gain == 0, counts.n_items)
     column = result.models.index(best)
     trivial = result.best[places, column] <= result.chance[places, column]
@@ -231,14 +217,13 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in best_first(result)]
     shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    columns = [(name, result.scores[places, result.models.index(name)]) for name in shown]
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
         comparison.first,
         places,
         [
-            *((name, [number(one) for one in scores.tolist()]) for name, scores in columns),
+            *((name, list(map(number, result.scores_of(name)[places]))) for name in shown),
             (less, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
@@ -259,27 +244,21 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
 
 def _lists(comparison: Comparison, before: str, after: str, places: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
-    sides = {name: _sides(comparison, name, places) for name in (after, before)}
-    found = {name: side for name, side in sides.items() if side is not None}
-    if len(found) < len(sides):
-        return None
-    first = next(iter(found.values()))
-    own = {name: side.own for name, side in found.items()}
-    return UserLists({**own, "the best order": first.ideal}, first.weights.tolist())
-
-
-def _sides(comparison: Comparison, name: str, places: Positions) -> Sides | None:
-    contender = comparison.contenders[name]
-    try:
-        report = contender.report_for(name)
-    except InvalidInputError:
-        return None
-    if len(report.users) != len(contender.users):
-        order = np.argsort(places, kind="stable")
-        own = np.empty_like(places)
-        own[order] = places_of(report.users, contender.users[places])
-        places = own
-    return side_by_side(report.audited, places)
+    sides: dict[str, Sides] = {}
+    for name in (after, before):
+        scores = comparison.contenders[name]
+        try:
+            report = scores.report_for(name)
+        except InvalidInputError:
+            return None
+        in_report = places_of(report.users, scores.users)[places]
+        found = side_by_side(report.audited, in_report)
+        if found is None:
+            return None
+        sides[name] = found
+    own = {name: side.own for name, side in sides.items()}
+    side = sides[after]
+    return UserLists({**own, "the best order": side.ideal}, side.weights.tolist())
 
 
 # How to get the same
