@@ -16,8 +16,8 @@ from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import (
     best_first,
+    interval_table,
     leaderboard,
-    over_users,
     pairwise,
     resampled,
     rows_of,
@@ -214,9 +214,9 @@ class Comparison:
         check_level("level", level, such_as=0.95)
         by_metric = list(self.by_metric.values())
         if method == "t":
-            return over_users(by_metric, level)
-        options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
-        return resampled(by_metric, level=level, **options, progress=progress)
+            return interval_table(by_metric, level)
+        options: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
+        return resampled(by_metric, method=method, progress=progress, **options)
 
     @property
     def per_user(self) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from recsys_ndcg.significance import (
     letters,
     mean_interval,
     rank_intervals,
-    ratio_bootstrap,
+    resampled_intervals,
 )
 
 if TYPE_CHECKING:
@@ -44,11 +43,7 @@ def intervals(table: Floats, alpha: float) -> Floats:
     """Return Student's t interval for the mean of each column: shape (2, n_columns)."""
     there, mean = ~np.isnan(table), means(table)
     lengths = column_lengths(np.where(there, table - mean, 0.0))
-    ends = [
-        mean_interval(int(count), one, length, 1 - alpha)
-        for count, one, length in zip(there.sum(axis=0), mean, lengths, strict=True)
-    ]
-    return np.array(ends).T
+    return np.array(mean_interval(there.sum(axis=0), mean, lengths, 1 - alpha))
 
 
 def better(found: PairResults, alpha: float) -> Positions:
@@ -94,43 +89,32 @@ def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
-def over_users(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
+def interval_table(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
     """Return the intervals of every metric and model, by Student's t and the delta method."""
     alpha = 1 - level
     ends = [[*intervals(one.scores, alpha), *one.pooled_intervals(alpha)] for one in by_metric]
-    return _of_all(by_metric, np.concatenate(ends, axis=1))
+    return _of_all(by_metric, ends)
 
 
-def resampled(  # noqa: PLR0913 - all that it hangs on
-    by_metric: Sequence[MetricComparison],
-    *,
-    level: float,
-    method: str,
-    draws: int,
-    seed: int,
-    progress: bool = True,
-) -> pd.DataFrame:
+def resampled(by_metric: Sequence[MetricComparison], **options: Any) -> pd.DataFrame:
     """Return the same from resampled users, the same for all metrics and models."""
-    top = [np.hstack([np.nan_to_num(one.scores), one.numerator]) for one in by_metric]
-    bottom = [np.hstack([~np.isnan(one.scores), one.denominator]) for one in by_metric]
-    options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
-    with progress_bar(wanted=progress) as show:
-        options["show"] = partial(show, "Resampling users")
-        drawn = np.array(ratio_bootstrap(np.hstack(top), np.hstack(bottom), **options))
-    parts = np.split(drawn, len(by_metric), axis=1)
-    ends = []
-    for result, part in zip(by_metric, parts, strict=True):
-        mean, pooled = np.hsplit(part, 2)
-        ends.append([*mean, *(result.scored(end) for end in pooled)])
-    return _of_all(by_metric, np.concatenate(ends, axis=1))
+    tables = (
+        np.hstack([getattr(one, name) for one in by_metric])
+        for name in ("scores", "numerator", "denominator")
+    )
+    parts = np.split(np.array(resampled_intervals(*tables, **options)), len(by_metric), axis=1)
+    ends = [
+        [*part[:2], *map(result.scored, part[2:])]
+        for result, part in zip(by_metric, parts, strict=True)
+    ]
+    return _of_all(by_metric, ends)
 
 
-def _of_all(by_metric: Sequence[MetricComparison], ends: Floats) -> pd.DataFrame:
+def _of_all(by_metric: Sequence[MetricComparison], ends: Sequence[Any]) -> pd.DataFrame:
     names = [[one.name for one in by_metric], by_metric[0].models]
     index = pd.MultiIndex.from_product(names, names=["metric", "model"])
-    return pd.DataFrame(
-        ends.T, index=index, columns=["mean_low", "mean_high", "pooled_low", "pooled_high"]
-    )
+    columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    return pd.DataFrame(np.concatenate(ends, axis=1).T, index=index, columns=columns)
 
 
 def pairwise(result: MetricComparison) -> pd.DataFrame:
