@@ -62,31 +62,39 @@ def best_first(result: MetricComparison) -> Positions:
 def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a row for each model, by tier, and in each tier the best mean first."""
     result, models = comparison.by_metric[metric], comparison.contenders.values()
-    alpha, order = result.how.alpha, best_first(result)
-    mean, chance = means(result.scores), means(result.chance)
-    low, high = intervals(result.scores, alpha)
-    pooled_low, pooled_high = result.pooled_intervals(alpha)
-    sure = better(result.tested, alpha)
-    first, last = rank_intervals(len(result.models), result.pairs, sure)
-    columns: dict[str, Any] = {
-        "mean": mean,
+    order, sure = best_first(result), better(result.tested, result.how.alpha)
+    own = own_scores(result)
+    pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
+    chance, n_models = own["chance"].to_numpy(), len(models)
+    first, last = rank_intervals(n_models, result.pairs, sure)
+    table = own[["mean", "ci_low", "ci_high", "pooled"]].assign(
+        pooled_low=pooled_low,
+        pooled_high=pooled_high,
+        chance=chance,
+        adjusted=adjusted(own["mean"].to_numpy(), chance, means(result.best)),
+        **_against(result, comparison.baseline),
+        rank_low=first,
+        rank_high=last,
+        tier=first,
+        letters=letters(n_models, result.pairs, sure != 0, order.tolist()),
+        users=own["users"],
+        spread=[_spread(one.runs[:, one.at(metric)]) for one in models],
+    )
+    return table.iloc[order].sort_values("tier", kind="stable")
+
+
+def own_scores(result: MetricComparison) -> pd.DataFrame:
+    """Return what is known of each model by itself."""
+    low, high = intervals(result.scores, result.how.alpha)
+    columns = {
+        "users": (~np.isnan(result.scores)).sum(axis=0),
+        "mean": means(result.scores),
         "ci_low": low,
         "ci_high": high,
         "pooled": result.pooled,
-        "pooled_low": pooled_low,
-        "pooled_high": pooled_high,
-        "chance": chance,
-        "adjusted": adjusted(mean, chance, means(result.best)),
-        **_against(result, comparison.baseline),
-        "rank_low": first,
-        "rank_high": last,
-        "tier": first,
-        "letters": letters(len(result.models), result.pairs, sure != 0, order.tolist()),
-        "users": (~np.isnan(result.scores)).sum(axis=0),
-        "spread": [_spread(one.runs[:, one.at(metric)]) for one in models],
+        "chance": means(result.chance),
     }
-    table = pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
-    return table.iloc[order].sort_values("tier", kind="stable")
+    return pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
 
 
 def interval_table(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
@@ -231,38 +239,23 @@ def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) 
 
 
 def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
-    """Return a row for each model."""
+    """Return a row for each model, NaN for the differences of the baseline to itself."""
     part = result.among(users)
-    at = part.models.index(baseline)
-    others = [place for place in range(len(part.models)) if place != at]
-    pairs = np.array([(place, at) for place in others], dtype=np.int64)
-    how = replace(part.how, correction="none")
-    found = compare_pairs(part.sign * part.scores, pairs, how)
-    low, high = intervals(part.scores, part.how.alpha)
-    pooled = part.pooled
-    ends = turned(part.sign, found)
-    columns: dict[str, Any] = {
-        "users": (~np.isnan(part.scores)).sum(axis=0),
-        "mean": means(part.scores),
-        "ci_low": low,
-        "ci_high": high,
-        "pooled": pooled,
-        "chance": means(part.chance),
-        "difference": _wide(part.sign * found.difference, others),
-        "difference_low": _wide(ends[0], others),
-        "difference_high": _wide(ends[1], others),
-        "effect": _wide(part.sign * found.effect, others),
-        "pooled_difference": np.where(np.arange(len(pooled)) == at, np.nan, pooled - pooled[at]),
-        "p": _wide(found.p, others),
+    others = [name for name in part.models if name != baseline]
+    pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
+    found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
+    low, high = turned(part.sign, found)
+    differences = {
+        "difference": part.sign * found.difference,
+        "difference_low": low,
+        "difference_high": high,
+        "effect": part.sign * found.effect,
+        "p": found.p,
     }
-    return pd.DataFrame(columns, index=pd.Index(part.models, name="model"))
-
-
-def _wide(values: Floats, others: list[int]) -> Floats:
-    """Return values of all models but the baseline with NaN at its place."""
-    wide = np.full(len(others) + 1, np.nan)
-    wide[others] = values
-    return wide
+    table = own_scores(part).join(pd.DataFrame(differences, index=others))
+    apart = (table["pooled"] - table.loc[baseline, "pooled"]).where(table.index != baseline)
+    table.insert(table.columns.get_loc("p"), "pooled_difference", apart)
+    return table
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
