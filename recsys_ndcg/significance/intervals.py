@@ -11,7 +11,7 @@ import numpy as np
 from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.errors import check_choice, check_level, check_whole
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.significance.exact_sums import in_whole_numbers, sums_of_resamples
+from recsys_ndcg.significance.exact_sums import drawn_sums, in_whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,7 +240,7 @@ def _drawn(
     It is 0 but for rounding where it is 0 at all, and NaN where a resample has no denominator.
     """
     whole, unit = in_whole_numbers(np.concatenate([rest.T, bottom.T]), alike=False)
-    above, below = np.split(sums_of_resamples(whole, draws, seed, show) * unit, 2, axis=1)
+    above, below = np.split(drawn_sums(whole, draws, seed, show) * unit, 2, axis=1)
     above[np.abs(above) <= len(rest) * unit[: rest.shape[1]]] = 0.0
     apart: Floats = np.divide(above, below, where=below != 0, out=np.full(above.shape, np.nan))
     return apart
