@@ -11,8 +11,6 @@ import pandas as pd
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.movers import Movers, movers
-from recsys_ndcg.comparison.overlap import overlaps
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import (
     best_first,
@@ -23,6 +21,7 @@ from recsys_ndcg.comparison.tables import (
     rows_of,
     segmented,
 )
+from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
 from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
 from recsys_ndcg.errors import (
     InvalidInputError,

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import quotient
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.files import json_value
-from recsys_ndcg.input import index_of
+from recsys_ndcg.input import encode, index_of
 from recsys_ndcg.report import places_of
-from recsys_ndcg.scoring import LISTS, ListCounts, Measurement, Scores, Signature
+from recsys_ndcg.scoring import LISTS, PARTS, ListCounts, Measurement, Scores, Signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
@@ -125,6 +127,57 @@ class ModelScores(Scores):
             "parameters": dict(self.parameters),
         }
 
+    @classmethod
+    def beside(cls, parts: Sequence[ModelScores]) -> ModelScores:
+        """Return the metrics of all parts side by side, over the users of any."""
+        spread = _over_all_users(parts)
+        tables: dict[str, Any] = {
+            name: np.hstack([getattr(one, name) for one in spread])
+            for name in (*PARTS, "truth", "runs")
+        }
+        return replace(
+            spread[0],
+            measurements=sum((one.measurements for one in spread), ()),
+            called=sum((one.called for one in spread), ()),
+            signatures=sum((one.signatures for one in spread), ()),
+            roles={
+                role: np.hstack([one.roles[role] for one in spread]) for role in spread[0].roles
+            },
+            **tables,
+        )
+
+    @classmethod
+    def averaged(cls, parts: Sequence[ModelScores]) -> ModelScores:
+        """Return the scores of several runs, averaged within each user; sums are added up.
+
+        Folds are parts of what is known of a user, seeds are measured on the same: their digests
+        are one.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        spread = _over_all_users(parts)
+        same = all(
+            len(one.users) == len(each.users) and np.array_equal(each.truth, spread[0].truth)
+            for one, each in zip(parts, spread, strict=True)
+        )
+        counts = [one.counts for one in spread]
+        roles = {
+            role: _mean_within([one.roles[role] for one in spread]) for role in spread[0].roles
+        }
+        return replace(
+            spread[0],
+            numerator=reduce(np.add, [one.numerator for one in spread]),
+            denominator=reduce(np.add, [one.denominator for one in spread]),
+            left_out=reduce(np.logical_and, [one.left_out for one in spread]),
+            roles=roles,
+            truth=spread[0].truth if same else _together([one.truth for one in spread]),
+            counts=counts[0] if same else _counts_of_all(counts),
+            signatures=over(parts[0].signatures, roles["own"]),
+            runs=np.concatenate([one.runs for one in parts]),
+            report=None,
+            parameters=_shared([one.parameters for one in parts]),
+        )
+
     @property
     def names(self) -> list[str]:
         """The names of the metrics, as they are shown."""
@@ -201,6 +254,71 @@ class ModelScores(Scores):
     def at(self, name: str) -> int:
         """Return the place of a metric."""
         return self.names.index(name)
+
+
+def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
+    """Return the parameters that all runs have, a seed of each run is none."""
+    first, *others = parameters
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in one and one[name] == value for one in others)
+    }
+
+
+def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
+    """Return each part with the users of any, in their order."""
+    ids = [one.users for one in parts]
+    users, codes = encode(np.concatenate(ids), "user")
+    places = np.split(codes, np.cumsum([*map(len, ids)])[:-1])
+    return [_spread(one, users, place) for one, place in zip(parts, places, strict=True)]
+
+
+def _spread(one: ModelScores, users: Ids, places: Positions) -> ModelScores:
+    """Return tables with rows for other users, who have nothing."""
+    if len(places) == len(users):
+        return replace(one, users=users)
+
+    def rows(table: NDArray[Any], fill: float) -> NDArray[Any]:
+        wide = np.full((len(users), *table.shape[1:]), fill, dtype=table.dtype)
+        wide[places] = table
+        return wide
+
+    tables: dict[str, Any] = {name: rows(getattr(one, name), 0) for name in (*PARTS, "truth")}
+    counts = {name: rows(values, 0) for name, values in vars(one.counts).items()}
+    roles = {role: rows(table, np.nan) for role, table in one.roles.items()}
+    return replace(one, users=users, **tables, counts=ListCounts(**counts), roles=roles)
+
+
+def _mean_within(tables: Sequence[Floats]) -> Floats:
+    """Return the mean of what is there, NaN where nothing is."""
+    there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
+    total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
+    return quotient(total, there)
+
+
+def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a digest of what is known of a user fold by fold, in any order of the folds.
+
+    Folds are mixed before they are added up: the same ratings in other folds are other lists.
+    """
+    mixed = [
+        pd.util.hash_array(one.ravel(), categorize=False).reshape(one.shape) * (one != 0)
+        for one in truths
+    ]
+    total: NDArray[np.uint64] = reduce(np.add, mixed)
+    return total
+
+
+def _counts_of_all(counts: Sequence[ListCounts]) -> ListCounts:
+    """Return what there is to count in all folds: flags of any, numbers added up."""
+    return ListCounts(
+        **{
+            name: reduce(np.logical_or if values.dtype == bool else np.add, columns)
+            for name, values in vars(counts[0]).items()
+            for columns in [[getattr(one, name) for one in counts]]
+        }
+    )
 
 
 def over(signatures: Sequence[Signature], scores: Floats) -> tuple[Signature, ...]:

@@ -147,16 +147,11 @@ def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
     table = comparison.movers(_MOVERS, a=before, b=after).table
     if table.empty:
         return []
-    values = [table.iloc[:, place].tolist() for place in range(5)]
-    cells = pd.DataFrame(
-        {
-            "user": [written(one) for one in table.index.tolist()],
-            "items": [f"{one:.0f}" for one in values[0]],
-        }
-    )
-    for name, scores in ((before, values[2]), (after, values[3])):
-        cells.insert(len(cells.columns), name, [number(one) for one in scores], True)
-    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)
+    values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
+    forms = [written, "{:.0f}".format, number, number, signed]
+    texts = [list(map(form, column)) for form, column in zip(forms, values, strict=True)]
+    cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
+    cells = cells.set_axis(["user", "items", before, after, "gain"], axis=1)
     lead = f"{_MOVERS_LEAD} The gain is from {before} to {after}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
@@ -268,26 +263,20 @@ def comparison_code(comparison: Comparison) -> str:
     """Return the lines of Python that compare the same models of the same data."""
     if comparison.made_by is not None:
         return comparison.made_by
-    names = [name for name in comparison.models if name != "chance"]
-    folds = len(comparison.first.runs) > 1
+    names = [name for name in comparison.models if name != CHANCE]
+    first, groups = comparison.first, comparison.groups
+    folds = len(first.runs) > 1
     what = "folds" if folds else "predictions"
     given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
-    more = ["..."] if len(names) > _NAMED else []
-    tested, usual = vars(comparison.how), vars(Testing())
-    how = [f"{name}={value!r}" for name, value in tested.items() if value != usual.get(name)]
-    more_how = [
-        *([f"baseline={comparison.baseline!r}"] if comparison.baseline != names[0] else []),
-        *how,
-    ]
-    if comparison.margin is not None:
-        more_how.append(f"margin={comparison.margin!r}")
-    if comparison.groups is not None:
-        name = comparison.groups.name  # built-in segments have one, others a table
-        more_how.append(f"by={name!r}" if name in BUILT_IN else "by=groups")
-    models = "{" + ", ".join([*given, *more]) + "}"
+    if len(names) > _NAMED:
+        given.append("...")
+    asked = {"baseline": comparison.baseline, **vars(comparison.how), "margin": comparison.margin}
+    usual = {"baseline": names[0], **vars(Testing()), "margin": None}
+    how = [f"{name}={value!r}" for name, value in asked.items() if value != usual[name]]
+    if groups is not None:  # built-in segments have a name, others a table
+        how.append(f"by={groups.name!r}" if groups.name in BUILT_IN else "by=groups")
+    models = "{" + ", ".join(given) + "}"
     # folds were measured before they were compared
-    measured = (
-        [f"metrics={comparison.metrics!r}"] if folds else options(comparison.first.signatures)
-    )
-    calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
+    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures)
+    calls = [f"comparison = rn.compare({', '.join([models, one, *how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.over_runs import averaged
 from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -339,7 +338,7 @@ def _entered(name: str, data: Any, asked: Asked) -> dict[str, ModelScores]:
             f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
         }
     if isinstance(data, Sequence) and data and all(map(is_measured, data)):
-        return {name: averaged([_one(name, run, asked) for run in data])}
+        return {name: ModelScores.averaged([_one(name, run, asked) for run in data])}
     return {name: _one(name, data, asked)}
 
 
