@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Codes, Floats, Ids, Positions
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
@@ -274,7 +274,7 @@ def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     return [_spread(one, users, place) for one, place in zip(parts, places, strict=True)]
 
 
-def _spread(one: ModelScores, users: Ids, places: Positions) -> ModelScores:
+def _spread(one: ModelScores, users: Ids, places: Codes) -> ModelScores:
     """Return tables with rows for other users, who have nothing."""
     if len(places) == len(users):
         return replace(one, users=users)

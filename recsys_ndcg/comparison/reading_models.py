@@ -268,7 +268,8 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelS
     entries = _named(models)
     # an iterator of metrics or cutoffs would be used up by the first model
     given = asked._asdict().items()
-    asked = Asked(**{name: [*one] if isinstance(one, Iterator) else one for name, one in given})
+    lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
+    asked = asked._replace(**lists)
     parts = of_each_model(
         entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
     )

@@ -132,13 +132,25 @@ def _disagreement(first: MetricComparison, own: Floats, name: str, other: Floats
 
 
 def _segments(comparison: Comparison) -> Iterator[str]:
-    if comparison.groups is None:
+    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
+    groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.how.alpha
+    if groups is None:
         return
-    nowhere = int(comparison.groups.isna().sum())
+    nowhere = int(groups.isna().sum())
     if nowhere:
-        yield f"{nowhere} of {len(comparison.groups)} users are in no segment."
+        yield f"{nowhere} of {len(groups)} users are in no segment."
+    table = comparison.segments
     for metric in comparison.metrics:
-        yield from _moved(comparison.segments, metric, comparison.baseline, comparison.how.alpha)
+        rows = table.loc[[metric]].droplevel("metric")
+        sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
+        against = [
+            f"Against the whole: in segment {row['segment']}, {row['model']} is "
+            f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
+            f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
+            for row in sure.to_dict("records")
+        ]
+        lines = [*_paradoxes(rows, metric, baseline), *against]
+        yield from first_few(lines, _LINES, "… and {} more (comparison.segments).")
 
 
 def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
@@ -149,21 +161,6 @@ def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
         yield f"Below random order in {result.name}: {', '.join(first_few(names, _LINES))}."
-
-
-def _moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list[str]:
-    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
-    rows = table.loc[[metric]].droplevel("metric")
-    lines = [*_paradoxes(rows, metric, baseline)]
-    sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
-    lines += [
-        f"Against the whole: in segment {row['segment']}, {row['model']} is "
-        f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
-        f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
-        for row in sure.to_dict("records")
-    ]
-    told = first_few(lines, _LINES, "… and {} more (comparison.segments).")
-    return [visible(one) for one in told]
 
 
 def _paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:

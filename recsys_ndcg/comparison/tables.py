@@ -253,9 +253,9 @@ def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.Dat
         "p": found.p,
     }
     table = own_scores(part).join(pd.DataFrame(differences, index=others))
-    apart = (table["pooled"] - table.loc[baseline, "pooled"]).where(table.index != baseline)
-    table.insert(table.columns.get_loc("p"), "pooled_difference", apart)
-    return table
+    pooled = table["pooled"]
+    table["pooled_difference"] = (pooled - pooled[baseline]).where(table.index != baseline)
+    return table[[*(name for name in table if name != "p"), "p"]]
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
