@@ -22,7 +22,7 @@ from recsys_ndcg.comparison.tables import (
     segmented,
 )
 from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
-from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
+from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -37,7 +37,7 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.report import labels_from, measurement_from, metric_to_dict, tracker_metrics
 from recsys_ndcg.scoring import LISTS, metric_among
-from recsys_ndcg.significance import BOOTSTRAPS, Testing
+from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:

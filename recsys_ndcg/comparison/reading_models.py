@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import (
     InvalidInputError,
     about,
@@ -28,7 +27,7 @@ from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, is_table, segments_of
 from recsys_ndcg.scoring import Plan, chosen_metrics
-from recsys_ndcg.significance import Testing
+from recsys_ndcg.significance import Testing, check_margin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

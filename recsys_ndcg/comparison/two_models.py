@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, check_same_ids, column_of, index_of, read_results
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
@@ -144,7 +144,7 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
         and 1.
     """
     checked_k(k)
-    checked_p(p)
+    check_level("p", p, such_as=0.9)
     ranks = {name: _ranks(_lists(one, None), k) for name, one in lists.items()}
     tables = {}
     for one, other in combinations(ranks, 2):
@@ -153,27 +153,14 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
     return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
 
 
-def checked_p(p: Any) -> float:
-    """Return the persistence of rank-biased overlap.
-
-    Raises
-    ------
-    InvalidInputError
-        It is not between 0 and 1.
-    """
-    if not is_number(p) or not 0 < p < 1:
-        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
-        raise InvalidInputError(msg)
-    return as_float(p)
-
-
 def _jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
     both = ranks.notna().all(axis=1)
     return both.astype(float).groupby(level="user").mean()
 
 
 def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
-    p = checked_p(p)
+    check_level("p", p, such_as=0.9)
+    p = as_float(p)
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
-from recsys_ndcg.errors import InvalidInputError, counted, is_number, shown, visible
+from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import first_few, p_value, size
 from recsys_ndcg.significance import power
 
@@ -203,23 +203,6 @@ class Gate:
     def __str__(self) -> str:
         """Return the reason."""
         return self.reason
-
-
-def check_margin(margin: Any) -> float:
-    """Return a margin.
-
-    Raises
-    ------
-    InvalidInputError
-        It is no number above 0.
-    """
-    if not is_number(margin) or margin <= 0:
-        msg = (
-            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
-            "model may be worse."
-        )
-        raise InvalidInputError(msg)
-    return float(margin)
 
 
 def not_worse(result: MetricComparison, model: str, baseline: str, margin: float) -> Gate:

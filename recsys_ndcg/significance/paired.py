@@ -173,6 +173,23 @@ def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[
     return low, high
 
 
+def check_margin(margin: Any) -> float:
+    """Return a margin.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no number above 0.
+    """
+    if not is_number(margin) or margin <= 0:
+        msg = (
+            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
+            "model may be worse."
+        )
+        raise InvalidInputError(msg)
+    return float(margin)
+
+
 def _within(
     scores: PairedScores, moments: DifferenceMoments, how: Testing, margin: float
 ) -> tuple[Floats, Floats]:
@@ -182,10 +199,7 @@ def _within(
     margin in both. Under max-T a p is the chance that the largest absolute t of all pairs is at
     least as large.
     """
-    if not is_number(margin) or not margin > 0:
-        msg = f"margin must be a number above 0, such as 0.01, not {shown(margin)}."
-        raise InvalidInputError(msg)
-    limit = float(np.ldexp(margin, -scores.exponent))
+    limit = float(np.ldexp(check_margin(margin), -scores.exponent))
     correction = how.corrected_by
     drawn = None if correction.function else largest_t(scores, moments, how)
     freedom = np.maximum(moments.users - 1, 1)
