@@ -44,8 +44,8 @@ def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tu
     The scores 0.2, 0.4 and 0.6.
 
     >>> low, high = mean_interval(3, 0.4, 0.08**0.5)
-    >>> round(low, 4), round(high, 4)
-    (-0.0968, 0.8968)
+    >>> print(low.round(4), high.round(4))
+    -0.0968 0.8968
     """
     return ratio_interval(count, mean, 1.0, length, level)
 
@@ -74,8 +74,8 @@ def ratio_interval(
     The numerators 1, 2 and 6 over the denominators 2, 4 and 6.
 
     >>> low, high = ratio_interval(3, 0.75, 4.0, 3.5**0.5)
-    >>> round(low, 4), round(high, 4)
-    (-0.0716, 1.5716)
+    >>> print(low.round(4), high.round(4))
+    -0.0716 1.5716
     """
     users = np.maximum(count, 2).astype(np.int64)
     known = (np.asarray(count) > 1) & (mean != 0)
