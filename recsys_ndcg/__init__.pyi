@@ -1,7 +1,7 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
-from recsys_ndcg.comparison.overlap import jaccard_at_k as jaccard_at_k
-from recsys_ndcg.comparison.overlap import rbo as rbo
 from recsys_ndcg.comparison.reading_models import compare as compare
+from recsys_ndcg.comparison.two_models import jaccard_at_k as jaccard_at_k
+from recsys_ndcg.comparison.two_models import rbo as rbo
 from recsys_ndcg.convention.convention import Convention as Convention
 from recsys_ndcg.errors import DataWarning as DataWarning
 from recsys_ndcg.errors import InvalidInputError as InvalidInputError

@@ -4,8 +4,6 @@ from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.document import comparison_document as comparison_document
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import parameters_of as parameters_of
-from recsys_ndcg.comparison.over_runs import averaged as averaged
-from recsys_ndcg.comparison.over_runs import beside as beside
 from recsys_ndcg.comparison.page import comparison_page as comparison_page
 from recsys_ndcg.comparison.reading_models import check_options as check_options
 from recsys_ndcg.comparison.reading_models import compare as compare

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 CHANCE = "chance"
 USERS = ("all", "common")
-#: What may differ in the signatures of one metric: how many users have a score.
-_BESIDE = frozenset({"users"})
 _PROTOCOLS = {
     "rated": "ranks each user's own test ratings",
     "supplied": "scores lists that were supplied",
@@ -49,9 +48,18 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
     InvalidInputError
         They were measured on other ratings, other users, or in another way; or share no metric.
     """
-    shared, others = _shared_metrics(found)
+    measured = {name: set(one.names) for name, one in found.items()}
+    known = list(dict.fromkeys(name for one in found.values() for name in one.names))
+    shared = [name for name in known if all(name in names for names in measured.values())]
+    if not shared:
+        told = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in found.items())
+        msg = f"The models share no metric ({told}). Measure all of them in the same."
+        raise InvalidInputError(msg)
     found = {name: one.in_metrics(shared) for name, one in found.items()}
-    _check_signatures(found)
+    (first, reference), *rest = found.items()
+    for name, one in rest:
+        _check_signatures(first, reference, name, one)
+        in_common(reference.users, one.users, "user", (repr(first), repr(name)))
     found, left_out = _same_users(found, users)
     _check_truth(found)
     if all(np.isnan(one.scores).all() for one in found.values()):
@@ -60,58 +68,35 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
             "nothing is labelled. Choose another threshold or other metrics."
         )
         raise InvalidInputError(msg)
-    return Aligned(found, left_out, others)
+    return Aligned(found, left_out, [name for name in known if name not in shared])
 
 
-def _shared_metrics(found: Mapping[str, ModelScores]) -> tuple[list[str], list[str]]:
-    """Return the metrics that all have, and those that only some have."""
-    first, *rest = found.values()
-    shared = [name for name in first.names if all(name in one.names for one in rest)]
-    if not shared:
-        told = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in found.items())
-        msg = f"The models share no metric ({told}). Measure all of them in the same."
-        raise InvalidInputError(msg)
-    known = dict.fromkeys(name for one in found.values() for name in one.names)
-    return shared, [name for name in known if name not in shared]
-
-
-def _check_signatures(found: Mapping[str, ModelScores]) -> None:
+def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelScores) -> None:
     """Refuse numbers that were computed in different ways."""
-    (first, reference), *rest = found.items()
-    for name, one in rest:
-        for metric, mine, theirs in zip(
-            one.names, reference.signatures, one.signatures, strict=True
-        ):
-            told = {
-                field: both
-                for field, both in mine.differences(theirs).items()
-                if field not in _BESIDE
-            }
-            if told:
-                raise InvalidInputError(_other_way(metric, first, name, told))
-
-
-def _other_way(metric: str, first: str, name: str, told: Mapping[str, tuple[Any, Any]]) -> str:
-    if "protocol" in told:
-        mine, theirs = told["protocol"]
-        return (
-            f"{first!r} {_PROTOCOLS.get(mine, mine)}, {name!r} {_PROTOCOLS.get(theirs, theirs)}: "
-            f"their {metric} cannot be compared. Measure both under one protocol."
-        )
-    what = ", ".join(
-        f"{field} is {shown(mine)} for {first!r} and {shown(theirs)} for {name!r}"
-        for field, (mine, theirs) in told.items()
-    )
-    return f"{metric} was computed in different ways: {what}. Measure both in the same way."
+    both = zip(one.names, reference.signatures, one.signatures, strict=True)
+    for metric, mine, theirs in both:
+        told = mine.differences(theirs)
+        told.pop("users", None)  # how many have a score
+        if "protocol" in told:
+            mine_is, theirs_is = (_PROTOCOLS.get(each, each) for each in told["protocol"])
+            msg = (
+                f"{first!r} {mine_is}, {name!r} {theirs_is}: their {metric} cannot be compared. "
+                "Measure both under one protocol."
+            )
+            raise InvalidInputError(msg)
+        if told:
+            what = ", ".join(
+                f"{field} is {shown(here)} for {first!r} and {shown(there)} for {name!r}"
+                for field, (here, there) in told.items()
+            )
+            msg = f"{metric} was computed in different ways: {what}. Measure both in the same way."
+            raise InvalidInputError(msg)
 
 
 def _same_users(
     found: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    (first, reference), *rest = found.items()
-    for name, one in rest:
-        in_common(reference.users, one.users, "user", (repr(first), repr(name)))
-    common = set(reference.users.tolist()).intersection(*(one.users.tolist() for _, one in rest))
+    common = set.intersection(*(set(one.users.tolist()) for one in found.values()))
     left_out = {name: len(one.users) - len(common) for name, one in found.items()}
     if not any(left_out.values()):
         return dict(found), {}
@@ -160,11 +145,9 @@ def _check_truth(found: Mapping[str, ModelScores]) -> None:
 
 def identical(found: Mapping[str, ModelScores]) -> Sequence[tuple[str, str]]:
     """Return the pairs of models that score the same for every user in every metric."""
-    names = list(found)
     return [
         (one, other)
-        for place, one in enumerate(names)
-        for other in names[place + 1 :]
+        for one, other in combinations(found, 2)
         if np.array_equal(found[one].scores, found[other].scores, equal_nan=True)
     ]
 

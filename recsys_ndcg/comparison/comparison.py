@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison import saving
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
-from recsys_ndcg.comparison.movers import Movers, movers
-from recsys_ndcg.comparison.overlap import overlaps
+from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.remarks import remarks
-from recsys_ndcg.comparison.tables import over_users, resampled
-from recsys_ndcg.comparison.verdict import Gate, check_margin, how_tested, not_worse, verdict
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
+from recsys_ndcg.comparison.tables import (
+    best_first,
+    interval_table,
+    leaderboard,
+    pairwise,
+    resampled,
+    rows_of,
+    segmented,
+)
+from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
+from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    check_choice,
+    check_level,
+    check_whole,
+    nearest,
+    shown,
+)
+from recsys_ndcg.files import checked_ids, open_archive, write_archive
 from recsys_ndcg.input import index_of
-from recsys_ndcg.report import tracker_metrics
-from recsys_ndcg.significance import BOOTSTRAPS
+from recsys_ndcg.lazy import lazy
+from recsys_ndcg.metrics import names_known
+from recsys_ndcg.report import labels_from, measurement_from, metric_to_dict, tracker_metrics
+from recsys_ndcg.scoring import metric_among
+from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
+from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Signature
-    from recsys_ndcg.significance import Testing
+
+_FORM = "comparison 2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +59,26 @@ class Comparison:
 
     Parameters
     ----------
-    compared : ComparedModels
-        The models that meet, and how they are compared.
+    contenders : mapping of str to ModelScores
+        The models' scores, of the same users.
+    how : Testing
+        The test, the correction, the level, the draws and their seed.
+    baseline : str
+        Against which model users are won and lost.
+    margin : float, optional
+        Up to which a difference does not matter.
+    groups : pandas.Series, optional
+        The segment of each user, a categorical.
+    left_out : mapping of str to int
+        How many users of each model are left out, because not all have them.
+    other_metrics : tuple of str
+        Those that only some models have.
+    cells : pandas.DataFrame, optional
+        What each fold of an experiment took and measured.
+    made_by : str, optional
+        The lines of Python that make the same, where they are another call than `compare`.
+    progress : bool
+        Whether a bar shows how far tests are that take long.
 
     Attributes
     ----------
@@ -55,42 +93,70 @@ class Comparison:
         The answer in two sentences.
     """
 
-    compared: ComparedModels
+    contenders: Mapping[str, ModelScores]
+    how: Testing
+    baseline: str
+    margin: float | None = None
+    groups: pd.Series[Any] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    other_metrics: tuple[str, ...] = ()
+    cells: pd.DataFrame | None = None
+    made_by: str | None = None
+    progress: bool = True
 
     @property
     def models(self) -> list[str]:
         """The names of the models, as they were given."""
-        return self.compared.models
+        return list(self.contenders)
+
+    @property
+    def first(self) -> ModelScores:
+        """The scores of the model that was given first."""
+        return next(iter(self.contenders.values()))
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics; the first decides."""
-        return self.compared.metrics
+        return self.first.names
 
     @property
     def users(self) -> Ids:
         """The users who are compared."""
-        return self.compared.first.users
+        return self.first.users
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """How each metric was computed, of the first model: the others agree in what is read."""
-        return dict(zip(self.compared.first.names, self.compared.first.signatures, strict=True))
+        return dict(zip(self.metrics, self.first.signatures, strict=True))
+
+    @lazy
+    def by_metric(self) -> dict[str, MetricComparison]:
+        """Each metric, with what the tests say of it."""
+        return {
+            name: MetricComparison.of(
+                name, self.contenders, self.how, self.margin, progress=self.progress
+            )
+            for name in self.metrics
+        }
 
     @property
-    def baseline(self) -> str:
-        """Against which model users are won and lost."""
-        return self.compared.baseline
+    def deciding(self) -> MetricComparison:
+        """The first metric."""
+        return self.by_metric[self.metrics[0]]
 
     @property
     def leaderboard(self) -> pd.DataFrame:
         """A row per model in the first metric, by tier, and in each the best mean first."""
-        return self.compared.leaderboards[self.metrics[0]].copy()
+        return self.leaderboards[self.metrics[0]]
 
     @property
     def leaderboards(self) -> dict[str, pd.DataFrame]:
         """The same for each metric."""
-        return {name: table.copy() for name, table in self.compared.leaderboards.items()}
+        return {name: table.copy() for name, table in self._leaderboards.items()}
+
+    @lazy
+    def _leaderboards(self) -> dict[str, pd.DataFrame]:
+        return {name: leaderboard(self, name) for name in self.metrics}
 
     @property
     def pairwise(self) -> pd.DataFrame:
@@ -105,7 +171,11 @@ class Comparison:
         and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
-        return self.compared.pairwise.copy()
+        return self._pairwise.copy()
+
+    @lazy
+    def _pairwise(self) -> pd.DataFrame:
+        return pd.concat([pairwise(one) for one in self.by_metric.values()], ignore_index=True)
 
     def intervals(
         self,
@@ -141,11 +211,11 @@ class Comparison:
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        by_metric = list(self.compared.by_metric.values())
+        by_metric = list(self.by_metric.values())
         if method == "t":
-            return over_users(by_metric, level)
-        options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
-        return resampled(by_metric, level=level, **options, progress=progress)
+            return interval_table(by_metric, level)
+        options: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
+        return resampled(by_metric, method=method, progress=progress, **options)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -154,24 +224,19 @@ class Comparison:
             name: pd.DataFrame(
                 np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
             )
-            for name, one in self.compared.by_metric.items()
+            for name, one in self.by_metric.items()
         }
         return pd.concat(tables, axis=1, names=["metric", "model"])
 
     @property
     def verdict(self) -> str:
         """The answer in two sentences, of the first metric."""
-        return verdict(self.compared.deciding)
-
-    @property
-    def how(self) -> Testing:
-        """The test, the correction, the level, the draws and their seed."""
-        return self.compared.how
+        return verdict(self.deciding)
 
     @property
     def tested_by(self) -> str:
         """The test, the correction and the level, in words."""
-        return how_tested(self.compared.deciding)
+        return how_tested(self.deciding)
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -187,7 +252,11 @@ class Comparison:
         InvalidInputError
             The comparison was made without ``by=``.
         """
-        return self.compared.segments.copy()
+        return self._segments.copy()
+
+    @lazy
+    def _segments(self) -> pd.DataFrame:
+        return segmented(self)
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -200,18 +269,18 @@ class Comparison:
         InvalidInputError
             The comparison is not of an experiment, or was read from a file.
         """
-        if self.compared.runs is None:
+        if self.cells is None:
             msg = (
                 "Only what rn.experiment() returns has runs; those of a folder are in "
                 "rn.load_runs(folder).table."
             )
             raise InvalidInputError(msg)
-        return self.compared.runs.copy()
+        return self.cells.copy()
 
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
-        return remarks(self.compared)
+        return remarks(self)
 
     def movers(
         self,
@@ -251,10 +320,9 @@ class Comparison:
         {'bob': 0.331, 'ann': -0.314}
         """
         check_whole("n", n, 1)
-        name = self.compared.metric(metric)
-        before, after = self.compared.both(name, a, b)
-        entered = self.compared.contenders
-        return movers((before, after), (entered[before], entered[after]), name, int(n))
+        name = self._metric(metric)
+        before, after = self._both(name, a, b)
+        return movers(self, name, before, after, int(n))
 
     def overlap(
         self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
@@ -291,7 +359,7 @@ class Comparison:
         """
         lists = {
             name: one.lists_for(name)
-            for name, one in self.compared.contenders.items()
+            for name, one in self.contenders.items()
             if one.report is not None or name != CHANCE
         }
         table = overlaps(lists, k, p)
@@ -341,25 +409,25 @@ class Comparison:
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = check_margin(self.compared.margin if margin is None else margin)
-        other = self.compared.model(self.compared.baseline if than is None else than)
-        model = self.compared.model(model)
+        margin = check_margin(self.margin if margin is None else margin)
+        other = self._model(self.baseline if than is None else than)
+        model = self._model(model)
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
-        pair = {name: self.compared.contenders[name] for name in (model, other)}
-        level = self.compared.how.alpha if alpha is None else alpha
-        how = replace(self.compared.how, test="t", correction="none", alpha=level)
-        result = MetricComparison.of(self.compared.metric(metric), pair, how, margin)
+        pair = {name: self.contenders[name] for name in (model, other)}
+        level = self.how.alpha if alpha is None else alpha
+        how = replace(self.how, test="t", correction="none", alpha=level)
+        result = MetricComparison.of(self._metric(metric), pair, how, margin)
         return not_worse(result, model, other, margin)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""
-        return self.signatures[self.compared.metric(metric)]
+        return self.signatures[self._metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
         """Return the answer in two sentences, of any metric."""
-        return verdict(self.compared.by_metric[self.compared.metric(metric)])
+        return verdict(self.by_metric[self._metric(metric)])
 
     def plot(  # noqa: PLR0913 - one or the other, by kind
         self,
@@ -399,19 +467,15 @@ class Comparison:
         MissingExtraError
             Vega-Altair is not installed.
         """
-        from recsys_ndcg.comparison.plotting import (  # noqa: PLC0415 - with all plots
-            check_kind,
-            plotted,
-            traded_off,
-        )
+        # with all plots
+        from recsys_ndcg.comparison.plotting import KINDS, plotted, traded_off  # noqa: PLC0415
 
-        check_kind(kind)
-        name = self.compared.metric(metric)
+        check_choice("kind", kind, KINDS)
+        name = self._metric(metric)
         if kind == "trade-off":
-            return traded_off(
-                self.compared, name, self.compared.other_metric(name, against), colour
-            )
-        return plotted(self.compared, kind, name, *self.compared.both(name, a, b))
+            other = None if against is None else self._metric(against)
+            return traded_off(self, name, other, colour)
+        return plotted(self, kind, name, *self._both(name, a, b))
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
@@ -492,7 +556,7 @@ class Comparison:
         >>> {name: round(found[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
-        boards = self.compared.leaderboards
+        boards = self.leaderboards
         tables = {
             model: pd.DataFrame({name: one.loc[model] for name, one in boards.items()}).T
             for model in self.models
@@ -511,19 +575,18 @@ class Comparison:
         >>> told["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
-        compared, rows = self.compared, saving.rows_of
         return {
             "models": self.models,
             "metrics": self.metrics,
             "users": len(self.users),
             "baseline": self.baseline,
             "tested_by": self.tested_by,
-            "how": {**asdict(compared.how), "margin": compared.margin},
+            "how": {**asdict(self.how), "margin": self.margin},
             "leaderboards": {
-                name: rows(table.reset_index()) for name, table in self.leaderboards.items()
+                name: rows_of(table.reset_index()) for name, table in self.leaderboards.items()
             },
-            "pairwise": rows(self.pairwise),
-            "segments": None if compared.groups is None else rows(self.segments.reset_index()),
+            "pairwise": rows_of(self.pairwise),
+            "segments": None if self.groups is None else rows_of(self.segments.reset_index()),
             "verdict": self.verdict_in(self.metrics[0]),
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
@@ -538,7 +601,29 @@ class Comparison:
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        saving.save(self.to_dict(), self.compared, path)
+        known, first = self.contenders.items(), self.first
+        head: dict[str, Any] = {
+            "written_by": __version__,
+            "said": self.to_dict(),
+            "testing": asdict(self.how),
+            "baseline": self.baseline,
+            "margin": self.margin,
+            "left_out": dict(self.left_out),
+            "other_metrics": list(self.other_metrics),
+            "metrics": {
+                name: metric_to_dict(one)
+                for name, one in zip(self.metrics, first.metrics, strict=True)
+            },
+            "models": {name: one.saved_head() for name, one in known},
+            "segments": None,
+        }
+        columns = {"user": self.users, **vars(first.counts)}
+        if self.groups is not None:
+            head["segments"] = checked_ids(self.groups.cat.categories.tolist(), "segment label")
+            columns["segment"] = self.groups.cat.codes.to_numpy()
+        for name, one in known:
+            columns |= one.saved_columns(name)
+        write_archive(path, _FORM, head, columns)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
@@ -549,7 +634,27 @@ class Comparison:
         InvalidInputError
             The file is no comparison, one of an older or newer version, or was changed.
         """
-        return cls(saving.load(path))
+        with open_archive(path, _FORM) as (head, columns):
+            known, labels, groups = names_known(), head["segments"], None
+            metrics = {
+                # a protocol may stand behind the name of a metric
+                name: measurement_from(name.partition(":")[0], one, known).metric
+                for name, one in head["metrics"].items()
+            }
+            if labels is not None:
+                kinds = index_of(labels_from(labels))
+                segments = pd.Categorical.from_codes(columns["segment"], categories=kinds)
+                groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
+            return cls(
+                {
+                    name: ModelScores.from_saved(name, one, columns, metrics)
+                    for name, one in head["models"].items()
+                },
+                how=Testing(**head["testing"]),
+                groups=groups,
+                other_metrics=tuple(head["other_metrics"]),
+                **{name: head[name] for name in ("baseline", "margin", "left_out")},
+            )
 
     def __str__(self) -> str:
         """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
@@ -567,4 +672,40 @@ class Comparison:
         from recsys_ndcg.rendering import render  # noqa: PLC0415
 
         kind = "pairs" if pairs else "leaderboard"
-        return render(comparison_document(self, self.compared.metric(metric), [kind]), form)
+        return render(comparison_document(self, self._metric(metric), [kind]), form)
+
+    def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return two models: the baseline and the best of the others, unless they are named.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such model, or both are one.
+        """
+        before = self._model(self.baseline if a is None else a)
+        result = self.by_metric[metric]
+        ordered = [result.models[place] for place in best_first(result)]
+        after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        if before == after:
+            msg = f"{before!r} is compared with itself: name two models, a= and b=."
+            raise InvalidInputError(msg)
+        return before, after
+
+    def _metric(self, given: str | Metric | None) -> str:
+        """Return the name of a metric as it stands here, that of the first for None."""
+        if given is None:
+            return self.metrics[0]
+        return metric_among(given, self.metrics, "This comparison")
+
+    def _model(self, name: str) -> str:
+        """Return the name of a model, if there is one.
+
+        Raises
+        ------
+        InvalidInputError
+            There is none.
+        """
+        if name not in self.contenders:
+            msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
+            raise InvalidInputError(msg)
+        return name

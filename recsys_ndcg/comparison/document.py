@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import visible
+from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import Document, Section, ShownTable, interval, number, probability
 from recsys_ndcg.report import remarks_section, signatures_section
 
@@ -16,12 +16,37 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.comparison import Comparison
 
+
+def _name(label: object) -> str:
+    return visible(str(label))
+
+
+def _whole(value: object) -> str:
+    return "-" if value is pd.NA else str(value)
+
+
 _LEADERBOARD = (
     "Models of one tier cannot be told apart by these users. The dot is the mean over users, the "
     "line its interval; the dashed lines are what needs no model."
 )
-_PAIRS = "Each model against each other one."
-_SEGMENTS = "The same comparison among groups of users: a model may be better for some only."
+#: How columns are written that are no numbers of four decimals, in any of the tables.
+_FORMS = {
+    **dict.fromkeys(("segment", "model", "a", "b"), _name),
+    **dict.fromkeys(("tier", "rank", "users", "won", "tied", "lost", "ends", "outcome"), _whole),
+    **dict.fromkeys(("p", "p_corrected"), probability),
+    **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), probability),
+}
+#: The headings of those that have another than their name; {} is the level of intervals.
+_HEADINGS = {
+    "half": "±{}",
+    "ends": "difference [{}]",
+    "effect": "d_z",
+    "outcome": "wins/ties/losses",
+    "p_corrected": "corrected p",
+    "p_a_not_worse": "p: a not worse",
+    "p_b_not_worse": "p: b not worse",
+    "p_equivalent": "p: equivalent",
+}
 
 
 def comparison_document(
@@ -38,13 +63,17 @@ def comparison_document(
     kinds : sequence of {'leaderboard', 'pairs', 'segments'}
         Its tables, in their order.
     """
-    tables = [_SECTIONS[kind](comparison, metric) for kind in kinds]
-    users = len(comparison.users)
-    people = "user" if users == 1 else "users"
+    tables = [
+        Section(kind, title, lead, [table_of(comparison, metric)])
+        for kind in kinds
+        for title, lead, table_of in [_SECTIONS[kind]]
+    ]
+    n_models = len(comparison.models)
+    people = counted(len(comparison.users), "user")
     return Document(
-        title=f"{len(comparison.models)} models compared",
+        title=f"{n_models} models compared",
         verdict=comparison.verdict_in(metric),
-        facts=f"{len(comparison.models)} models, {users} {people}, {comparison.tested_by}",
+        facts=f"{n_models} models, {people}, {comparison.tested_by}",
         sections=[
             tables[0],
             remarks_section(comparison.remarks),
@@ -55,182 +84,116 @@ def comparison_document(
     )
 
 
-def _board_section(comparison: Comparison, metric: str) -> Section:
-    table = leaderboard_table(comparison, metric)
-    return Section("leaderboard", "Leaderboard", _LEADERBOARD, [table])
-
-
-def _pairs_section(comparison: Comparison, metric: str) -> Section:
-    return Section("pairs", "The pairs", _PAIRS, [pairs_table(comparison, metric)])
-
-
-def _segments_section(comparison: Comparison, metric: str) -> Section:
-    table = ShownTable(
-        f"Segments of users by {visible(metric)}",
-        _segments(comparison, metric),
-        left=2,
-        note=_segments_note(comparison, metric),
-        signature=visible(comparison.signature(metric).short),
-    )
-    return Section("segments", "For whom", _SEGMENTS, [table])
-
-
-_SECTIONS = {
-    "leaderboard": _board_section,
-    "pairs": _pairs_section,
-    "segments": _segments_section,
-}
-
-
 def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models in one metric, the top tier bold."""
-    board = comparison.leaderboards[metric]
+    """Return the models in one metric, the means of the others behind it, the top tier bold."""
+    boards = comparison.leaderboards
+    board = boards[metric]
+    ranks = zip(board["rank_low"], board["rank_high"], strict=True)
+    table = board.reset_index().assign(
+        half=((board["ci_high"] - board["ci_low"]) / 2).to_numpy(),
+        rank=[str(low) if low == high else f"{low}–{high}" for low, high in ranks],
+    )
+    for name in ("chance", "adjusted", "spread"):
+        if table[name].isna().all():
+            del table[name]
+    names = ["tier", "model", "mean", "half", "pooled", "chance", "adjusted", "won", "tied", "lost"]
+    cells = _cells(comparison, table, [*names, "rank", *_users_if_they_differ(table), "spread"])
+    for name in comparison.metrics:
+        if name != metric:
+            heading = visible(name)
+            heading = f"mean {heading}" if heading in cells else heading
+            cells[heading] = [number(one) for one in boards[name].loc[board.index, "mean"]]
     return ShownTable(
         f"Models by {visible(metric)}",
-        _board(comparison, metric),
+        cells,
         left=2,
         bold=np.flatnonzero(board["tier"] == 1).tolist(),
         note=visible(f"{metric}; won, tied, lost: users, against {comparison.baseline}"),
         letters=board["letters"].tolist(),
-        signature=visible(comparison.signature(metric).short),
+        signature=_signature(comparison, metric),
     )
 
 
 def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the pairs of models in one metric."""
+    pairs = comparison.pairwise
+    table = pairs[pairs["metric"] == metric]
+    counts = zip(table["wins"], table["ties"], table["losses"], strict=True)
+    ends = zip(table["difference"], table["ci_low"], table["ci_high"], strict=True)
+    names = ["a", "b", "ends", "effect", "outcome", "p", "p_corrected"]
+    margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
+    note = f"{metric} of a less that of b; wins: users for whom a is better"
+    if len(table) > 1 and (table["interval"] == "own").any():
+        note += (
+            f"; each interval is its pair's own, so that all {len(table)} hold together less often"
+        )
+    elif len(table) > 1:
+        note += f"; the intervals of all {len(table)} pairs hold together"
+    table = table.assign(
+        ends=[interval(*each) for each in ends],
+        outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
+    )
     return ShownTable(
         f"Pairs of models by {visible(metric)}",
-        _pairs(comparison, metric),
+        _cells(comparison, table, [*names, *margins, *_users_if_they_differ(table)]),
         left=2,
-        note=_pairs_note(comparison, metric),
-        signature=visible(comparison.signature(metric).short),
+        note=visible(note),
+        signature=_signature(comparison, metric),
     )
 
 
-def _board(comparison: Comparison, metric: str) -> pd.DataFrame:
-    """Return a leaderboard, the means of the other metrics behind it."""
-    tables = comparison.leaderboards
-    table = tables[metric]
-    told = {
-        "tier": [str(one) for one in table["tier"]],
-        "model": [visible(one) for one in table.index],
-        "mean": _numbers(table["mean"]),
-        f"±{_level(comparison)}": _numbers((table["ci_high"] - table["ci_low"]) / 2),
-        "pooled": _numbers(table["pooled"]),
-        "chance": _numbers(table["chance"]),
-        "adjusted": _numbers(table["adjusted"]),
-        **{name: _counts(table[name]) for name in ("won", "tied", "lost")},
-        "rank": [
-            str(low) if low == high else f"{low}–{high}"
-            for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
-        ],
-    }
-    for name in ("chance", "adjusted"):
-        if table[name].isna().all():
-            del told[name]
-    if (table["users"] != table["users"].iloc[0]).any():
-        told["users"] = _counts(table["users"])
-    if table["spread"].notna().any():
-        told["spread"] = _numbers(table["spread"])
-    for name in comparison.metrics:
-        if name != metric:
-            heading = visible(name)
-            heading = f"mean {heading}" if heading in told else heading
-            told[heading] = _numbers(tables[name].loc[table.index, "mean"])
-    return pd.DataFrame(told)
+def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
+    """Return the models in each segment; a star where it surely is against the whole."""
+    table = comparison.segments.loc[[metric]].reset_index()
+    against = table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
+    marks = against.map({True: "*", False: ""})
+    ends = zip(table["difference"], table["difference_low"], table["difference_high"], strict=True)
+    table = table.assign(
+        half=(table["ci_high"] - table["ci_low"]) / 2,
+        ends=[interval(*each) + mark for each, mark in zip(ends, marks, strict=True)],
+    )
+    names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
+    star = "; *: against the whole" if against.any() else ""
+    note = f"difference in {metric} to {comparison.baseline}, each interval its own{star}"
+    return ShownTable(
+        f"Segments of users by {visible(metric)}",
+        _cells(comparison, table, names),
+        left=2,
+        note=visible(note),
+        signature=_signature(comparison, metric),
+    )
 
 
-def _pairs(comparison: Comparison, metric: str) -> pd.DataFrame:
-    """Return a row for each pair of models."""
-    table = _of(comparison.pairwise, metric)
-    told = {
-        "a": [visible(one) for one in table["a"]],
-        "b": [visible(one) for one in table["b"]],
-        f"difference [{_level(comparison)}]": [
-            interval(*ends)
-            for ends in zip(table["difference"], table["ci_low"], table["ci_high"], strict=True)
-        ],
-        "d_z": [number(one) for one in table["effect"]],
-        "wins/ties/losses": [
-            f"{won}/{tied}/{lost}"
-            for won, tied, lost in zip(table["wins"], table["ties"], table["losses"], strict=True)
-        ],
-        "p": [probability(one) for one in table["p"]],
-        "corrected p": [probability(one) for one in table["p_corrected"]],
-    }
-    for name, heading in (
-        ("p_a_not_worse", "p: a not worse"),
-        ("p_b_not_worse", "p: b not worse"),
-        ("p_equivalent", "p: equivalent"),
-    ):
+_SECTIONS = {
+    "leaderboard": (
+        "Leaderboard",
+        _LEADERBOARD,
+        leaderboard_table,
+    ),
+    "pairs": ("The pairs", "Each model against each other one.", pairs_table),
+    "segments": (
+        "For whom",
+        "The same comparison among groups of users: a model may be better for some only.",
+        _segments_table,
+    ),
+}
+
+
+def _cells(comparison: Comparison, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a table as text below their headings, those that it has."""
+    level = f"{100 * (1 - comparison.how.alpha):.10g}%"
+    cells: dict[str, list[str]] = {}
+    for name in names:
         if name in table:
-            told[heading] = [probability(one) for one in table[name]]
-    if (table["users"] != table["users"].iloc[0]).any():
-        told["users"] = _counts(table["users"])
-    return pd.DataFrame(told)
+            form: Any = _FORMS.get(name, number)
+            heading = _HEADINGS.get(name, name).format(level)
+            cells[heading] = [form(value) for value in table[name]]
+    return pd.DataFrame(cells)
 
 
-def _pairs_note(comparison: Comparison, metric: str) -> str:
-    """Return which difference is meant, and whether the intervals hold together."""
-    table = _of(comparison.pairwise, metric)
-    told = f"{metric} of a less that of b; wins: users for whom a is better"
-    if len(table) == 1:
-        return visible(told)
-    if (table["interval"] == "own").any():
-        kind = f"each interval is its pair's own, so that all {len(table)} hold together less often"
-    else:
-        kind = f"the intervals of all {len(table)} pairs hold together"
-    return visible(f"{told}; {kind}")
+def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
+    return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
 
 
-def _segments(comparison: Comparison, metric: str) -> pd.DataFrame:
-    """Return a row for each segment and model."""
-    table = comparison.segments.loc[[metric]]
-    marks = _against(comparison, table).map({True: "*", False: ""})
-    differences = zip(
-        table["difference"], table["difference_low"], table["difference_high"], marks, strict=True
-    )
-    return pd.DataFrame(
-        {
-            "segment": [visible(str(one)) for one in table.index.get_level_values("segment")],
-            "model": [visible(one) for one in table.index.get_level_values("model")],
-            "users": _counts(table["users"]),
-            "mean": _numbers(table["mean"]),
-            f"±{_level(comparison)}": _numbers((table["ci_high"] - table["ci_low"]) / 2),
-            "pooled": _numbers(table["pooled"]),
-            "chance": _numbers(table["chance"]),
-            f"difference [{_level(comparison)}]": [
-                interval(*ends) + mark for *ends, mark in differences
-            ],
-            "corrected p": [probability(one) for one in table["p_corrected"]],
-        }
-    )
-
-
-def _segments_note(comparison: Comparison, metric: str) -> str:
-    """Return which difference is meant, and whose interval stands beside it."""
-    against = _against(comparison, comparison.segments.loc[[metric]]).any()
-    star = "; *: against the whole" if against else ""
-    return visible(f"difference in {metric} to {comparison.baseline}, each interval its own{star}")
-
-
-def _against(comparison: Comparison, table: pd.DataFrame) -> pd.Series[bool]:
-    """Return which differences surely have the other sign than over all segments."""
-    return table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
-
-
-def _level(comparison: Comparison) -> str:
-    """Return at which level intervals are."""
-    return f"{100 * (1 - comparison.how.alpha):.10g}%"
-
-
-def _numbers(values: pd.Series[float]) -> list[str]:
-    return [number(value) for value in values]
-
-
-def _counts(values: pd.Series[Any]) -> list[str]:
-    return ["-" if value is pd.NA else str(value) for value in values]
-
-
-def _of(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return table[table["metric"] == metric]
+def _signature(comparison: Comparison, metric: str) -> str:
+    return visible(comparison.signature(metric).short)

@@ -85,6 +85,11 @@ class MetricComparison(Record):
         tables = {table: getattr(self, table)[users] for table in TABLES}
         return replace(self, **tables)
 
+    def scores_of(self, model: str) -> Floats:
+        """Return the users' scores under one of the models."""
+        scores: Floats = self.scores[:, self.models.index(model)]
+        return scores
+
     @property
     def sign(self) -> int:
         """1 where more is better, -1 where less is: of errors."""
@@ -133,11 +138,8 @@ class MetricComparison(Record):
         count, ratio = own.sum(axis=0), self._ratio
         mean = column_sums(self.denominator) / np.maximum(count, 1)
         rest = column_lengths(self.numerator - ratio * self.denominator)
-        ends = [
-            ratio_interval(*each, 1 - alpha)
-            for each in zip(count.tolist(), ratio, mean, rest, strict=True)
-        ]
-        return np.array([self.scored(end) for end in np.array(ends).T])
+        ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
+        return np.array([self.scored(end) for end in ends])
 
     def _linearised(self, among: Flags) -> Floats:
         r"""Return each user's part in a model's pooled score: their mean is that score.

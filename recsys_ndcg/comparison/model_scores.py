@@ -5,26 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import quotient
 from recsys_ndcg.errors import InvalidInputError, visible
-from recsys_ndcg.input import index_of
+from recsys_ndcg.files import json_value
+from recsys_ndcg.input import encode, index_of
 from recsys_ndcg.report import places_of
-from recsys_ndcg.scoring import Measurement, Scores
+from recsys_ndcg.scoring import ListCounts, Measurement, Scores, Signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Floats, Ids, Positions
+    from recsys_ndcg.arrays import Codes, Floats, Ids, Positions
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Audit, ListCounts, Signature
+    from recsys_ndcg.scoring import Audit
 
 Parameter = str | int | float | bool | None
 _LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON
@@ -88,27 +91,91 @@ class ModelScores(Scores):
         )
 
     @classmethod
-    def of_tables(
+    def from_saved(
         cls,
-        *,
-        names: Sequence[str],
-        metrics: Sequence[Metric],
-        users: Ids,
-        counts: ListCounts,
-        tables: Mapping[str, Floats],
-        **others: Any,
+        name: str,
+        head: Mapping[str, Any],
+        columns: Mapping[str, NDArray[Any]],
+        metrics: Mapping[str, Metric],
     ) -> ModelScores:
-        """Return what a file has: the `TABLES`, and all else by the name of its parameter."""
+        """Return the scores of the model of that name in a file."""
+        tables = {table: columns[f"{table}.{name}"] for table in (*TABLES, "truth")}
         return cls(
-            measurements=tuple(Measurement(metric) for metric in metrics),
-            users=users,
+            measurements=tuple(map(Measurement, metrics.values())),
+            users=columns["user"],
             numerator=tables["numerator"],
             denominator=tables["denominator"],
             left_out=np.zeros(tables["scores"].shape, dtype=bool),
-            counts=counts,
+            counts=ListCounts.among(columns),
             roles={"own": tables["scores"], "chance": tables["chance"], "best": tables["best"]},
-            called=tuple(names),
-            **others,
+            called=tuple(metrics),
+            signatures=tuple(map(Signature, head["signatures"])),
+            truth=tables["truth"],
+            runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(metrics)),
+            parameters=head.get("parameters", {}),
+        )
+
+    def saved_columns(self, name: str) -> dict[str, NDArray[Any]]:
+        """Return the tables of a file."""
+        return {f"{table}.{name}": getattr(self, table) for table in (*TABLES, "truth")}
+
+    def saved_head(self) -> dict[str, Any]:
+        """Return what a file has beside the tables."""
+        return {
+            "signatures": [signature.text for signature in self.signatures],
+            "runs": [[json_value(mean) for mean in run] for run in self.runs.tolist()],
+            "parameters": dict(self.parameters),
+        }
+
+    @classmethod
+    def beside(cls, parts: Sequence[ModelScores]) -> ModelScores:
+        """Return the metrics of all parts side by side, over the users of any."""
+        spread = _over_all_users(parts)
+        tables: dict[str, Any] = {
+            name: np.hstack([getattr(one, name) for one in spread])
+            for name in (*spread[0].parts, "truth", "runs")
+        }
+        return replace(
+            spread[0],
+            measurements=sum((one.measurements for one in spread), ()),
+            called=sum((one.called for one in spread), ()),
+            signatures=sum((one.signatures for one in spread), ()),
+            roles={
+                role: np.hstack([one.roles[role] for one in spread]) for role in spread[0].roles
+            },
+            **tables,
+        )
+
+    @classmethod
+    def averaged(cls, parts: Sequence[ModelScores]) -> ModelScores:
+        """Return the scores of several runs, averaged within each user; sums are added up.
+
+        Folds are parts of what is known of a user, seeds are measured on the same: their digests
+        are one.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        spread = _over_all_users(parts)
+        same = all(
+            len(one.users) == len(each.users) and np.array_equal(each.truth, spread[0].truth)
+            for one, each in zip(parts, spread, strict=True)
+        )
+        counts = [one.counts for one in spread]
+        roles = {
+            role: _mean_within([one.roles[role] for one in spread]) for role in spread[0].roles
+        }
+        return replace(
+            spread[0],
+            numerator=reduce(np.add, [one.numerator for one in spread]),
+            denominator=reduce(np.add, [one.denominator for one in spread]),
+            left_out=reduce(np.logical_and, [one.left_out for one in spread]),
+            roles=roles,
+            truth=spread[0].truth if same else _together([one.truth for one in spread]),
+            counts=counts[0] if same else _counts_of_all(counts),
+            signatures=over(parts[0].signatures, roles["own"]),
+            runs=np.concatenate([one.runs for one in parts]),
+            report=None,
+            parameters=_shared([one.parameters for one in parts]),
         )
 
     @property
@@ -187,6 +254,73 @@ class ModelScores(Scores):
     def at(self, name: str) -> int:
         """Return the place of a metric."""
         return self.names.index(name)
+
+
+def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
+    """Return the parameters that all runs have, a seed of each run is none."""
+    first, *others = parameters
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in one and one[name] == value for one in others)
+    }
+
+
+def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
+    """Return each part with the users of any, in their order."""
+    ids = [one.users for one in parts]
+    users, codes = encode(np.concatenate(ids), "user")
+    places = np.split(codes, np.cumsum([*map(len, ids)])[:-1])
+    return [_spread(one, users, place) for one, place in zip(parts, places, strict=True)]
+
+
+def _spread(one: ModelScores, users: Ids, places: Codes) -> ModelScores:
+    """Return tables with rows for other users, who have nothing."""
+    if len(places) == len(users):
+        return replace(one, users=users)
+
+    def rows(table: NDArray[Any], fill: float) -> NDArray[Any]:
+        wide = np.full((len(users), *table.shape[1:]), fill, dtype=table.dtype)
+        wide[places] = table
+        return wide
+
+    tables: dict[str, Any] = {
+        name: rows(table, 0) for name, table in {**one.parts, "truth": one.truth}.items()
+    }
+    counts = {name: rows(values, 0) for name, values in vars(one.counts).items()}
+    roles = {role: rows(table, np.nan) for role, table in one.roles.items()}
+    return replace(one, users=users, **tables, counts=ListCounts(**counts), roles=roles)
+
+
+def _mean_within(tables: Sequence[Floats]) -> Floats:
+    """Return the mean of what is there, NaN where nothing is."""
+    there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
+    total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
+    return quotient(total, there)
+
+
+def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return a digest of what is known of a user fold by fold, in any order of the folds.
+
+    Folds are mixed before they are added up: the same ratings in other folds are other lists.
+    """
+    mixed = [
+        pd.util.hash_array(one.ravel(), categorize=False).reshape(one.shape) * (one != 0)
+        for one in truths
+    ]
+    total: NDArray[np.uint64] = reduce(np.add, mixed)
+    return total
+
+
+def _counts_of_all(counts: Sequence[ListCounts]) -> ListCounts:
+    """Return what there is to count in all folds: flags of any, numbers added up."""
+    return ListCounts(
+        **{
+            name: reduce(np.logical_or if values.dtype == bool else np.add, columns)
+            for name, values in vars(counts[0]).items()
+            for columns in [[getattr(one, name) for one in counts]]
+        }
+    )
 
 
 def over(signatures: Sequence[Signature], scores: Floats) -> tuple[Signature, ...]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
-from recsys_ndcg.comparison.movers import movers
-from recsys_ndcg.comparison.plotting import plotted, traded_off
 from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import written
@@ -43,9 +41,10 @@ from recsys_ndcg.report import (
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.rendering import Document, Part
     from recsys_ndcg.report import Sides
 
@@ -76,33 +75,35 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    compared, metric = comparison.compared, comparison.metrics[0]
-    kinds = ["leaderboard", *(["segments"] if compared.groups is not None else [])]
+    metric = comparison.metrics[0]
+    kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, how = brief.sections
-    result = compared.deciding
-    ordered = [compared.models[place] for place in best_first(result)]
+    result = comparison.deciding
+    ordered = [comparison.models[place] for place in best_first(result)]
     best = next(name for name in ordered if name != CHANCE)
-    before = compared.baseline
+    before = comparison.baseline
     after = next(name for name in ordered if name != before)
-    own, report = result.models.index(best), compared.contenders[best].report
+    report = comparison.contenders[best].report
+    apart = _drawn(comparison, "differences", "scatter", a=before, b=after)
+    activity = _drawn(comparison, "activity")
     sections = [
-        _leaderboard(comparison, board, before, after),
+        _leaderboard(comparison, board),
         _audited(comparison),
         *spread(
-            result.scores[:, own],
-            result.chance[:, own],
+            result.scores_of(best),
+            result.chance[:, result.models.index(best)],
             result.name,
             f"These are the scores of {best}.",
         ),
-        *_differences(compared, before, after),
+        *_charted("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
         *([] if report is None else by_cutoff(report, f"This is {best}.")),
-        *_by_activity(compared, before, after),
+        *_charted("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
-        _users(compared, before, after, best),
-        *_movers(compared, before, after),
-        *_trade_off(compared),
-        reproduced(how, comparison_code(compared), command),
+        _users(comparison, before, after, best),
+        *_movers(comparison, before, after),
+        *_charted("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
+        reproduced(how, comparison_code(comparison), command),
     ]
     return replace(brief, sections=sections)
 
@@ -110,55 +111,49 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
 # Models
 
 
-def _leaderboard(comparison: Comparison, board: Section, before: str, after: str) -> Section:
+def _leaderboard(comparison: Comparison, board: Section) -> Section:
     """Return the section of the models with charts, the pairs, and the other metrics."""
     first, *others = comparison.metrics
     details = [
         Details(
             f"By {name}",
-            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name, before, after)],
+            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)],
         )
         for name in others[:_OTHERS]
     ]
     pairs = Details("The pairs", [pairs_table(comparison, first)])
-    return replace(board, parts=[*_board(comparison, first, before, after), pairs, *details])
+    return replace(board, parts=[*_board(comparison, first), pairs, *details])
 
 
-def _board(comparison: Comparison, metric: str, before: str, after: str) -> list[Part]:
+def _board(comparison: Comparison, metric: str) -> list[Part]:
     """Return the models by a metric, each row by its name, and their intervals."""
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
     shown = replace(table, cells=table.cells[order], left=1)
-    return [shown, *_drawn(comparison.compared, "tiers", before, after, metric)]
+    return [shown, *_drawn(comparison, "tiers", metric=metric)]
 
 
 def _audited(comparison: Comparison) -> Section:
     """Return the section of the remarks, with the audit of each model that has one."""
     details: list[Part] = []
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
-    for model, one in [*comparison.compared.contenders.items()][:most]:
+    for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
             parts: list[Part] = [Sentences(one.report.remarks), audit_table(one.report)]
             details.append(Details(f"The audit of {model}", parts))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
-def _movers(compared: ComparedModels, before: str, after: str) -> list[Section]:
+def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
     """Return the section of those who gain and lose most, nothing if nobody does."""
-    both, entered = (before, after), compared.contenders
-    table = movers(both, (entered[before], entered[after]), compared.metrics[0], _MOVERS).table
+    table = comparison.movers(_MOVERS, a=before, b=after).table
     if table.empty:
         return []
-    values = [table.iloc[:, place].tolist() for place in range(5)]
-    cells = pd.DataFrame(
-        {
-            "user": [written(one) for one in table.index.tolist()],
-            "items": [f"{one:.0f}" for one in values[0]],
-        }
-    )
-    for name, scores in ((before, values[2]), (after, values[3])):
-        cells.insert(len(cells.columns), name, [number(one) for one in scores], True)
-    cells.insert(len(cells.columns), "gain", [signed(one) for one in values[4]], True)
+    values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
+    forms: list[Callable[[Any], str]] = [written, "{:.0f}".format, number, number, signed]
+    texts = [list(map(form, column)) for form, column in zip(forms, values, strict=True)]
+    cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
+    cells = cells.set_axis(["user", "items", before, after, "gain"], axis=1)
     lead = f"{_MOVERS_LEAD} The gain is from {before} to {after}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
@@ -167,62 +162,49 @@ def _movers(compared: ComparedModels, before: str, after: str) -> list[Section]:
 # Charts
 
 
-def _drawn(
-    compared: ComparedModels, kind: str, before: str, after: str, metric: str | None = None
-) -> list[Part]:
-    """Return a plot for a page, of the first metric unless one is named; nothing of nothing."""
-    with suppress(InvalidInputError):
-        return [for_a_page(plotted(compared, kind, metric or compared.metrics[0], before, after))]
-    return []
+def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Part]:
+    """Return plots for a page, those that have something to show."""
+    charts: list[Part] = []
+    for kind in kinds:
+        with suppress(InvalidInputError):
+            charts.append(for_a_page(comparison.plot(kind, **options)))
+    return charts
 
 
-def _differences(compared: ComparedModels, before: str, after: str) -> list[Section]:
-    """Return the section of the users' differences between two models."""
-    found = _drawn(compared, "differences", before, after)
-    found += _drawn(compared, "scatter", before, after)
-    title = f"{after} against {before}, user by user"
-    return [Section("differences", title, _DIFFERENCES, found)] if found else []
+def _charted(name: str, title: str, lead: str, charts: list[Part]) -> list[Section]:
+    """Return the section of some charts, nothing of none."""
+    return [Section(name, title, lead, charts)] if charts else []
 
 
-def _by_activity(compared: ComparedModels, before: str, after: str) -> list[Section]:
-    """Return the section of users with few and with many ratings."""
-    found = _drawn(compared, "activity", before, after)
-    return [Section("activity", "Few and many ratings", _BY_ACTIVITY, found)] if found else []
-
-
-def _trade_off(compared: ComparedModels) -> list[Section]:
-    """Return the section of two metrics against each other, where there are so many."""
-    first, *others = compared.metrics
-    if not others or len(compared.models) < 3:
+def _trade_off(comparison: Comparison) -> list[Part]:
+    """Return the plot of two metrics against each other, if there are so many."""
+    first, *others = comparison.metrics
+    if not others or len(comparison.models) < 3:
         return []
     # another family says more than another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
-    with suppress(InvalidInputError):
-        chart = for_a_page(traded_off(compared, first, other, None))
-        return [Section("trade-off", "Trade-off", _TRADE_OFF, [chart])]
-    return []
+    return _drawn(comparison, "trade-off", against=other)
 
 
 # Users
 
 
-def _users(compared: ComparedModels, before: str, after: str, best: str) -> Section:
+def _users(comparison: Comparison, before: str, after: str, best: str) -> Section:
     """Return the section of the users: those whom it moves most, where they are too many.
 
     Parameters
     ----------
-    compared : ComparedModels
+    comparison : Comparison
         The models.
     before, after : str
         The two whose lists stand side by side, and whose difference is shown.
     best : str
         By whose scores the users are in order.
     """
-    result, counts = compared.deciding, compared.first.counts
-    one, other = (result.models.index(name) for name in (before, after))
-    gain = result.scores[:, other] - result.scores[:, one]
-    gained, then = result.sign * gain, result.sign * result.scores[:, other]
+    result, counts = comparison.deciding, comparison.first.counts
+    gain = result.scores_of(after) - result.scores_of(before)
+    gained, then = result.sign * gain, result.sign * result.scores_of(after)
     places = both_ends(gained, then, gain == 0, counts.n_items)
     column = result.models.index(best)
     trivial = result.best[places, column] <= result.chance[places, column]
@@ -232,18 +214,17 @@ def _users(compared: ComparedModels, before: str, after: str, best: str) -> Sect
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in best_first(result)]
     shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    columns = [(name, result.scores[places, result.models.index(name)]) for name in shown]
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
-        compared.first,
+        comparison.first,
         places,
         [
-            *((name, [number(one) for one in scores.tolist()]) for name, scores in columns),
+            *((name, list(map(number, result.scores_of(name)[places]))) for name in shown),
             (less, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
-        lists=_lists(compared, before, after, places),
+        lists=_lists(comparison, before, after, places),
         opened="both models' lists and the best order",
         rest=_rest(len(gain), len(places), before, after),
     )
@@ -258,58 +239,46 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
     )
 
 
-def _lists(
-    compared: ComparedModels, before: str, after: str, places: Positions
-) -> UserLists | None:
+def _lists(comparison: Comparison, before: str, after: str, places: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
-    sides = {name: _sides(compared, name, places) for name in (after, before)}
-    found = {name: side for name, side in sides.items() if side is not None}
-    if len(found) < len(sides):
-        return None
-    first = next(iter(found.values()))
-    own = {name: side.own for name, side in found.items()}
-    return UserLists({**own, "the best order": first.ideal}, first.weights.tolist())
-
-
-def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | None:
-    contender = compared.contenders[name]
-    try:
-        report = contender.report_for(name)
-    except InvalidInputError:
-        return None
-    if len(report.users) != len(contender.users):
-        order = np.argsort(places, kind="stable")
-        own = np.empty_like(places)
-        own[order] = places_of(report.users, contender.users[places])
-        places = own
-    return side_by_side(report.audited, places)
+    sides: dict[str, Sides] = {}
+    for name in (after, before):
+        scores = comparison.contenders[name]
+        try:
+            report = scores.report_for(name)
+        except InvalidInputError:
+            return None
+        in_report = places_of(report.users, scores.users)[places]
+        found = side_by_side(report.audited, in_report)
+        if found is None:
+            return None
+        sides[name] = found
+    own = {name: side.own for name, side in sides.items()}
+    side = sides[after]
+    return UserLists({**own, "the best order": side.ideal}, side.weights.tolist())
 
 
 # How to get the same
 
 
-def comparison_code(compared: ComparedModels) -> str:
+def comparison_code(comparison: Comparison) -> str:
     """Return the lines of Python that compare the same models of the same data."""
-    if compared.made_by is not None:
-        return compared.made_by
-    names = [name for name in compared.models if name != "chance"]
-    folds = len(compared.first.runs) > 1
+    if comparison.made_by is not None:
+        return comparison.made_by
+    names = [name for name in comparison.models if name != CHANCE]
+    first, groups = comparison.first, comparison.groups
+    folds = len(first.runs) > 1
     what = "folds" if folds else "predictions"
     given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
-    more = ["..."] if len(names) > _NAMED else []
-    tested, usual = vars(compared.how), vars(Testing())
-    how = [f"{name}={value!r}" for name, value in tested.items() if value != usual.get(name)]
-    more_how = [
-        *([f"baseline={compared.baseline!r}"] if compared.baseline != names[0] else []),
-        *how,
-    ]
-    if compared.margin is not None:
-        more_how.append(f"margin={compared.margin!r}")
-    if compared.groups is not None:
-        name = compared.groups.name  # built-in segments have one, others a table
-        more_how.append(f"by={name!r}" if name in BUILT_IN else "by=groups")
-    models = "{" + ", ".join([*given, *more]) + "}"
+    if len(names) > _NAMED:
+        given.append("...")
+    asked = {"baseline": comparison.baseline, **vars(comparison.how), "margin": comparison.margin}
+    usual = {"baseline": names[0], **vars(Testing()), "margin": None}
+    how = [f"{name}={value!r}" for name, value in asked.items() if value != usual[name]]
+    if groups is not None:  # built-in segments have a name, others a table
+        how.append(f"by={groups.name!r}" if groups.name in BUILT_IN else "by=groups")
+    models = "{" + ", ".join(given) + "}"
     # folds were measured before they were compared
-    measured = [f"metrics={compared.metrics!r}"] if folds else options(compared.first.signatures)
-    calls = [f"comparison = rn.compare({', '.join([models, one, *more_how])})" for one in measured]
+    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures)
+    calls = [f"comparison = rn.compare({', '.join([models, one, *how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

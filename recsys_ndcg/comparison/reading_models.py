@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.models import ComparedModels
-from recsys_ndcg.comparison.over_runs import averaged
-from recsys_ndcg.comparison.verdict import check_margin
 from recsys_ndcg.errors import (
     InvalidInputError,
     about,
+    check_choice,
     is_encodable,
     nearest,
     shown,
@@ -29,7 +27,7 @@ from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, is_table, segments_of
 from recsys_ndcg.scoring import Plan
-from recsys_ndcg.significance import Testing
+from recsys_ndcg.significance import Testing, check_margin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -144,10 +142,13 @@ def compare(  # noqa: PLR0913 - the contract
     asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
     together = aligned(contenders_of(models, asked, least), users)
-    entered = _with_baseline(together.contenders, baseline)
+    entered = together.contenders
+    if baseline == CHANCE and CHANCE not in entered:
+        entered = with_chance(entered)
+    check_options(entered, baseline=baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     first = next(iter(entered))
-    compared = ComparedModels(
+    return Comparison(
         entered,
         how,
         first if baseline is None else baseline,
@@ -157,7 +158,6 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(together.other_metrics),
         progress=progress,
     )
-    return Comparison(compared)
 
 
 def check_options(
@@ -182,20 +182,15 @@ def check_options(
     InvalidInputError
         One cannot be used.
     """
-    if users not in USERS:
-        msg = f"users must be 'all' or 'common', not {shown(users)}."
-        raise InvalidInputError(msg)
+    check_choice("users", users, USERS)
     if margin is not None:
         check_margin(margin)
-    if models is not None and baseline != CHANCE:
-        _check_baseline(baseline, models)
     Testing.of(**testing)
-
-
-def _check_baseline(baseline: str | None, models: Collection[str]) -> None:
-    if baseline is not None and (not isinstance(baseline, str) or baseline not in models):
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
-        raise InvalidInputError(msg)
+    known = {CHANCE, *(models or ())}
+    if models is None or baseline is None or (isinstance(baseline, str) and baseline in known):
+        return
+    msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
+    raise InvalidInputError(msg)
 
 
 def _how(test: str, correction: str | None, **choices: Any) -> Testing:
@@ -214,16 +209,6 @@ def _how(test: str, correction: str | None, **choices: Any) -> Testing:
     return how
 
 
-def _with_baseline(
-    found: Mapping[str, ModelScores], baseline: str | None
-) -> Mapping[str, ModelScores]:
-    """Return the models with random order among them, if that is the baseline."""
-    if baseline == CHANCE and CHANCE not in found:
-        return with_chance(found)
-    _check_baseline(baseline, found)
-    return found
-
-
 def _groups(
     by: Any,
     first: ModelScores,
@@ -234,8 +219,7 @@ def _groups(
     """Return the segment of each user; a column is looked up in the predictions given first."""
     given = models.values() if isinstance(models, Mapping) else ()
     tables = (one for one in given if not is_measured(one) and is_table(one, columns))
-    tables = (one for one in tables if not (isinstance(one, str | Path) and is_saved(one)))
-    data = next(tables, None)
+    data = next((one for one in tables if not _is_saved(one)), None)
     return segments_of(
         by, first.users, first.counts, first.table, data=data, train=train, columns=columns
     )
@@ -283,7 +267,6 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelS
         be read.
     """
     entries = _named(models)
-    _refuse_twins(entries)
     # an iterator of metrics or cutoffs would be used up by the first model
     given = asked._asdict().items()
     lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
@@ -291,13 +274,13 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelS
     parts = of_each_model(
         entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
     )
-    found: dict[str, ModelScores] = {}
-    for entered in parts.values():
-        for one in entered:
-            if one in found:
-                msg = f"Two models are called {one!r}: give one of them another name."
-                raise InvalidInputError(msg)
-        found |= entered
+    entered = [pair for part in parts.values() for pair in part.items()]
+    found = dict(entered)
+    if len(found) < len(entered):
+        names = [name for name, _ in entered]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        msg = f"Two models are called {twice!r}: give one of them another name."
+        raise InvalidInputError(msg)
     if len(found) < least:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
         msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
@@ -319,7 +302,7 @@ def of_each_model(
 
 
 def _named(models: Any) -> dict[str, Any]:
-    """Return the models by their names."""
+    """Return the models by their names, each of them once."""
     if _has(models, "contenders"):
         return {"": models}
     if not isinstance(models, Mapping) or isinstance(models, Report):
@@ -337,21 +320,15 @@ def _named(models: Any) -> dict[str, Any]:
     if len({name.strip() for name in models}) < len(models):
         msg = "Two models are called alike but for blanks: give one of them another name."
         raise InvalidInputError(msg)
-    return dict(models)
-
-
-def _refuse_twins(entries: Mapping[str, Any]) -> None:
-    """Refuse one model under two names."""
     known: dict[Any, str] = {}
-    for name, data in entries.items():
-        key = os.path.realpath(data) if isinstance(data, str | Path) else id(data)
-        if key in known:
-            msg = (
-                f"{known[key]!r} and {name!r} are the same "
-                f"{'file' if isinstance(data, str | Path) else 'object'}: give each model its own."
-            )
+    for name, data in models.items():
+        is_path = isinstance(data, str | Path)
+        other = known.setdefault(os.path.realpath(data) if is_path else id(data), name)
+        if other != name:
+            what = "file" if is_path else "object"
+            msg = f"{other!r} and {name!r} are the same {what}: give each model its own."
             raise InvalidInputError(msg)
-        known[key] = name
+    return dict(models)
 
 
 def _entered(name: str, data: Any, asked: Asked) -> dict[str, ModelScores]:
@@ -363,7 +340,7 @@ def _entered(name: str, data: Any, asked: Asked) -> dict[str, ModelScores]:
             f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
         }
     if isinstance(data, Sequence) and data and all(map(is_measured, data)):
-        return {name: averaged([_one(name, run, asked) for run in data])}
+        return {name: ModelScores.averaged([_one(name, run, asked) for run in data])}
     return {name: _one(name, data, asked)}
 
 
@@ -377,6 +354,10 @@ def is_measured(data: Any) -> bool:
     return isinstance(data, Report) or _has(data, "contender")
 
 
+def _is_saved(data: Any, kind: str = "report") -> bool:
+    return isinstance(data, str | Path) and is_saved(data, kind)
+
+
 def _one(name: str, data: Any, asked: Asked) -> ModelScores:
     if isinstance(data, Mapping) and "fit_time" in data and not _has(data, "contender"):
         msg = (
@@ -384,14 +365,14 @@ def _one(name: str, data: Any, asked: Asked) -> ModelScores:
             "Take that of recsys_ndcg.surprise, with a measure such as 'ndcg@10'."
         )
         raise InvalidInputError(msg)
-    if isinstance(data, str | Path) and is_saved(data, "comparison"):
+    if _is_saved(data, "comparison"):
         msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
         raise InvalidInputError(msg)
     if _has(data, "contender"):
         asked.refuse_for(name)
         found: ModelScores = data.contender
         return _chosen(found, asked)
-    if isinstance(data, str | Path) and is_saved(data):
+    if _is_saved(data):
         data = Report.load(data)
     if isinstance(data, Report):
         asked.refuse_for(name)
@@ -404,19 +385,15 @@ def _chosen(found: ModelScores, asked: Asked) -> ModelScores:
     """Return the metrics that are asked for, all of them if none is."""
     if asked.metrics is None:
         return found
-    wanted = asked.metrics
     names = []
-    for one in [wanted] if isinstance(wanted, str | Metric) else list(wanted):
-        given = str(one) if isinstance(one, Metric) or one in found.names else None
-        names += [given] if given else _names(str(one), asked.k)
+    for one in [asked.metrics] if isinstance(asked.metrics, str | Metric) else asked.metrics:
+        if isinstance(one, Metric) or one in found.names:
+            names.append(str(one))
+        else:  # as somebody types it; a protocol behind a colon stays
+            name, *protocol = str(one).split(":", 1)
+            names += [":".join([str(each), *protocol]) for each in Plan.of(name, k=asked.k).names]
     missing = [name for name in names if name not in found.names]
     if missing:
         msg = f"It was not measured in {', '.join(missing)}; it has {', '.join(found.names)}."
         raise InvalidInputError(msg)
     return found.in_metrics(list(dict.fromkeys(names)))
-
-
-def _names(text: str, k: Cutoffs) -> list[str]:
-    """Return our names of what somebody typed; a protocol behind a colon stays."""
-    name, colon, protocol = text.partition(":")
-    return [f"{one}{colon}{protocol}" for one in Plan.of(name, k=k).names]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
-    from recsys_ndcg.comparison.models import ComparedModels
 
 _LINES = 3
 _LONGER = 1.05  # times as long
@@ -30,29 +30,29 @@ _DISPUTED = (
 )
 
 
-def remarks(compared: ComparedModels) -> list[str]:
+def remarks(comparison: Comparison) -> list[str]:
     """Return one sentence for each thing that makes a comparison say less than it seems to."""
-    by_metric = list(compared.by_metric.values())
+    by_metric = list(comparison.by_metric.values())
     lines = [
-        *_users(compared, by_metric),
-        *_runs(compared),
+        *_users(comparison, by_metric),
+        *_runs(comparison),
         *_orders(by_metric),
         *_chance(by_metric),
-        *_segments(compared),
+        *_segments(comparison),
     ]
     return [visible(line) for line in lines]
 
 
-def _users(compared: ComparedModels, by_metric: Sequence[MetricComparison]) -> Iterator[str]:
-    left_out = {name: count for name, count in compared.left_out.items() if count}
+def _users(comparison: Comparison, by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+    left_out = {name: count for name, count in comparison.left_out.items() if count}
     if left_out:
         told = ", ".join(f"{count} of {name}" for name, count in left_out.items())
         yield f"Users that not all models have are left out: {told}."
-    if compared.other_metrics:
-        yield f"Only some models have {', '.join(compared.other_metrics)}: left out."
-    for one, other in identical(compared.contenders)[:_LINES]:
+    if comparison.other_metrics:
+        yield f"Only some models have {', '.join(comparison.other_metrics)}: left out."
+    for one, other in identical(comparison.contenders)[:_LINES]:
         yield f"{one} and {other} score the same for every user."
-    yield from _lengths(compared)
+    yield from _lengths(comparison)
     for result in by_metric:
         there = ~np.isnan(result.scores)
         nobody = int((~there.any(axis=1)).sum())
@@ -68,15 +68,15 @@ def _users(compared: ComparedModels, by_metric: Sequence[MetricComparison]) -> I
         users = int(result.tested.users.max(initial=0))
         if 1 < users < _FEW:
             yield f"{users} users in {result.name}: so few that the tests are rough."
-    if compared.how.test in {"wilcoxon", "sign"}:
+    if comparison.how.test in {"wilcoxon", "sign"}:
         yield _DISPUTED
 
 
-def _lengths(compared: ComparedModels) -> Iterator[str]:
+def _lengths(comparison: Comparison) -> Iterator[str]:
     """Return whether some models were given longer lists than others."""
     mean = {
         name: float(one.counts.n_items.mean())
-        for name, one in compared.contenders.items()
+        for name, one in comparison.contenders.items()
         if name != CHANCE
     }
     short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
@@ -87,14 +87,14 @@ def _lengths(compared: ComparedModels) -> Iterator[str]:
         )
 
 
-def _runs(compared: ComparedModels) -> Iterator[str]:
-    counts = {len(one.runs) for name, one in compared.contenders.items() if name != CHANCE}
+def _runs(comparison: Comparison) -> Iterator[str]:
+    counts = {len(one.runs) for name, one in comparison.contenders.items() if name != CHANCE}
     if max(counts) > 1:
         told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
             f"Scores are averaged within each user over {told} folds or seeds: the unit is the "
-            f"user, {len(compared.first.users)} of them, not the list. The spread between runs is "
-            "a number of its own (spread)."
+            f"user, {len(comparison.users)} of them, not the list. The spread between runs is a "
+            "number of its own (spread)."
         )
 
 
@@ -131,14 +131,26 @@ def _disagreement(first: MetricComparison, own: Floats, name: str, other: Floats
     )
 
 
-def _segments(compared: ComparedModels) -> Iterator[str]:
-    if compared.groups is None:
+def _segments(comparison: Comparison) -> Iterator[str]:
+    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
+    groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.how.alpha
+    if groups is None:
         return
-    nowhere = int(compared.groups.isna().sum())
+    nowhere = int(groups.isna().sum())
     if nowhere:
-        yield f"{nowhere} of {len(compared.groups)} users are in no segment."
-    for metric in compared.metrics:
-        yield from _moved(compared.segments, metric, compared.baseline, compared.how.alpha)
+        yield f"{nowhere} of {len(groups)} users are in no segment."
+    table = comparison.segments
+    for metric in comparison.metrics:
+        rows = table.loc[[metric]].droplevel("metric")
+        sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
+        against = [
+            f"Against the whole: in segment {row['segment']}, {row['model']} is "
+            f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
+            f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
+            for row in sure.to_dict("records")
+        ]
+        lines = [*_paradoxes(rows, metric, baseline), *against]
+        yield from first_few(lines, _LINES, "… and {} more (comparison.segments).")
 
 
 def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
@@ -149,21 +161,6 @@ def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
         yield f"Below random order in {result.name}: {', '.join(first_few(names, _LINES))}."
-
-
-def _moved(table: pd.DataFrame, metric: str, baseline: str, alpha: float) -> list[str]:
-    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
-    rows = table.loc[[metric]].droplevel("metric")
-    lines = [*_paradoxes(rows, metric, baseline)]
-    sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
-    lines += [
-        f"Against the whole: in segment {row['segment']}, {row['model']} is "
-        f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
-        f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
-        for row in sure.to_dict("records")
-    ]
-    told = first_few(lines, _LINES, "… and {} more (comparison.segments).")
-    return [visible(one) for one in told]
 
 
 def _paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import column_lengths, column_sums, quotient
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import json_value
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import adjusted
 from recsys_ndcg.significance import (
@@ -18,13 +19,14 @@ from recsys_ndcg.significance import (
     letters,
     mean_interval,
     rank_intervals,
-    ratio_bootstrap,
+    resampled_intervals,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.significance import PairResults
 
@@ -41,11 +43,7 @@ def intervals(table: Floats, alpha: float) -> Floats:
     """Return Student's t interval for the mean of each column: shape (2, n_columns)."""
     there, mean = ~np.isnan(table), means(table)
     lengths = column_lengths(np.where(there, table - mean, 0.0))
-    ends = [
-        mean_interval(int(count), one, length, 1 - alpha)
-        for count, one, length in zip(there.sum(axis=0), mean, lengths, strict=True)
-    ]
-    return np.array(ends).T
+    return np.array(mean_interval(there.sum(axis=0), mean, lengths, 1 - alpha))
 
 
 def better(found: PairResults, alpha: float) -> Positions:
@@ -61,84 +59,70 @@ def best_first(result: MetricComparison) -> Positions:
     return np.argsort(np.where(np.isnan(mean), np.inf, -result.sign * mean), kind="stable")
 
 
-def leaderboard(
-    result: MetricComparison, baseline: str, runs: Mapping[str, Floats]
-) -> pd.DataFrame:
-    """Return a row for each model, by tier, and in each tier the best mean first.
-
-    Parameters
-    ----------
-    result : MetricComparison
-        One metric.
-    baseline : str
-        Against whom users are won, tied and lost.
-    runs : mapping
-        The means of each model's folds or seeds.
-    """
-    alpha, order = result.how.alpha, best_first(result)
-    mean, chance = means(result.scores), means(result.chance)
-    low, high = intervals(result.scores, alpha)
-    pooled_low, pooled_high = result.pooled_intervals(alpha)
-    sure = better(result.tested, alpha)
-    first, last = rank_intervals(len(result.models), result.pairs, sure)
-    columns: dict[str, Any] = {
-        "mean": mean,
-        "ci_low": low,
-        "ci_high": high,
-        "pooled": result.pooled,
-        "pooled_low": pooled_low,
-        "pooled_high": pooled_high,
-        "chance": chance,
-        "adjusted": adjusted(mean, chance, means(result.best)),
-        **_against(result, baseline),
-        "rank_low": first,
-        "rank_high": last,
-        "tier": first,
-        "letters": letters(len(result.models), result.pairs, sure != 0, order.tolist()),
-        "users": (~np.isnan(result.scores)).sum(axis=0),
-        "spread": [_spread(runs[name]) for name in result.models],
-    }
-    table = pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
+def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
+    """Return a row for each model, by tier, and in each tier the best mean first."""
+    result, models = comparison.by_metric[metric], comparison.contenders.values()
+    order, sure = best_first(result), better(result.tested, result.how.alpha)
+    own = own_scores(result)
+    pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
+    chance, n_models = own["chance"].to_numpy(), len(models)
+    first, last = rank_intervals(n_models, result.pairs, sure)
+    table = own[["mean", "ci_low", "ci_high", "pooled"]].assign(
+        pooled_low=pooled_low,
+        pooled_high=pooled_high,
+        chance=chance,
+        adjusted=adjusted(own["mean"].to_numpy(), chance, means(result.best)),
+        **_against(result, comparison.baseline),
+        rank_low=first,
+        rank_high=last,
+        tier=first,
+        letters=letters(n_models, result.pairs, sure != 0, order.tolist()),
+        users=own["users"],
+        spread=[_spread(one.runs[:, one.at(metric)]) for one in models],
+    )
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
-def over_users(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
+def own_scores(result: MetricComparison) -> pd.DataFrame:
+    """Return what is known of each model by itself."""
+    low, high = intervals(result.scores, result.how.alpha)
+    columns = {
+        "users": (~np.isnan(result.scores)).sum(axis=0),
+        "mean": means(result.scores),
+        "ci_low": low,
+        "ci_high": high,
+        "pooled": result.pooled,
+        "chance": means(result.chance),
+    }
+    return pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
+
+
+def interval_table(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
     """Return the intervals of every metric and model, by Student's t and the delta method."""
     alpha = 1 - level
     ends = [[*intervals(one.scores, alpha), *one.pooled_intervals(alpha)] for one in by_metric]
-    return _of_all(by_metric, np.concatenate(ends, axis=1))
+    return _of_all(by_metric, ends)
 
 
-def resampled(  # noqa: PLR0913 - all that it hangs on
-    by_metric: Sequence[MetricComparison],
-    *,
-    level: float,
-    method: str,
-    draws: int,
-    seed: int,
-    progress: bool = True,
-) -> pd.DataFrame:
+def resampled(by_metric: Sequence[MetricComparison], **options: Any) -> pd.DataFrame:
     """Return the same from resampled users, the same for all metrics and models."""
-    top = [np.hstack([np.nan_to_num(one.scores), one.numerator]) for one in by_metric]
-    bottom = [np.hstack([~np.isnan(one.scores), one.denominator]) for one in by_metric]
-    options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
-    with progress_bar(wanted=progress) as show:
-        options["show"] = partial(show, "Resampling users")
-        drawn = np.array(ratio_bootstrap(np.hstack(top), np.hstack(bottom), **options))
-    parts = np.split(drawn, len(by_metric), axis=1)
-    ends = []
-    for result, part in zip(by_metric, parts, strict=True):
-        mean, pooled = np.hsplit(part, 2)
-        ends.append([*mean, *(result.scored(end) for end in pooled)])
-    return _of_all(by_metric, np.concatenate(ends, axis=1))
+    tables = (
+        np.hstack([getattr(one, name) for one in by_metric])
+        for name in ("scores", "numerator", "denominator")
+    )
+    parts = np.split(np.array(resampled_intervals(*tables, **options)), len(by_metric), axis=1)
+    ends = [
+        [*part[:2], *map(result.scored, part[2:])]
+        for result, part in zip(by_metric, parts, strict=True)
+    ]
+    return _of_all(by_metric, ends)
 
 
-def _of_all(by_metric: Sequence[MetricComparison], ends: Floats) -> pd.DataFrame:
+def _of_all(by_metric: Sequence[MetricComparison], ends: Sequence[Any]) -> pd.DataFrame:
     names = [[one.name for one in by_metric], by_metric[0].models]
     index = pd.MultiIndex.from_product(names, names=["metric", "model"])
-    return pd.DataFrame(
-        ends.T, index=index, columns=["mean_low", "mean_high", "pooled_low", "pooled_high"]
-    )
+    columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    return pd.DataFrame(np.concatenate(ends, axis=1).T, index=index, columns=columns)
 
 
 def pairwise(result: MetricComparison) -> pd.DataFrame:
@@ -209,28 +193,31 @@ def _spread(runs: Floats) -> float:
     return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan
 
 
-def segmented(
-    by_metric: Mapping[str, MetricComparison],
-    groups: pd.Series[Any],
-    baseline: str,
-    show: Callable[[float], None] = lambda _share: None,
-) -> pd.DataFrame:
+def segmented(comparison: Comparison) -> pd.DataFrame:
     """Return a row for each metric, segment and model: its scores there, and against the baseline.
 
     Differences are tested by the comparison's test, each segment by itself, and corrected for the
     number of segments and models: by Holm's method where the comparison has max-T, which is for
-    models of the same users. `show` is told which share is done.
+    models of the same users.
+
+    Raises
+    ------
+    InvalidInputError
+        Nobody asked for segments.
     """
+    groups, by_metric = comparison.groups, comparison.by_metric
+    if groups is None:
+        msg = "There are no segments: compare(..., by='activity') asks for them."
+        raise InvalidInputError(msg)
     parts = []
-    for done, result in enumerate(by_metric.values(), start=1):
-        parts.append(_of_metric(result, groups, baseline))
-        show(done / len(by_metric))
-    table = pd.concat(parts)
-    models = next(iter(by_metric.values())).models
-    levels: list[Any] = [[*by_metric], groups.cat.categories, [*models]]  # labels may be tuples
+    with progress_bar(wanted=comparison.progress) as show:
+        for done, result in enumerate(by_metric.values(), start=1):
+            parts.append(_of_metric(result, groups, comparison.baseline))
+            show("Testing segments", done / len(by_metric))
+    levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]  # may be tuples
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
     index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
-    return table.set_axis(index, axis=0)
+    return pd.concat(parts).set_axis(index, axis=0)
 
 
 def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
@@ -252,35 +239,34 @@ def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) 
 
 
 def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
-    """Return a row for each model."""
+    """Return a row for each model, NaN for the differences of the baseline to itself."""
     part = result.among(users)
-    at = part.models.index(baseline)
-    others = [place for place in range(len(part.models)) if place != at]
-    pairs = np.array([(place, at) for place in others], dtype=np.int64)
-    how = replace(part.how, correction="none")
-    found = compare_pairs(part.sign * part.scores, pairs, how)
-    low, high = intervals(part.scores, part.how.alpha)
-    pooled = part.pooled
-    ends = turned(part.sign, found)
-    columns: dict[str, Any] = {
-        "users": (~np.isnan(part.scores)).sum(axis=0),
-        "mean": means(part.scores),
-        "ci_low": low,
-        "ci_high": high,
-        "pooled": pooled,
-        "chance": means(part.chance),
-        "difference": _wide(part.sign * found.difference, others),
-        "difference_low": _wide(ends[0], others),
-        "difference_high": _wide(ends[1], others),
-        "effect": _wide(part.sign * found.effect, others),
-        "pooled_difference": np.where(np.arange(len(pooled)) == at, np.nan, pooled - pooled[at]),
-        "p": _wide(found.p, others),
+    others = [name for name in part.models if name != baseline]
+    pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
+    found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
+    low, high = turned(part.sign, found)
+    differences = {
+        "difference": part.sign * found.difference,
+        "difference_low": low,
+        "difference_high": high,
+        "effect": part.sign * found.effect,
+        "p": found.p,
     }
-    return pd.DataFrame(columns, index=pd.Index(part.models, name="model"))
+    table = own_scores(part).join(pd.DataFrame(differences, index=others))
+    pooled = table["pooled"]
+    table["pooled_difference"] = (pooled - pooled[baseline]).where(table.index != baseline)
+    return table[[*(name for name in table if name != "p"), "p"]]
 
 
-def _wide(values: Floats, others: list[int]) -> Floats:
-    """Return values of all models but the baseline with NaN at its place."""
-    wide = np.full(len(others) + 1, np.nan)
-    wide[others] = values
-    return wide
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as plain values, row by row; NaN is None."""
+    return [
+        {str(name): _plain(value) for name, value in row.items()}
+        for row in table.astype(object).to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold; the label of a segment may be anything."""
+    value = None if value is pd.NA else json_value(value)
+    return value if isinstance(value, str | bool | int | float | None) else str(value)

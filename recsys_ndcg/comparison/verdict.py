@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
-from recsys_ndcg.errors import InvalidInputError, is_number, shown, visible
+from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import first_few, p_value, size
 from recsys_ndcg.significance import power
 
@@ -28,9 +28,10 @@ def verdict(result: MetricComparison) -> str:
             "Choose another metric or threshold."
         )
     if np.isnan(found.corrected).all():
+        users = counted(int(found.users.max()), "user")
         return (
-            f"Only {people(int(found.users.max()))} can be compared in {result.name}, and one "
-            f"user is no evidence. {_means_told(result)}"
+            f"Only {users} can be compared in {result.name}, and one user is no evidence. "
+            f"{_means_told(result)}"
         )
     first, second = _two(result) if len(result.models) == 2 else _many(result)
     return visible(f"{first} {second}")
@@ -44,15 +45,13 @@ def how_tested(result: MetricComparison) -> str:
 
 
 def _test(result: MetricComparison) -> str:
-    test = result.how.kind.in_words
-    if len(result.pairs) == 1:
-        return test
-    return f"{test}, {result.how.corrected_by.in_words}"
+    correction = f", {result.how.corrected_by.in_words}" if len(result.pairs) > 1 else ""
+    return f"{result.how.kind.in_words}{correction}"
 
 
 def _two(result: MetricComparison) -> tuple[str, str]:
     found = result.tested
-    (one, other), users = result.models, people(int(found.users[0]))
+    (one, other), users = result.models, counted(int(found.users[0]), "user")
     sure = int(better(found, result.how.alpha)[0])
     difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
     if not found.wins[0] and not found.losses[0]:
@@ -78,9 +77,9 @@ def _two(result: MetricComparison) -> tuple[str, str]:
 def _many(result: MetricComparison) -> tuple[str, str]:
     found, count = result.tested, len(result.models)
     sure, order = better(found, result.how.alpha), best_first(result)
-    where = f"in {result.name} ({people(int(found.users.max()))}; {_test(result)})"
+    where = f"in {result.name} ({counted(int(found.users.max()), 'user')}; {_test(result)})"
     if not found.wins.any() and not found.losses.any():
-        users = people(int(found.users.max()))
+        users = counted(int(found.users.max()), "user")
         said = f"All {count} models score the same in {result.name} for each of {users}."
         return said, "Are they different models?"
     if not sure.any():
@@ -178,11 +177,6 @@ def _means_told(result: MetricComparison) -> str:
     return f"Its scores: {', '.join(first_few(told, _FEW_NAMES))}."
 
 
-def people(count: int) -> str:
-    """Return how many users there are."""
-    return f"{count} user" if count == 1 else f"{count} users"
-
-
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -211,23 +205,6 @@ class Gate:
         return self.reason
 
 
-def check_margin(margin: Any) -> float:
-    """Return a margin.
-
-    Raises
-    ------
-    InvalidInputError
-        It is no number above 0.
-    """
-    if not is_number(margin) or margin <= 0:
-        msg = (
-            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
-            "model may be worse."
-        )
-        raise InvalidInputError(msg)
-    return float(margin)
-
-
 def not_worse(result: MetricComparison, model: str, baseline: str, margin: float) -> Gate:
     """Tell whether it is shown that a model is not worse than another by a margin or more.
 
@@ -241,14 +218,13 @@ def not_worse(result: MetricComparison, model: str, baseline: str, margin: float
     apart = result.sign * difference
     plus = "+" if apart > 0 else ""
     where = f"{model} against {baseline} in {result.name}"
-    what = f"{where}: {plus}{size(apart)} over {people(users)}"
+    what = f"{where}: {plus}{size(apart)} over {counted(users, 'user')}"
+    told = f"{p_value(p)}, alpha {alpha:g}"
     if np.isnan(p):
-        return Gate(passed=False, reason=visible(f"{what}. Too few users have a score in both."))
-    if p <= alpha:
-        shown = f"{p_value(p)}, alpha {alpha:g}"
-        said = f"{what}; it is not worse by {margin:g} or more ({shown})."
-        return Gate(passed=True, reason=visible(said))
-    if difference <= -margin:
+        said = f"{what}. Too few users have a score in both."
+    elif p <= alpha:
+        said = f"{what}; it is not worse by {margin:g} or more ({told})."
+    elif difference <= -margin:
         sure = "significant" if found.p[pair] <= alpha else "not significant"
         said = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
@@ -257,9 +233,8 @@ def not_worse(result: MetricComparison, model: str, baseline: str, margin: float
     else:  # one-sided, so at twice the level of two sides
         level = min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=level)
-        shown = f"{p_value(p)}, alpha {alpha:g}"
         said = (
-            f"{what}. That it is not worse by {margin:g} or more is not shown ({shown}): too few "
+            f"{what}. That it is not worse by {margin:g} or more is not shown ({told}): too few "
             f"users to tell. If the difference stays as it is, about {needed} would do."
         )
-    return Gate(passed=False, reason=visible(said))
+    return Gate(passed=p <= alpha, reason=visible(said))

@@ -129,7 +129,7 @@ class Outcome:
             against = CHANCE
         found = compare(models, baseline=against, progress=progress)
         runs, typed = cells_table(models), typed_for(self.schedule, found)
-        return Comparison(replace(found.compared, runs=runs, made_by=typed))
+        return replace(found, cells=runs, made_by=typed)
 
     def _of(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

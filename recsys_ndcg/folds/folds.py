@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
-from recsys_ndcg.comparison import ModelScores, averaged, beside
+from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
 from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE
@@ -121,7 +121,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         if not all(parts):
             msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
             raise InvalidInputError(msg)
-        found = averaged([beside(each) for each in parts])
+        found = ModelScores.averaged([ModelScores.beside(each) for each in parts])
         orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
         asked = [name for name in self[0].test if name in orders]  # the first of them decides
         return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])

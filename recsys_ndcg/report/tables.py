@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +15,12 @@ from recsys_ndcg.errors import (
     check_whole,
 )
 from recsys_ndcg.input import index_of
-from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_bootstrap, ratio_interval
+from recsys_ndcg.significance import (
+    BOOTSTRAPS,
+    mean_interval,
+    ratio_interval,
+    resampled_intervals,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -196,18 +199,9 @@ def intervals(totals: Totals, level: float = 0.95) -> pd.DataFrame:
     """
     check_level("level", level, such_as=0.95)
     own, parts = totals.scores, totals.parts
-    means = [
-        mean_interval(int(count), mean, length, level)
-        for count, mean, length in zip(own.count, own.mean_x, own.length, strict=True)
-    ]
-    ratios = [
-        ratio_interval(int(count), ratio, mean, residual, level)
-        for count, ratio, mean, residual in zip(
-            parts.count, parts.ratio, parts.mean_x, parts.residual, strict=True
-        )
-    ]
-    pooled = [totals.scored(np.array([one[end] for one in ratios])) for end in (0, 1)]
-    return _table(totals.names, *zip(*means, strict=True), *pooled)
+    means = mean_interval(own.count, own.mean_x, own.length, level)
+    ratios = ratio_interval(parts.count, parts.ratio, parts.mean_x, parts.residual, level)
+    return _table(totals.names, *means, *(totals.scored(end) for end in ratios))
 
 
 def resampled(  # noqa: PLR0913 - all that it hangs on
@@ -221,15 +215,10 @@ def resampled(  # noqa: PLR0913 - all that it hangs on
         The level, the method or a number of them is none.
     """
     check_choice("method", method, ("t", *BOOTSTRAPS))
-    values, defined = scores.per_user, scores.defined
-    own = ~np.isnan(values)
-    top = np.hstack([np.where(own, values, 0.0), np.where(defined, scores.numerator, 0.0)])
-    bottom = np.hstack([own, np.where(defined, scores.denominator, 0.0)])
+    parts = (np.where(scores.defined, one, 0.0) for one in (scores.numerator, scores.denominator))
     options: dict[str, Any] = {"level": level, "method": method, "draws": draws, "seed": seed}
-    with progress_bar(wanted=progress) as show:
-        ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
-    (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
-    pooled = [scores.scored(ratio) for ratio in (ratio_low, ratio_high)]
+    low, high, *ratios = resampled_intervals(scores.per_user, *parts, **options, progress=progress)
+    pooled = [scores.scored(end) for end in ratios]
     return _table(scores.names, low, high, *pooled)
 
 

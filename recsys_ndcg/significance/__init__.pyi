@@ -1,8 +1,9 @@
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
-from recsys_ndcg.significance.intervals import ratio_bootstrap as ratio_bootstrap
 from recsys_ndcg.significance.intervals import ratio_interval as ratio_interval
+from recsys_ndcg.significance.intervals import resampled_intervals as resampled_intervals
 from recsys_ndcg.significance.paired import PairResults as PairResults
+from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
 from recsys_ndcg.significance.ranks import letters as letters
 from recsys_ndcg.significance.ranks import rank_intervals as rank_intervals

@@ -104,17 +104,17 @@ class PairColumns:
 
     def _shared(self, pairs: Positions, size: Floats) -> tuple[Positions, Flags]:
         """Return the models that have a column, and which pairs are made up of two of these."""
-        none = np.zeros(0, dtype=np.int64), np.zeros(len(pairs), dtype=np.bool_)
         named = self._scores.pairs[pairs]
-        models = np.unique(named)
-        if self._middle is None:
-            return none
-        sizes = np.array([np.abs(self._model(one)).sum() for one in models])
-        tame = sizes <= _WILD * np.median(sizes[sizes > 0])
-        fine = size >= _FINE * self.users * sizes[tame].max()
-        shared = np.isin(named, models[tame]).all(axis=1) & fine
-        models = np.unique(named[shared])
-        return (models, shared) if shared.sum() > len(models) else none
+        models, shared = np.unique(named), np.zeros(len(pairs), dtype=np.bool_)
+        if self._middle is not None:
+            sizes = np.array([np.abs(self._model(one)).sum() for one in models])
+            tame = sizes <= _WILD * np.median(sizes[sizes > 0])
+            fine = size >= _FINE * self.users * sizes[tame].max()
+            some = np.isin(named, models[tame]).all(axis=1) & fine
+            models = np.unique(named[some])
+            if some.sum() > len(models):
+                return models, some
+        return models[:0], shared
 
     def _model(self, model: int, users: slice = slice(None)) -> Floats:
         """Return how far a model's scores are from the middle of all models'."""
@@ -211,10 +211,15 @@ def in_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
     return table, np.ldexp(1.0, -shift)
 
 
-def sums_under_signs(
-    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
+def drawn_sums(
+    whole: Floats,
+    draws: int,
+    seed: int,
+    show: Callable[[float], None] | None = None,
+    *,
+    signs: bool = False,
 ) -> Floats:
-    """Return the sums of columns whose entries have random signs: shape (n_draws, n_columns).
+    """Return the sums of columns over as many users, drawn with replacement or with random signs.
 
     Parameters
     ----------
@@ -224,39 +229,14 @@ def sums_under_signs(
         How many draws, of which seed.
     show : callable, optional
         Is told which share of them is done.
-    """
-    return _drawn(_signs, _SIGNS, whole, draws, seed, show)
-
-
-def sums_of_resamples(
-    whole: Floats, draws: int, seed: int, show: Callable[[float], None] | None = None
-) -> Floats:
-    """Return the sums of columns over as many users, drawn with replacement.
-
-    Parameters
-    ----------
-    whole : float64 array, shape (n_columns, n_users)
-        Of whole numbers, as `in_whole_numbers` returns them.
-    draws, seed : int
-        How many draws, of which seed.
-    show : callable, optional
-        Is told which share of them is done.
+    signs : bool
+        Whether all users are taken once, each with a random sign.
 
     Returns
     -------
     float64 array, shape (n_draws, n_columns)
     """
-    return _drawn(_weights, _WEIGHTS, whole, draws, seed, show)
-
-
-def _drawn(  # noqa: PLR0913, PLR0917 - all that the blocks hang on
-    block: Callable[[Floats, int, int], Floats],
-    size: int,
-    whole: Floats,
-    draws: int,
-    seed: int,
-    show: Callable[[float], None] | None,
-) -> Floats:
+    block, size = (_signs, _SIGNS) if signs else (_weights, _WEIGHTS)
     blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
     return np.concatenate(blocks)[:draws]
 

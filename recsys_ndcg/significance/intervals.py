@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import column_lengths, column_sums
 from recsys_ndcg.errors import check_choice, check_level, check_whole
-from recsys_ndcg.significance.exact_sums import in_whole_numbers, sums_of_resamples
+from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.significance.exact_sums import drawn_sums, in_whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,16 +27,14 @@ _FARTHEST = 12  # standard deviations, beyond which nothing is left
 _STOP = 1e-15  # below which a step changes nothing
 
 
-def mean_interval(
-    count: int, mean: float, length: float, level: float = 0.95
-) -> tuple[float, float]:
+def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tuple[Any, Any]:
     """Return Student's t interval for the mean of independent users, NaN for fewer than two.
 
     Parameters
     ----------
-    count : int
-        How many users there are.
-    mean, length : float
+    count : int or array
+        How many users there are; of an array, each entry has an interval of its own.
+    mean, length : float or array
         The mean of their scores, and the root of their summed squared distances from it.
     level : float
         Between 0 and 1.
@@ -45,18 +44,15 @@ def mean_interval(
     The scores 0.2, 0.4 and 0.6.
 
     >>> low, high = mean_interval(3, 0.4, 0.08**0.5)
-    >>> round(low, 4), round(high, 4)
-    (-0.0968, 0.8968)
+    >>> print(low.round(4), high.round(4))
+    -0.0968 0.8968
     """
-    if count < 2:
-        return (np.nan, np.nan)
-    half = quantile(level, count) * (length / np.sqrt(count - 1)) / np.sqrt(count)
-    return (float(mean - half), float(mean + half))
+    return ratio_interval(count, mean, 1.0, length, level)
 
 
 def ratio_interval(
-    count: int, ratio: float, mean: float, residual: float, level: float = 0.95
-) -> tuple[float, float]:
+    count: Any, ratio: Any, mean: Any, residual: Any, level: float = 0.95
+) -> tuple[Any, Any]:
     """Return the delta-method interval for a ratio of sums over independent users.
 
     The ratio is linearised: with q = Σn/Σd, the residuals n - q·d of the users give its variance
@@ -64,11 +60,11 @@ def ratio_interval(
 
     Parameters
     ----------
-    count : int
+    count : int or array
         How many users there are.
-    ratio, mean : float
+    ratio, mean : float or array
         q, and the mean of d.
-    residual : float
+    residual : float or array
         The root of the summed squared residuals.
     level : float
         Between 0 and 1.
@@ -78,13 +74,15 @@ def ratio_interval(
     The numerators 1, 2 and 6 over the denominators 2, 4 and 6.
 
     >>> low, high = ratio_interval(3, 0.75, 4.0, 3.5**0.5)
-    >>> round(low, 4), round(high, 4)
-    (-0.0716, 1.5716)
+    >>> print(low.round(4), high.round(4))
+    -0.0716 1.5716
     """
-    if count < 2 or not mean:
-        return (np.nan, np.nan)
-    half = quantile(level, count) * (residual / np.sqrt(count - 1)) / np.sqrt(count) / mean
-    return (float(ratio - half), float(ratio + half))
+    users = np.maximum(count, 2).astype(np.int64)
+    known = (np.asarray(count) > 1) & (mean != 0)
+    reach = np.reshape([quantile(level, one) for one in users.ravel().tolist()], users.shape)
+    half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / np.where(known, mean, 1.0)
+    half = np.where(known, half, np.nan)
+    return ratio - half, ratio + half
 
 
 @lru_cache(maxsize=1024)
@@ -196,6 +194,33 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
     return low, high
 
 
+def resampled_intervals(
+    scores: Floats, numerator: Floats, denominator: Floats, *, progress: bool, **options: Any
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return bootstrap intervals for means and for ratios of sums, from the same resamples.
+
+    Parameters
+    ----------
+    scores, numerator, denominator : float64 arrays, shape (n_users, n_columns)
+        The scores, NaN of users who have none; and the parts of the ratios.
+    progress : bool
+        Whether a bar shows how far it is.
+    **options
+        As in `ratio_bootstrap`.
+
+    Returns
+    -------
+    mean_low, mean_high, ratio_low, ratio_high : float64 arrays, shape (n_columns,)
+    """
+    there = ~np.isnan(scores)
+    top = np.hstack([np.where(there, scores, 0.0), numerator])
+    bottom = np.hstack([there, denominator])
+    with progress_bar(wanted=progress) as show:
+        ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
+    (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
+    return low, high, ratio_low, ratio_high
+
+
 def _rest(top: Floats, expected: Floats) -> Floats:
     """Return what users have more than the ratio has them expect, but for last digits."""
     rest = top - expected
@@ -215,7 +240,7 @@ def _drawn(
     It is 0 but for rounding where it is 0 at all, and NaN where a resample has no denominator.
     """
     whole, unit = in_whole_numbers(np.concatenate([rest.T, bottom.T]), alike=False)
-    above, below = np.split(sums_of_resamples(whole, draws, seed, show) * unit, 2, axis=1)
+    above, below = np.split(drawn_sums(whole, draws, seed, show) * unit, 2, axis=1)
     above[np.abs(above) <= len(rest) * unit[: rest.shape[1]]] = 0.0
     apart: Floats = np.divide(above, below, where=below != 0, out=np.full(above.shape, np.nan))
     return apart

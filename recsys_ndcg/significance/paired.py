@@ -125,7 +125,11 @@ def compare_pairs(
     judged = p_values(scores, moments, how, show)
     unit = scores.exponent
     difference = np.ldexp(moments.mean, unit)
-    low, high = (np.ldexp(end, unit) for end in _interval(judged, moments))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = np.where(np.isinf(judged.critical), np.inf, judged.critical * moments.error)
+        effect = moments.mean / moments.deviation
+    half = np.where(np.isnan(judged.p), np.nan, half)
+    low, high = (np.ldexp(end, unit) for end in (moments.mean - half, moments.mean + half))
     if how.kind.has_intervals:
         p = judged.corrected if how.corrected_by.is_simultaneous else judged.p
         low, high = leave_out_0(low, high, difference, p <= how.alpha)
@@ -138,7 +142,7 @@ def compare_pairs(
         deviation=np.ldexp(moments.deviation, unit),
         low=low,
         high=high,
-        effect=_effect(moments),
+        effect=effect,
         wins=moments.wins,
         ties=moments.users - moments.wins - moments.losses,
         losses=moments.losses,
@@ -150,14 +154,6 @@ def compare_pairs(
         p_not_better=not_better,
         p_equivalent=np.maximum(not_worse, not_better),
     )
-
-
-def _interval(judged: PValues, moments: DifferenceMoments) -> tuple[Floats, Floats]:
-    """Return the lower and the upper ends: NaN where there is no test."""
-    with np.errstate(invalid="ignore"):
-        half = np.where(np.isinf(judged.critical), np.inf, judged.critical * moments.error)
-    half = np.where(np.isnan(judged.p), np.nan, half)
-    return moments.mean - half, moments.mean + half
 
 
 def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[Floats, Floats]:
@@ -177,6 +173,23 @@ def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[
     return low, high
 
 
+def check_margin(margin: Any) -> float:
+    """Return a margin.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no number above 0.
+    """
+    if not is_number(margin) or margin <= 0:
+        msg = (
+            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
+            "model may be worse."
+        )
+        raise InvalidInputError(msg)
+    return float(margin)
+
+
 def _within(
     scores: PairedScores, moments: DifferenceMoments, how: Testing, margin: float
 ) -> tuple[Floats, Floats]:
@@ -186,10 +199,7 @@ def _within(
     margin in both. Under max-T a p is the chance that the largest absolute t of all pairs is at
     least as large.
     """
-    if not is_number(margin) or not margin > 0:
-        msg = f"margin must be a number above 0, such as 0.01, not {shown(margin)}."
-        raise InvalidInputError(msg)
-    limit = float(np.ldexp(margin, -scores.exponent))
+    limit = float(np.ldexp(check_margin(margin), -scores.exponent))
     correction = how.corrected_by
     drawn = None if correction.function else largest_t(scores, moments, how)
     freedom = np.maximum(moments.users - 1, 1)
@@ -207,12 +217,6 @@ def _within(
         return np.maximum(p, np.minimum(CORRECTIONS["bonferroni"].correct(p), largest))
 
     return corrected(limit + moments.mean), corrected(limit - moments.mean)
-
-
-def _effect(moments: DifferenceMoments) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effect: Floats = moments.mean / moments.deviation
-    return effect
 
 
 def _detectable(judged: PValues, moments: DifferenceMoments, how: Testing) -> Floats:

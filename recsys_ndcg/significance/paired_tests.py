@@ -15,9 +15,8 @@ from recsys_ndcg.significance.differences import settle
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
     correlation_rows,
+    drawn_sums,
     in_whole_numbers,
-    sums_of_resamples,
-    sums_under_signs,
 )
 
 if TYPE_CHECKING:
@@ -205,7 +204,6 @@ def _statistics(  # noqa: PLR0913, PLR0917 - all that they hang on
     and the last digits of the scores.
     """
     signs = how.test == "randomisation"
-    sums_of = sums_under_signs if signs else sums_of_resamples
     varying = np.flatnonzero(varied)
     columns = PairColumns(scores, moments, varying, centred=not signs)
     for part, places in columns.parts():
@@ -214,7 +212,8 @@ def _statistics(  # noqa: PLR0913, PLR0917 - all that they hang on
             row[:] = columns.values(one)
         alike = part.start == 0 and columns.second[places[0]] >= 0
         whole, unit = in_whole_numbers(table, alike=alike)
-        sums = sums_of(whole, how.draws, how.seed, _of_part(part, len(columns), show)) * unit
+        told = _of_part(part, len(columns), show)
+        sums = drawn_sums(whole, how.draws, how.seed, told, signs=signs) * unit
         step = max(1, _CELLS // how.draws)
         for start in range(0, len(places), step):
             some = places[start : start + step]
@@ -244,31 +243,19 @@ def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
     return np.where(beyond * beyond < users, t, np.inf)
 
 
-def _by_signed_ranks(
+def _by_order(
     scores: PairedScores, moments: DifferenceMoments, how: Testing, _show: ShowShare | None
 ) -> PValues:
-    """Return what Wilcoxon's signed ranks say of each pair; users without a difference are out."""
-    found = in_threads(partial(_signed_ranks, scores), range(len(moments.users)))
+    """Return what ranks or signs say of each pair; users without a difference are out."""
+    one_pair = _signed_ranks if how.test == "wilcoxon" else _sign_test
+    found = in_threads(partial(one_pair, scores), range(len(moments.users)))
     p, direction = np.array(found, dtype=np.float64).reshape(-1, 2).T
-    return _by_order(p, direction, moments, how)
-
-
-def _by_signs(
-    _scores: PairedScores, moments: DifferenceMoments, how: Testing, _show: ShowShare | None
-) -> PValues:
-    """Return what wins against losses say of each pair."""
-    counts = zip(moments.wins.tolist(), moments.losses.tolist(), strict=True)
-    p = np.array([_sign_test(*one) for one in counts])
-    return _by_order(p, np.sign(moments.wins - moments.losses).astype(np.float64), moments, how)
-
-
-def _by_order(p: Floats, direction: Floats, moments: DifferenceMoments, how: Testing) -> PValues:
     p = np.where(moments.users > 1, np.maximum(p, student.SMALLEST), np.nan)
     return _corrected_alone(p, direction, moments, how)
 
 
 def _signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
-    """Return the p-value, and which model has the larger sum of ranks."""
+    """Return the p-value of Wilcoxon's test, and which model has the larger sum of ranks."""
     from scipy.stats import rankdata, wilcoxon  # noqa: PLC0415 - scipy takes longer than pandas
 
     apart = scores.differences(pair)
@@ -295,10 +282,14 @@ def _two_sided(ranks: Positions, observed: int) -> float:
     return min(1.0, 2 * float(tail) / 2.0 ** len(ranks))
 
 
-def _sign_test(wins: int, losses: int) -> float:
+def _sign_test(scores: PairedScores, pair: int) -> tuple[float, float]:
+    """Return the p-value of wins against losses, and which model has more wins."""
     from scipy.stats import binomtest  # noqa: PLC0415 - importing scipy takes longer than pandas
 
-    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    apart = np.sign(scores.differences(pair))
+    wins, decided = int((apart > 0).sum()), int((apart != 0).sum())
+    p = float(binomtest(wins, decided).pvalue) if decided else 1.0
+    return p, float(np.sign(2 * wins - decided))
 
 
 _FUNCTIONS: dict[
@@ -307,6 +298,6 @@ _FUNCTIONS: dict[
     "t": _by_t,
     "randomisation": _by_draws,
     "bootstrap": _by_draws,
-    "wilcoxon": _by_signed_ranks,
-    "sign": _by_signs,
+    "wilcoxon": _by_order,
+    "sign": _by_order,
 }

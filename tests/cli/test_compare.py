@@ -262,7 +262,7 @@ def test_names_are_short_and_different(tmp_path: Path, monkeypatch: pytest.Monke
         ([*FILES, "--seed", "-1"], "seed"),
         ([*FILES, "--margin", "0"], "--margin must be a number above 0"),
         ([*FILES, "--margin", "nan"], "--margin must be a number above 0"),
-        ([*FILES, "--users", "some"], "--users must be 'all' or 'common', not 'some'"),
+        ([*FILES, "--users", "some"], "--users must be one of 'all', 'common', not 'some'"),
         ([*FILES, "--by", "none.csv"], "none.csv: cannot be read"),
         ([*FILES, "--by", "activty"], "activty"),
         ([*FILES, "--by", "cold"], "'cold' needs"),

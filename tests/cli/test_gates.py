@@ -248,7 +248,7 @@ def test_limits_hold_for_every_model_but_the_one_in_place() -> None:
         ([*WORSE, "--metric", "ndgc"], "Did you mean 'ndcg'"),
         ([*WORSE, "--metric", "ndcg", "-k", "5,10"], "2 metrics"),
         ([*WORSE, "--alpha", "2"], "alpha"),
-        ([*WORSE, "--users", "any"], "--users must be 'all' or 'common', not 'any'"),
+        ([*WORSE, "--users", "any"], "--users must be one of 'all', 'common', not 'any'"),
         (["--metric", "ndcg@10"], "--fail-if-worse"),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_persistence_is_checked_and_read_alike_at_every_door() -> None:
     found = rn.compare(rows, metrics=["rr"])
     bad: list[Any] = [2.0, "x", True, None, 0]
     for p in bad:
-        with pytest.raises(rn.InvalidInputError, match="p must be above 0 and below 1"):
+        with pytest.raises(rn.InvalidInputError, match="p must be between 0 and 1"):
             found.overlap(p=p)
     good: list[Any] = [Fraction(9, 10), np.float32(0.9)]
     for p in good:

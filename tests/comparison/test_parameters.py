@@ -10,7 +10,6 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.comparison.model_scores import ModelScores, parameters_of
-from recsys_ndcg.comparison.over_runs import averaged, beside
 from tests.comparison.models import models
 from tests.refusal import refused
 
@@ -68,11 +67,14 @@ def test_they_stay_through_all_that_is_done_to_a_model() -> None:
     one = contender(**GIVEN)
     assert one.take(np.array([1, 3])).parameters == GIVEN
     assert one.in_metrics(["rmse"]).parameters == GIVEN
-    assert beside([one.in_metrics(["rmse"]), one.in_metrics(["ndcg@3"])]).parameters == GIVEN
-    assert averaged([one]).parameters == GIVEN
+    assert (
+        ModelScores.beside([one.in_metrics(["rmse"]), one.in_metrics(["ndcg@3"])]).parameters
+        == GIVEN
+    )
+    assert ModelScores.averaged([one]).parameters == GIVEN
     runs = [contender(**GIVEN, seed=seed) for seed in range(3)]
-    assert averaged(runs).parameters == GIVEN
-    assert averaged([*runs, contender()]).parameters == {}
+    assert ModelScores.averaged(runs).parameters == GIVEN
+    assert ModelScores.averaged([*runs, contender()]).parameters == {}
 
 
 def test_they_are_saved(tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_they_are_saved(tmp_path: Path) -> None:
     found = compared(given, {})
     found.save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    assert [one.parameters for one in again.compared.contenders.values()] == [given, {}]
+    assert [one.parameters for one in again.contenders.values()] == [given, {}]
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 

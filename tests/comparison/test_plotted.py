@@ -35,7 +35,7 @@ def test_each_kind_says_its_numbers(comparison: rn.Comparison) -> None:
 
 def test_what_cannot_be_plotted_is_told(comparison: rn.Comparison) -> None:
     """Kinds, metrics, models."""
-    with refused("kind must be 'tiers', .* or 'trade-off', not 'tier'"):
+    with refused("kind must be one of 'tiers', .*, 'trade-off', not 'tier'"):
         comparison.plot("tier")
     with refused("has no metric 'rr'"):
         comparison.plot(metric="rr")

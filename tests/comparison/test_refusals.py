@@ -52,7 +52,7 @@ def test_other_users_are_refused_until_the_common_ones_are_asked_for() -> None:
             {"a": models()["good"], "b": [(f"x{u}", *rest) for u, *rest in models()["fair"]]},
             users="common",
         )
-    with refused("users must be 'all' or 'common', not 'some'"):
+    with refused("users must be one of 'all', 'common', not 'some'"):
         rn.compare(models(), users="some")
 
 

@@ -367,7 +367,7 @@ def test_what_is_to_be_typed_makes_the_same() -> None:
         found = run(given, **options, splits=splits, protocol="both")
         names: dict[str, Any] = {"ratings": ratings(), "item_means": item_means}
         names |= {one.__name__: one for one in (SVD, BaselineOnly, MostPopular, LeaveNOut)}
-        exec(str(found.compared.made_by), names)  # noqa: S102 - what we wrote
+        exec(str(found.made_by), names)  # noqa: S102 - what we wrote
         pd.testing.assert_frame_equal(names["comparison"].per_user, found.per_user)
 
 

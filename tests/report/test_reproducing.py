@@ -73,7 +73,7 @@ def test_the_lines_give_the_same_comparison(how: dict[str, Any]) -> None:
         names: dict[str, Any] = {
             f"predictions_{place}": rows for place, rows in enumerate(data.values(), 1)
         }
-        exec(comparison_code(wanted.compared), names)  # noqa: S102 - our own
+        exec(comparison_code(wanted), names)  # noqa: S102 - our own
     assert names["comparison"].to_dict() == wanted.to_dict()
 
 
@@ -81,6 +81,6 @@ def test_of_many_models_the_first_are_named() -> None:
     """The line stays one."""
     noise: Any = {f"m{place}": 1.0 + place for place in range(9)}
     data = models(users=12, seed=0, **noise)
-    lines = comparison_code(rn.compare(data).compared)
+    lines = comparison_code(rn.compare(data))
     assert "'m5': predictions_6, ...}" in lines
     assert "m6" not in lines

@@ -101,5 +101,5 @@ def test_a_margin_changes_nothing_else() -> None:
 @pytest.mark.parametrize("margin", [0, -0.1, "0.1", float("nan"), float("inf"), True])
 def test_a_margin_is_above_0(margin: Any) -> None:
     """Anything else is refused."""
-    with refused("margin must be a number above 0, such as 0.01, not"):
+    with refused("margin must be a number above 0, such as 0.005, not"):
         _all(made(5, 2, 0), Testing(), margin)

@@ -25,7 +25,7 @@ def half_width(count: int, level: float) -> float:
     """Return how far the interval reaches where the standard error is 1."""
     low, high = mean_interval(count, 0.0, math.sqrt((count - 1) * count), level)
     assert low == -high
-    return high
+    return float(high)
 
 
 @given(st.integers(2, 10**9), st.floats(0.01, 0.999))

@@ -123,7 +123,7 @@ def test_seeds_are_averaged_within_each_user_too(data: Any) -> None:
     assert np.isnan(board["spread"]["KNN"])
     folds = [_validated(SVD(random_state=seed), data) for seed in range(2)]
     both = rn.compare({"SVD": folds, "KNN": _validated(KNNBaseline(verbose=False), data)})
-    assert len(both.compared.contenders["SVD"].runs) == 6
+    assert len(both.contenders["SVD"].runs) == 6
 
 
 def test_each_combination_of_a_search_is_a_model(models: dict[str, Any], data: Any) -> None:

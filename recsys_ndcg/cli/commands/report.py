@@ -49,5 +49,5 @@ def report(  # noqa: PLR0913 - one parameter per option
     if isinstance(found, Report):
         show_report(found, style)
         return
-    segments = found.compared.groups is not None and style.form != "csv"
+    segments = found.groups is not None and style.form != "csv"
     show_comparison(found, style, ["leaderboard", *(["segments"] * segments)])

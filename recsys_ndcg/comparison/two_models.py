@@ -1,7 +1,8 @@
-"""How much two systems' lists have in common, user by user."""
+"""Two models side by side: what their lists have in common, and who gains or loses most."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,22 @@ import pandas as pd
 
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.input import Rows, check_same_ids, column_of, read_results
+from recsys_ndcg.errors import InvalidInputError, as_float, check_level
+from recsys_ndcg.input import Rows, check_same_ids, column_of, index_of, read_results
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
+from recsys_ndcg.scoring import same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.lists import GroupedLists
+
+#: What is shown of each list of a user who moves.
+_SHOWN = ["item", "estimated", "true", "gain"]
 
 
 def jaccard_at_k(
@@ -137,7 +144,7 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
         and 1.
     """
     checked_k(k)
-    checked_p(p)
+    check_level("p", p, such_as=0.9)
     ranks = {name: _ranks(_lists(one, None), k) for name, one in lists.items()}
     tables = {}
     for one, other in combinations(ranks, 2):
@@ -146,27 +153,14 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
     return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
 
 
-def checked_p(p: Any) -> float:
-    """Return the persistence of rank-biased overlap.
-
-    Raises
-    ------
-    InvalidInputError
-        It is not between 0 and 1.
-    """
-    if not is_number(p) or not 0 < p < 1:
-        msg = f"p must be above 0 and below 1, not {shown(p)}; 0.9 is usual."
-        raise InvalidInputError(msg)
-    return as_float(p)
-
-
 def _jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
     both = ranks.notna().all(axis=1)
     return both.astype(float).groupby(level="user").mean()
 
 
 def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
-    p = checked_p(p)
+    check_level("p", p, such_as=0.9)
+    p = as_float(p)
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
@@ -235,3 +229,83 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
         raise InvalidInputError(msg)
     user, estimated = np.repeat(lists.users, lists.n_items), lists.estimated
     return RankedLists.from_arrays(user, lists.items, estimated, np.full(len(estimated), np.nan))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Movers:
+    """The users who gain and lose most from one model to another.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Indexed by user: items, relevant, the score of both models, and the gain, in which more is
+        better; those who gain most first, those who lose most last.
+    contenders : mapping of str to ModelScores
+        From which model to which, with their lists if they are at hand.
+    """
+
+    table: pd.DataFrame
+    contenders: Mapping[str, ModelScores]
+
+    def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
+        """Return a user's two lists side by side.
+
+        Parameters
+        ----------
+        user
+            An id as in `table`, or any other user of the comparison.
+        k : int, optional
+            The last rank; None for all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per rank; for each model, item, estimated, true and gain.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such user, or a model has no lists: it was read from a file, or averaged
+            over folds.
+        """
+        sides = {
+            name: one.report_for(name).explain(user, k)[_SHOWN]
+            for name, one in self.contenders.items()
+        }
+        return pd.concat(sides, axis=1)
+
+    def __repr__(self) -> str:
+        """Return the table."""
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        html: str = self.table.to_html()
+        return html
+
+
+def movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
+    """Return the n users who gain most from a to b, and the n who lose most, if anybody does."""
+    before, after = comparison.contenders[a], comparison.contenders[b]
+    place = before.at(metric)
+    sign = 1 if before.metrics[place].greater_is_better else -1
+    old, new = before.scores[:, place], after.scores[:, place]
+    gain = np.where(same(old, new), 0.0, sign * (new - old))
+    order = np.argsort(-gain, kind="stable")
+    order = order[~np.isnan(gain[order])]
+    first = [one for one in order[:n].tolist() if gain[one] > 0]
+    last = [one for one in order[-n:].tolist() if gain[one] < 0]
+    chosen = np.array([*first, *last], dtype=np.int64)
+    counts = before.counts
+    relevant = counts.n_relevant
+    known = not np.isnan(relevant).any()
+    table = pd.DataFrame(
+        {
+            "items": counts.n_items[chosen],
+            "relevant": relevant[chosen].astype(int if known else float),
+            a: old[chosen],
+            b: new[chosen],
+            "gain": gain[chosen],
+        },
+        index=index_of(before.users[chosen], "user"),
+    )
+    return Movers(table, {a: before, b: after})
