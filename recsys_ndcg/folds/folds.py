@@ -102,6 +102,18 @@ class FoldRuns(tuple["FoldRun", ...]):
         return found
 
     @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user, indexed by fold and user, if they were kept."""
+        self._check_kept()
+        tables = {place: fold.per_user for place, fold in enumerate(self, 1)}
+        return pd.concat(tables, names=["fold", "user"])
+
+    @property
+    def n_users(self) -> list[int]:
+        """How many users each testset has."""
+        return [fold.n_users for fold in self]
+
+    @property
     def contender(self) -> ModelScores:
         """The scores of every user under all ranking measures, averaged over folds.
 
@@ -117,7 +129,7 @@ class FoldRuns(tuple["FoldRun", ...]):
             [ModelScores.of(part.audit, part.names) for part in fold.ranked if part.audit]
             for fold in self
         ]
-        self.check_kept()
+        self._check_kept()
         if not all(parts):
             msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
             raise InvalidInputError(msg)
@@ -126,7 +138,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         asked = [name for name in self[0].test if name in orders]  # the first of them decides
         return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])
 
-    def check_kept(self) -> None:
+    def _check_kept(self) -> None:
         """Refuse folds of a search that kept no scores of users.
 
         Raises
@@ -140,6 +152,29 @@ class FoldRuns(tuple["FoldRun", ...]):
                 "keep_per_user=True, and fit again."
             )
             raise InvalidInputError(msg)
+
+    @staticmethod
+    def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
+        """Warn of an algorithm whose lists have no order, with the measures that this spoils.
+
+        Parameters
+        ----------
+        who : str
+            The algorithm, or the first of several.
+        found : sequence of sequences of str
+            The measures of each part that were taken of lists without an order; mostly none.
+        parts : str
+            What the parts are: folds, or combinations.
+        """
+        bad = [names for names in found if names]
+        if not bad:
+            return
+        msg = (
+            f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} "
+            f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its parameters, "
+            "and whether it can learn anything of these ratings."
+        )
+        warn(msg)
 
 
 def fold_of(model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
@@ -274,26 +309,3 @@ def orderless(lists: GroupedLists) -> bool:
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
     same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
     return bool(same.all()) and int(lists.n_items.max()) > 1
-
-
-def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
-    """Warn of an algorithm whose lists have no order, with the measures that this spoils.
-
-    Parameters
-    ----------
-    who : str
-        The algorithm, or the first of several.
-    found : sequence of sequences of str
-        The measures of each part that were taken of lists without an order; mostly none.
-    parts : str
-        What the parts are: folds, or combinations.
-    """
-    bad = [names for names in found if names]
-    if not bad:
-        return
-    msg = (
-        f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} {parts}): "
-        f"random order scores the same in {', '.join(bad[0])}. Check its parameters, and whether "
-        "it can learn anything of these ratings."
-    )
-    warn(msg)

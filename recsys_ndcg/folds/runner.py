@@ -149,7 +149,8 @@ def _in_processes(
         pool = ProcessPoolExecutor(
             n_workers, initializer=_depend_on_parent, initargs=(os.getpid(),)
         )
-        is_whole, outcomes = True, []
+        is_whole = True
+        outcomes: list[Outcome] = []
         running: dict[Future[Outcome], Task] = {}
         try:
             while True:
@@ -160,7 +161,7 @@ def _in_processes(
                 yield from outcomes  # while the workers go on
                 if not running:
                     break
-                outcomes = []
+                outcomes.clear()
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     task, error = running.pop(future), future.exception()
                     if error is None:

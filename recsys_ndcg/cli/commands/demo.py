@@ -50,7 +50,7 @@ def demo(
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.metrics import parse
     from recsys_ndcg.progress import followed
-    from recsys_ndcg.surprise.library import library
+    from recsys_ndcg.surprise import import_library
 
     if seed < 0:
         msg = f"--seed must be at least 0, not {seed}."
@@ -58,7 +58,7 @@ def demo(
     check_page(html)
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
     _check_enough(table, seed)
-    surprise = library("The demo")
+    surprise = import_library("The demo")
     train, test = _split(table, seed)
     scale = float(table["rating"].min()), float(table["rating"].max())
     limit = scale[1] * 0.8 if threshold is None else threshold

@@ -1,4 +1,4 @@
-"""What each algorithm estimates over arrays, from what it has learned."""
+"""What each algorithm estimates over arrays, from what it has learned; and the popular items."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from surprise import AlgoBase
 
 from recsys_ndcg.catalogue import Ratings
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from recsys_ndcg.arrays import Floats
 
 Inner = NDArray[np.intp]
@@ -120,6 +123,38 @@ class CoClusters:
         values += algo.item_mean[items]
         values -= algo.avg_cltr_i[of_item]
         return values, None
+
+
+class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
+    """The items with the most ratings, the same for every user.
+
+    The estimate of an item is its number of ratings in the trainset, scaled so that the most
+    rated item has the top of the rating scale. It is no rating, and RMSE of it says nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> popular = MostPopular().fit(data.build_full_trainset())
+    >>> float(popular.predict("ann", "a").est), float(popular.predict("ann", "b").est)
+    (5.0, 3.0)
+    """
+
+    def fit(self, trainset: Any) -> Self:
+        """Count the ratings of each item."""
+        AlgoBase.fit(self, trainset)
+        counts = Ratings(trainset.ir, trainset.n_items).sizes
+        low, high = trainset.rating_scale
+        self.popularity = low + (high - low) * counts / max(counts.max(initial=0), 1)
+        return self
+
+    def estimate(self, user: Any, item: Any) -> float:  # noqa: ARG002 - Surprise's signature
+        """Return the popularity of an item: the bottom of the scale for one that nobody rated."""
+        if self.trainset.knows_item(item):
+            return float(self.popularity[item])
+        return float(self.trainset.rating_scale[0])
 
 
 class Popularity:
