@@ -236,21 +236,19 @@ def _checked_split(place: int, split: Any) -> tuple[Any, list[Any]]:
     if len(pair) != 2 or not _is_trainset(pair[0]) or not isinstance(pair[1], Iterable):
         msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
         raise InvalidInputError(msg)
-    trainset, testset = pair[0], list(pair[1])  # a generator could be gone through but once
+    trainset, rows = pair[0], list(pair[1])  # a generator could be gone through but once
+    testset = [tuple(row) if isinstance(row, Iterable) else (row,) for row in rows]
     if not trainset.n_ratings or not testset:
         which = "testset" if trainset.n_ratings else "trainset"
         msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
         raise InvalidInputError(msg)
-    usual = set(map(type, testset)) <= {tuple, list} and set(map(len, testset)) == {3}
-    for row, given in enumerate(() if usual else testset):
-        if not isinstance(given, tuple | list) and isinstance(given, Iterable):
-            testset[row] = tuple(given)
-        if not isinstance(given, Iterable) or len(testset[row]) != 3:
-            msg = (
-                f"Split {place} of cv has {shown(given)} in its testset, not (user, item, rating). "
-                "Make it with data.construct_testset(raw_ratings)."
-            )
-            raise InvalidInputError(msg)
+    wrong = [row for row, own in zip(rows, testset, strict=True) if len(own) != 3]
+    if wrong:
+        msg = (
+            f"Split {place} of cv has {shown(wrong[0])} in its testset, not (user, item, rating). "
+            "Make it with data.construct_testset(raw_ratings)."
+        )
+        raise InvalidInputError(msg)
     grades = floats(list(map(itemgetter(2), testset)), "rating")
     check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset

@@ -56,7 +56,10 @@ class Factors:
 
     def block(self, users: Inner, items: Items) -> tuple[Floats, None]:
         """Return the products."""
-        return _product(self._users[users], self._items[items], self._biases, users, items), None
+        product: Floats = self._users[users] @ self._items[items].T
+        if self._biases is not None:
+            product += self._biases.block(users, items)[0]
+        return product, None
 
 
 class ImplicitFactors(Factors):
@@ -70,21 +73,11 @@ class ImplicitFactors(Factors):
         self._biases: Biases | None = Biases(algo)
 
 
-def _product(
-    left: Floats, right: Floats, biases: Biases | None, users: Inner, items: Items
-) -> Floats:
-    product: Floats = left @ right.T
-    if biases is not None:
-        product += biases.block(users, items)[0]
-    return product
-
-
 class Slopes:
     """SlopeOne: the user's mean, plus how far the item is above the items that the user rated.
 
     Only items that somebody rated together with the item count. Both sums are products with the
-    sparse matrix of who rated what; the numbers of summands are small whole numbers, held in the
-    least type that has room for them.
+    sparse matrix of who rated what.
     """
 
     def __init__(self, algo: Any) -> None:
@@ -93,10 +86,9 @@ class Slopes:
         together = algo.freq.T > 0
         self._differences = np.zeros(algo.dev.shape)
         np.copyto(self._differences, algo.dev.T, where=together)  # dev is 0/0 elsewhere
-        least = np.int16 if ratings.sizes.max(initial=0) < 1 << 15 else np.int32
-        self._together = together.astype(least, order="C")
+        self._together = together.astype(np.int32, order="C")
         self._rated = ratings.matrix(len(together))
-        self._counted = self._rated.astype(least)
+        self._counted = self._rated.astype(np.int32)
 
     def block(self, users: Inner, items: Items) -> tuple[Floats, None]:
         """Return the means plus the mean differences."""

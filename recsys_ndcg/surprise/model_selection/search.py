@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from surprise import model_selection
 from surprise.utils import get_rng
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, check_whole, shown
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.model_selection.search_result import SearchResult
 
@@ -154,9 +153,7 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
     ) -> None:
         self.threshold, self.convention = threshold, convention
         self.keep_per_user, self.progress = keep_per_user, progress
-        if not isinstance(n_iter, Integral) or n_iter < 1:
-            msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
-            raise InvalidInputError(msg)
+        check_whole("n_iter", n_iter, 1)
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_distributions, drawn=True),
