@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, shown, visible
+from recsys_ndcg.comparison import CHANCE
+from recsys_ndcg.errors import InvalidInputError, nearest, shown, visible
 from recsys_ndcg.experiments.fingerprints import (
     fingerprint,
     names_in,
@@ -24,7 +25,7 @@ from recsys_ndcg.experiments.fingerprints import (
 from recsys_ndcg.folds import FunctionModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
@@ -268,13 +269,19 @@ def _without_seeds(function: Any) -> Any:
     return functools.partial(_without_seeds(function.func), *function.args, **others)
 
 
-def models_of(models: Any, *, reseeded: bool) -> dict[str, Model]:
+def models_of(
+    models: Any,
+    seeds: Sequence[int],
+    baseline: str | None,
+    fingerprint: str | Mapping[str, str] | None,
+) -> dict[str, Model]:
     """Return models by their names.
 
     Raises
     ------
     InvalidInputError
-        There are none, or one is nothing that can be trained.
+        There are none, or one is nothing that can be trained; a baseline or a fingerprint is of
+        none of them.
     """
     if not isinstance(models, Mapping) or not models:
         msg = f"Give the models by name, {{'SVD': SVD(), 'KNN': KNNBasic()}}, not {shown(models)}."
@@ -292,7 +299,24 @@ def models_of(models: Any, *, reseeded: bool) -> dict[str, Model]:
                 f"a function of the ratings to train on, not {shown(given)}."
             )
             raise InvalidInputError(msg)
-    return {name: Model(name, given, reseeded) for name, given in models.items()}
+    if baseline is not None and baseline not in (known := [*models, CHANCE]):
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
+        raise InvalidInputError(msg)
+    if fingerprint is not None:
+        _check_fingerprint(fingerprint, models)
+    return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
+
+
+def _check_fingerprint(fingerprint: Any, models: Mapping[str, Any]) -> None:
+    """Refuse what is neither a text nor a text for each of some models."""
+    by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
+    for name in by_name:
+        if name not in models:
+            msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
+            raise InvalidInputError(msg)
+    if not all(isinstance(one, str) and one for one in by_name.values() or [fingerprint]):
+        msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
+        raise InvalidInputError(msg)
 
 
 def is_algorithm(given: Any) -> bool:

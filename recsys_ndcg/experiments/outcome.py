@@ -11,12 +11,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
-from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, warn, warn_of_some
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_some
 from recsys_ndcg.experiments.cells import Cell, Failure, Task, failure_of, run_fold
 from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.measures import describe_measures
-from recsys_ndcg.experiments.models import is_algorithm, models_of, unwrapped
+from recsys_ndcg.experiments.models import is_algorithm, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.files import arrow_column
@@ -281,35 +281,6 @@ def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
     if always or held.get(_SEED) is None:
         held.pop(_SEED, None)
     return {"class": qualified_name(type(splitter)), **held}
-
-
-def checked_models(
-    models: Mapping[str, Any],
-    seeds: Sequence[int],
-    baseline: str | None,
-    fingerprint: str | Mapping[str, str] | None,
-) -> dict[str, Model]:
-    """Return models by name; refuse a baseline and fingerprints that cannot be theirs."""
-    found = models_of(models, reseeded=len(seeds) > 1)
-    known = {*found, CHANCE}
-    if baseline is not None and (not isinstance(baseline, str) or baseline not in known):
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
-        raise InvalidInputError(msg)
-    if fingerprint is not None:
-        _check_fingerprint(fingerprint, models)
-    return found
-
-
-def _check_fingerprint(fingerprint: Any, models: Mapping[str, Any]) -> None:
-    """Refuse what is neither a text nor a text for each of some models."""
-    by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
-    for name in by_name:
-        if name not in models:
-            msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
-            raise InvalidInputError(msg)
-    if not all(isinstance(one, str) and one for one in by_name.values() or [fingerprint]):
-        msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
-        raise InvalidInputError(msg)
 
 
 def _model(given: Any) -> str:
