@@ -66,7 +66,8 @@ def attach_stub(
 
     The package's ``__init__.pyi`` is the only list of them, a line for each:
     ``from recsys_ndcg.room.file import name as name``, or ``from recsys_ndcg.room import file as
-    file`` for a file of its own. Type checkers read the same file.
+    file`` for a file of its own. Type checkers read the same file. Names with the comment
+    ``# for other rooms`` are not listed.
 
     Parameters
     ----------
@@ -84,12 +85,16 @@ def attach_stub(
     stub = loader.get_data(f"{file.removesuffix('.py')}.pyi")
     modules: dict[str, str] = {}
     module = ""
+    listed: list[str] = []
     words = iter(stub.decode().partition("__all__")[0].replace(",", " ").split())
     for word in words:
         if word == "from":
             module = next(words)
         elif word == "as":
-            modules[next(words)] = module
+            listed.append(next(words))
+            modules[listed[-1]] = module
+        elif word == "rooms":
+            listed.pop()
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
         """Import a name when it is first used, and keep it."""
@@ -107,4 +112,4 @@ def attach_stub(
         """List the names that are not imported yet with the others."""
         return sorted({*vars(sys.modules[package]), *modules})
 
-    return __getattr__, __dir__, sorted(modules)
+    return __getattr__, __dir__, sorted(listed)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import sys
 import traceback
-from contextlib import suppress
+from contextlib import chdir, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,8 +47,6 @@ class Task(NamedTuple):
         Of which this is.
     model : Model
         Which is trained anew.
-    always : bool
-        Whether it takes the seed of the cell in place of its own.
     trainset, testset
         A split.
     split : str
@@ -60,7 +57,6 @@ class Task(NamedTuple):
 
     cell: Cell
     model: Model
-    always: bool
     trainset: Any
     testset: list[Any]
     split: str
@@ -153,13 +149,12 @@ class Peak:
 
 def run_fold(task: Task) -> Result | Failure:
     """Train a model on a fold and measure it; catch whatever it raises but Ctrl-C."""
-    folder = _working_directory()
     before = np.random.get_state()  # noqa: NPY002 - what algorithms of Surprise may draw from
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
-        with about("") as said:
+        with chdir("."), about("") as said:  # which a model may change
             peak = Peak()
-            model = task.model.fresh(task.cell.seed, always=task.always)
+            model = task.model.fresh(task.cell.seed)
             fold = fold_of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
             return failure_of(task, fold.diverged)
@@ -170,15 +165,6 @@ def run_fold(task: Task) -> Result | Failure:
         return failure_of(task, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
-        with suppress(OSError):  # it was deleted
-            os.chdir(folder)
-
-
-def _working_directory() -> str:
-    try:
-        return str(Path.cwd())
-    except OSError:  # it was deleted
-        return ""
 
 
 def failure_of(task: Task, error: BaseException) -> Failure:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
 _WAYS = ("class", "function")
-_DEEPEST = 50  # tables and arrays within each other
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
@@ -55,28 +54,14 @@ def from_toml(path: str | Path) -> dict[str, Any]:
 
 def _parse(content: bytes) -> dict[str, Any]:
     try:
-        parsed = tomllib.loads(content.decode())
-        _check_sizes(parsed)
+        return tomllib.loads(content.decode())
     except RecursionError:
         msg = "no TOML of an experiment (it is nested too deep)."
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"no TOML ({error})."
-    except ValueError:  # also Python's, of thousands of digits
+    except ValueError:  # Python's, of thousands of digits
         msg = "no TOML of an experiment (it holds a whole number beyond 2^63)."
-    else:
-        return parsed
     raise InvalidInputError(msg)
-
-
-def _check_sizes(value: Any, depth: int = 0) -> None:
-    """Refuse what no option is, and what fails wherever it is shown."""
-    if depth > _DEEPEST:
-        raise RecursionError
-    if isinstance(value, int) and value.bit_length() > 63:
-        raise ValueError
-    if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            _check_sizes(one, depth + 1)
 
 
 def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:

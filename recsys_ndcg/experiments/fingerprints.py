@@ -217,7 +217,8 @@ def _library_of(module: ModuleType) -> dict[str, str] | None:
         return None
     if file is not None and not _is_installed(file):
         compiled = Path(file).is_file() and Path(file).suffix not in {".py", ".ipynb"}
-        return {module.__name__: _digest_of_file(file)} if compiled else None
+        digest = sha256(Path(file).read_bytes()).hexdigest()[:16] if compiled else ""
+        return {module.__name__: digest} if compiled else None
     return _version_of(name)
 
 
@@ -229,10 +230,6 @@ def _version_of(library: str) -> dict[str, str]:
     found = packages_distributions().get(library)
     known = version(found[0]) if found else getattr(sys.modules.get(library), "__version__", None)
     return {} if known is None else {library: str(known)}
-
-
-def _digest_of_file(file: str) -> str:
-    return sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def _is_installed(file: str) -> bool:

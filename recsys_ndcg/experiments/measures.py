@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.experiments.fingerprints import FingerprintError, fingerprint, qualified_name
-from recsys_ndcg.folds import ACCURACY, FoldPlan, resolved
+from recsys_ndcg.folds import ACCURACY, FoldPlan
 from recsys_ndcg.metrics import Metric, parse
 
 if TYPE_CHECKING:
@@ -40,21 +40,20 @@ def planned(
     single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
     given = [metrics] if single else list(metrics)
     ks = list(k) if isinstance(k, Iterable) else [k]
-    measures = resolved(
-        [
-            name
-            for each in protocols
-            for one in given
-            for name in _under(each, one, ks, first=each == protocols[0])
-        ]
-    )
-    if not any(one.metric for one in measures):
+    measures = [
+        name
+        for each in protocols
+        for one in given
+        for name in _under(each, one, ks, first=each == protocols[0])
+    ]
+    plan = FoldPlan.of(measures, threshold, convention, train=False)
+    if plan.rated is None and plan.catalogue is None:
         msg = (
             "No metric here ranks anything: ask for one such as 'ndcg@10', by which models "
             "are compared."
         )
         raise InvalidInputError(msg)
-    return FoldPlan.of(measures, threshold, convention, train=False)
+    return plan
 
 
 def _under(protocol: str, given: Any, ks: list[int | None], *, first: bool) -> Iterable[Any]:

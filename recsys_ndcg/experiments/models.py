@@ -10,10 +10,11 @@ import platform
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, shown, visible
+from recsys_ndcg.comparison import CHANCE
+from recsys_ndcg.errors import InvalidInputError, nearest, shown, visible
 from recsys_ndcg.experiments.fingerprints import (
     fingerprint,
     names_in,
@@ -24,7 +25,7 @@ from recsys_ndcg.experiments.fingerprints import (
 from recsys_ndcg.folds import FunctionModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
@@ -41,30 +42,25 @@ class Model:
         Under which it was given.
     given : object
         With `fit` and `test`, or a function of the ratings to train on.
+    reseeded : bool
+        Whether it takes the seed of the run in place of its own: there are several.
     """
 
     name: str
     given: Any
+    reseeded: bool
 
-    def fresh(self, seed: int, *, always: bool) -> Any:
-        """Return it as a model of folds, unfitted and silent.
-
-        Parameters
-        ----------
-        seed : int
-            For its `random_state`, unless it has one of its own.
-        always : bool
-            Whether it takes the seed even so: there are several.
-        """
+    def fresh(self, seed: int) -> Any:
+        """Return it as a model of folds, unfitted and silent; a seed is its `random_state`."""
         algo = copy.deepcopy(self.given)  # of a function, itself
         if not is_algorithm(algo):
             given = {*getattr(algo, "keywords", ())}  # of a partial
-            own = not always and given & {*FunctionModel.SEEDS}
+            own = not self.reseeded and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
-        if hasattr(algo, _SEED) and (always or getattr(algo, _SEED) is None):
+        if hasattr(algo, _SEED) and (self.reseeded or getattr(algo, _SEED) is None):
             setattr(algo, _SEED, seed)
         _silence(algo)
-        from recsys_ndcg.surprise.algorithm import Algorithm  # noqa: PLC0415 - an extra
+        from recsys_ndcg.surprise import Algorithm  # noqa: PLC0415 - an extra
 
         return Algorithm(_guarded(algo))
 
@@ -77,15 +73,11 @@ class Model:
             return {name: readable(one) for name, one in own if name in names}
         return {name: readable(one) for name, one in _bound_arguments(self.given).items()}
 
-    def describe(
-        self, *, always: bool, given_text: str | Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
+    def describe(self, given_text: str | Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return what identifies it, as JSON.
 
         Parameters
         ----------
-        always : bool
-            As in `fresh`: whether the seed of the run replaces its own.
         given_text : str or mapping, optional
             The `fingerprint` that `experiment` was given.
 
@@ -100,14 +92,16 @@ class Model:
         if isinstance(given_text, Mapping) and self.name in given_text:
             return _identified_by(given_text[self.name])
         try:
-            return self._describe(self._without_run_settings(always=always))
+            as_known = replace(self, given=self._without_run_settings())
+            return as_known._describe()  # noqa: SLF001 - of this class
         except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
             if isinstance(given_text, str):
                 return _identified_by(given_text)
             why = {"fingerprint": None, "incomparable": visible(str(error) or repr(error))}
             return {"parameters": {}, "libraries": {}, **why}
 
-    def _describe(self, given: Any) -> dict[str, Any]:
+    def _describe(self) -> dict[str, Any]:
+        given, parameters = self.given, self.parameters
         if is_algorithm(given):
             code: Any = type(given)
             others: Mapping[str, Any]
@@ -117,7 +111,6 @@ class Model:
             code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
             kind, others = "globals", _globals(code)
         digest, libraries = fingerprint(given)
-        parameters = Model(self.name, given).parameters
         return {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": parameters,
@@ -131,15 +124,15 @@ class Model:
             "fingerprint": digest,
         }
 
-    def _without_run_settings(self, *, always: bool) -> Any:
+    def _without_run_settings(self) -> Any:
         """Return the model without what the run sets: its seed, and whether it prints."""
         if not is_algorithm(self.given):
-            return _without_seeds(self.given) if always else self.given
+            return _without_seeds(self.given) if self.reseeded else self.given
         try:
             algo = copy.copy(self.given)
         except Exception:  # noqa: BLE001 - its folds will fail, and say why
             return self.given
-        if always and hasattr(algo, _SEED):
+        if self.reseeded and hasattr(algo, _SEED):
             setattr(algo, _SEED, None)
         _silence(algo)
         return algo
@@ -246,13 +239,10 @@ def _bound_arguments(function: Callable[..., Any]) -> dict[str, Any]:
     return own | found
 
 
-def _closure(function: Any) -> dict[str, Any]:
-    found = {}
-    names = function.__code__.co_freevars
-    for name, cell in zip(names, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # it is empty
-            found[name] = cell.cell_contents
-    return found
+def _closure(function: Any) -> Mapping[str, Any]:
+    with suppress(ValueError):  # a cell is empty
+        return inspect.getclosurevars(function).nonlocals
+    return {}
 
 
 def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
@@ -279,13 +269,19 @@ def _without_seeds(function: Any) -> Any:
     return functools.partial(_without_seeds(function.func), *function.args, **others)
 
 
-def models_of(models: Any) -> dict[str, Model]:
+def models_of(
+    models: Any,
+    seeds: Sequence[int],
+    baseline: str | None,
+    fingerprint: str | Mapping[str, str] | None,
+) -> dict[str, Model]:
     """Return models by their names.
 
     Raises
     ------
     InvalidInputError
-        There are none, or one is nothing that can be trained.
+        There are none, or one is nothing that can be trained; a baseline or a fingerprint is of
+        none of them.
     """
     if not isinstance(models, Mapping) or not models:
         msg = f"Give the models by name, {{'SVD': SVD(), 'KNN': KNNBasic()}}, not {shown(models)}."
@@ -303,7 +299,24 @@ def models_of(models: Any) -> dict[str, Model]:
                 f"a function of the ratings to train on, not {shown(given)}."
             )
             raise InvalidInputError(msg)
-    return {name: Model(name, given) for name, given in models.items()}
+    if baseline is not None and baseline not in (known := [*models, CHANCE]):
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
+        raise InvalidInputError(msg)
+    if fingerprint is not None:
+        _check_fingerprint(fingerprint, models)
+    return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
+
+
+def _check_fingerprint(fingerprint: Any, models: Mapping[str, Any]) -> None:
+    """Refuse what is neither a text nor a text for each of some models."""
+    by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
+    for name in by_name:
+        if name not in models:
+            msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
+            raise InvalidInputError(msg)
+    if not all(isinstance(one, str) and one for one in by_name.values() or [fingerprint]):
+        msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
+        raise InvalidInputError(msg)
 
 
 def is_algorithm(given: Any) -> bool:

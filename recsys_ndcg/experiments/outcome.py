@@ -1,55 +1,104 @@
-"""What came of the cells of an experiment, gathered, kept, and compared."""
+"""An experiment: every model in every fold of every seed, trained, kept, and compared."""
 
 from __future__ import annotations
 
+import copy
 import inspect
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
-from recsys_ndcg.errors import InvalidInputError, warn, warn_of_some
-from recsys_ndcg.experiments.cells import Failure, failure_of, run_fold
-from recsys_ndcg.experiments.fingerprints import readable
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_some
+from recsys_ndcg.experiments.cells import Cell, Failure, Task, failure_of, run_fold
+from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.measures import describe_measures
 from recsys_ndcg.experiments.models import is_algorithm, unwrapped
-from recsys_ndcg.experiments.ratings import describe_ratings, users_of
+from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
-from recsys_ndcg.experiments.schedule import describe_splitter
 from recsys_ndcg.files import arrow_column
-from recsys_ndcg.folds import UserKFold, run_each, warn_of_random_order
+from recsys_ndcg.folds import FoldRuns, Splits, UserKFold, run_each
 from recsys_ndcg.report import how_typed
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from recsys_ndcg.experiments.cells import Cell, Result
-    from recsys_ndcg.experiments.schedule import Schedule
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.experiments.cells import Result
+    from recsys_ndcg.experiments.models import Model
+    from recsys_ndcg.folds import FoldPlan
+
+_SEED = "random_state"
+_HIGHEST = 2**32 - 1  # that NumPy takes
+_MOST = 1_000_000  # seeds, where their number is given
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the cells so far.
+    """All cells, every model in every fold of every seed, and what came of them so far.
 
     Parameters
     ----------
-    schedule : Schedule
-        All that there are.
+    models : mapping of str to Model
+        By name.
+    ratings : Splits
+        What is split, and how.
+    seeds : sequence of int
+        For the splitter and the models.
+    plan : FoldPlan
+        What is measured.
     folder : RunFolder, optional
         Where results are kept.
     results : dict of Cell to Result
         Of those that are done.
     failures : dict of Cell to str
         What is said of those that failed.
+    splits : dict of Cell to str
+        The digests of what has been split so far.
+    said : list of str
+        What is to be warned of the ratings.
     """
 
-    schedule: Schedule
-    folder: RunFolder | None
-    results: dict[Cell, Result]
-    failures: dict[Cell, str]
+    models: Mapping[str, Model]
+    ratings: Splits
+    seeds: Sequence[int]
+    plan: FoldPlan
+    folder: RunFolder | None = None
+    results: dict[Cell, Result] = field(default_factory=dict)
+    failures: dict[Cell, str] = field(default_factory=dict)
+    splits: dict[Cell, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several seeds."""
+        return len(self.seeds) > 1
+
+    @property
+    def total(self) -> int | None:
+        """How many cells there are, None where the splitter does not say."""
+        try:
+            n_folds = int(self.ratings.splitter.get_n_folds())
+        except (AttributeError, TypeError, ValueError):
+            return None
+        return n_folds * len(self.seeds) * len(self.models)
+
+    def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
+        """Return the same with a folder for its results; refuse users whose ids it cannot keep."""
+        arrow_column(users_of(self.ratings.data))
+        asked = {
+            "written_by": __version__,
+            "data": describe_ratings(self.ratings.data),
+            "splits": _describe_splitter(self.ratings.splitter, always=self.several),
+            "measures": describe_measures(self.plan),
+        }
+        models = {name: one.describe(fingerprint) for name, one in self.models.items()}
+        return replace(self, folder=RunFolder.open(folder, asked, models))
 
     def gather(
         self,
@@ -58,9 +107,9 @@ class Outcome:
         show: Callable[[str, float], object],
     ) -> None:
         """Do what is not done yet, and keep each result before the next is waited for."""
-        total = self.schedule.total
+        total = self.total
         show("Training", 0.0 if total else -1.0)
-        tasks = self.schedule.tasks(self._is_done)
+        tasks = self._tasks()
         with closing(run_each(run_fold, failure_of, tasks, n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
@@ -74,12 +123,36 @@ class Outcome:
                 n_done = len(self.results) + len(self.failures)
                 show("Training", n_done / total if total else -1.0)
 
+    def _tasks(self) -> Iterator[Task]:
+        """Give what is to be done, fold by fold, each split as long as it is needed."""
+        for seed in self.seeds:
+            splitter = _seeded(self.ratings.splitter, seed, always=self.several)
+            with about("") as said:
+                parts = self.ratings.by(self._look_at, splitter)
+            if not self.splits:
+                self.said.extend(said)
+            for fold, (trainset, testset) in enumerate(parts, 1):
+                split = digest_of_split(trainset, testset)
+                for name, model in self.models.items():
+                    cell = Cell(name, seed, fold)
+                    self.splits[cell] = split
+                    if not self._is_done(cell):
+                        yield Task(cell, model, trainset, testset, split, self.plan)
+
+    def _look_at(self, ratings: Floats) -> None:
+        """Warn of what algorithms do to the ratings of the first trainset."""
+        for kind in dict.fromkeys(type(one.given) for one in self.models.values()):
+            if is_algorithm(kind):
+                from recsys_ndcg.surprise import warn_of_truncation  # noqa: PLC0415 - an extra
+
+                warn_of_truncation(kind, ratings)
+
     def _is_done(self, cell: Cell) -> bool:
         """Take a result from the folder, if it is there and of the same split."""
         if self.folder is None or not self.folder.holds(cell):
             return False
         result = self.folder.result(cell)
-        if result.split != self.schedule.splits[cell]:
+        if result.split != self.splits[cell]:
             msg = (
                 f"{self.folder.path}: {cell} was measured on another split than there is now. "
                 "Give the splitter a random_state, or take another folder."
@@ -94,16 +167,16 @@ class Outcome:
 
     def say(self) -> None:
         """Warn of what makes the numbers deceive, and of what failed."""
-        self.schedule.ratings.warn_of_leaks()
-        for told in self.schedule.said:
+        self.ratings.warn_of_leaks()
+        for told in self.said:
             warn(told)
-        by_model = {name: self._of(name) for name in self.schedule.models}
+        by_model = {name: self._of(name) for name in self.models}
         said = {
             name: [told for one in some for told in one.said] for name, some in by_model.items()
         }
         warn_of_some(said)
         for name, some in by_model.items():
-            warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
+            FoldRuns.warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
 
     def comparison(self, baseline: str | None, *, progress: bool) -> Comparison:
         """Compare the models that failed nowhere; one alone with random order.
@@ -114,21 +187,21 @@ class Outcome:
             All failed.
         """
         failed = self._failed()
-        if len(failed) == len(self.schedule.models):
+        if len(failed) == len(self.models):
             msg = f"All models failed. {' '.join(failed.values())}"
             raise InvalidInputError(msg)
         for told in failed.values():
             warn(f"{told} It is left out of the comparison.")
         models = {
             name: ModelRun(self._of(name), one.parameters)
-            for name, one in self.schedule.models.items()
+            for name, one in self.models.items()
             if name not in failed
         }
         against = None if baseline in failed else baseline
         if against is None and len(models) == 1:
             against = CHANCE
         found = compare(models, baseline=against, progress=progress)
-        runs, typed = cells_table(models), typed_for(self.schedule, found)
+        runs, typed = cells_table(models), self._typed_for(found)
         return replace(found, cells=runs, made_by=typed)
 
     def _of(self, model: str) -> list[Result]:
@@ -138,7 +211,7 @@ class Outcome:
     def _failed(self) -> dict[str, str]:
         """Return what is said of each model that failed somewhere."""
         told = {}
-        for name in self.schedule.models:
+        for name in self.models:
             bad = [cell for cell in self.failures if cell.model == name]
             if bad:
                 n_cells = len(bad) + len(self._of(name))
@@ -148,44 +221,66 @@ class Outcome:
                 ).rstrip(".") + "."
         return told
 
+    def _typed_for(self, found: Comparison) -> str:
+        """Return the lines of Python that train and compare the same models."""
+        models = [f"    {name!r}: {_model(one.given)}," for name, one in self.models.items()]
+        how = how_typed(found.signatures[found.metrics[0]])
+        lines = [
+            "import recsys_ndcg as rn",
+            "",
+            "models = {",
+            *models,
+            "}",
+            "comparison = rn.experiment(",
+            "    ratings,",
+            "    models,",
+            f"    metrics={found.metrics!r}{how},",
+            f"    splits={_splits(self.ratings.splitter)},",
+            f"    seeds={[*self.seeds]!r},",
+            ")",
+        ]
+        return "\n".join(lines)
 
-def open_folder(
-    folder: str | Path, schedule: Schedule, fingerprint: str | Mapping[str, str] | None
-) -> RunFolder:
-    """Return the folder of an experiment; refuse users whose ids it cannot keep."""
-    arrow_column(users_of(schedule.ratings.data))
-    asked = {
-        "written_by": __version__,
-        "data": describe_ratings(schedule.ratings.data),
-        "splits": describe_splitter(schedule.splitter, always=schedule.several),
-        "measures": describe_measures(schedule.plan),
-    }
-    models = {
-        name: one.describe(always=schedule.several, given_text=fingerprint)
-        for name, one in schedule.models.items()
-    }
-    return RunFolder.open(folder, asked, models)
+
+def seeds_of(seeds: Any) -> list[int]:
+    """Return the seeds: so many from 0 on, or those that are given.
+
+    Raises
+    ------
+    InvalidInputError
+        They are none.
+    """
+    is_number = isinstance(seeds, Integral)
+    given = range(seeds) if is_number and seeds <= _MOST else seeds
+    wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
+    found = [] if wrong else list(given)
+    if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
+        msg = f"seeds is how many, at least 1, or several different ones, not {shown(seeds)}."
+        raise InvalidInputError(msg)
+    return [int(one) for one in found]
 
 
-def typed_for(schedule: Schedule, found: Comparison) -> str:
-    """Return the lines of Python that train and compare the same models."""
-    models = [f"    {name!r}: {_model(one.given)}," for name, one in schedule.models.items()]
-    how = how_typed(found.signatures[found.metrics[0]])
-    lines = [
-        "import recsys_ndcg as rn",
-        "",
-        "models = {",
-        *models,
-        "}",
-        "comparison = rn.experiment(",
-        "    ratings,",
-        "    models,",
-        f"    metrics={found.metrics!r}{how},",
-        f"    splits={_splits(schedule.splitter)},",
-        f"    seeds={[*schedule.seeds]!r},",
-        ")",
-    ]
-    return "\n".join(lines)
+def _is_seed(one: Any) -> bool:
+    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
+
+
+def _seeded(splitter: Any, seed: int, *, always: bool) -> Any:
+    """Return a splitter that draws by a seed, unless it has one of its own."""
+    own = splitter
+    with suppress(TypeError):  # of what cannot be copied
+        own = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
+    if hasattr(own, _SEED) and (always or getattr(own, _SEED) is None):
+        setattr(own, _SEED, seed)
+    return own
+
+
+def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
+    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
+    own = getattr(splitter, "__dict__", {})
+    held = {name: readable(value) for name, value in sorted(own.items())}
+    if always or held.get(_SEED) is None:
+        held.pop(_SEED, None)
+    return {"class": qualified_name(type(splitter)), **held}
 
 
 def _model(given: Any) -> str:

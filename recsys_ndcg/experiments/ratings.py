@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -13,18 +12,17 @@ import pandas as pd
 
 from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, reading, shown
-from recsys_ndcg.experiments.fingerprints import readable
+from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import is_place
 from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of
-from recsys_ndcg.input import Table, check_finite, factorized, read_ratings, roles_of
+from recsys_ndcg.input import Table, check_finite, read_ratings, roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
 _TIME = "timestamp"
-_NUMBERS = {int, float, np.float64, np.int64}
 
 
 def dataset_of(
@@ -74,9 +72,12 @@ def dataset_of(
     scale = _checked(scale)
     if plain:
         return PlainDataset(rows, scale)
-    from recsys_ndcg.surprise.library import dataset_of_rows  # noqa: PLC0415 - an extra
+    from recsys_ndcg.surprise import Dataset, Reader  # noqa: PLC0415 - an extra
 
-    return dataset_of_rows(rows, scale)
+    first = pd.DataFrame([row[:3] for row in rows[:1]])
+    dataset = Dataset.load_from_df(first, Reader(rating_scale=scale))
+    dataset.raw_ratings = rows
+    return dataset
 
 
 def _checked(scale: Any) -> tuple[float, float]:
@@ -139,7 +140,7 @@ def describe_ratings(data: Any) -> dict[str, Any]:
         "users": len(set(columns[0])),
         "items": len(set(columns[1])),
         "rating_scale": readable(getattr(getattr(data, "reader", data), "rating_scale", None)),
-        "digest": _digest(columns),
+        "digest": fingerprint(columns)[0],
     }
 
 
@@ -165,19 +166,6 @@ def digest_of_split(trainset: Any, testset: list[Any]) -> str:
     training = Training(trainset)
     ratings = training.ratings
     train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
-    ids = [training.users, training.items, [*trainset.rating_scale]]
-    return _digest([*train, *ids, *(list(map(itemgetter(side), testset)) for side in range(3))])
-
-
-def _digest(columns: Iterable[Any]) -> str:
-    """Return a digest of columns: of numbers as they are, of all else as Python writes it."""
-    found = blake2b(digest_size=16)
-    for column in columns:
-        numeric = isinstance(column, np.ndarray) or set(map(type, column)) <= _NUMBERS
-        values = np.asarray(column) if numeric else np.empty(0, dtype=object)
-        if values.dtype == object:  # also whole numbers of many digits
-            codes, distinct = factorized(np.fromiter(column, object))
-            written = np.array([*map(repr, distinct), "missing"], dtype=object)  # which has -1
-            values = pd.util.hash_array(written, categorize=False)[codes]
-        found.update(np.ascontiguousarray(values).tobytes())
-    return found.hexdigest()
+    ids = [training.users.tolist(), training.items.tolist(), [*trainset.rating_scale]]
+    tested = [list(map(itemgetter(side), testset)) for side in range(3)]
+    return fingerprint([train, ids, tested])[0]

@@ -137,17 +137,22 @@ def experiment(  # noqa: PLR0913 - the contract
     """
     with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
         from recsys_ndcg.experiments.measures import planned  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.models import is_algorithm  # noqa: PLC0415
-        from recsys_ndcg.experiments.outcome import Outcome, open_folder  # noqa: PLC0415
+        from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415
+        from recsys_ndcg.experiments.outcome import Outcome, seeds_of  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.experiments.schedule import Schedule, checked_models  # noqa: PLC0415
-    known = checked_models(models, baseline, n_jobs, fingerprint)
+        from recsys_ndcg.folds import Splits, UserKFold  # noqa: PLC0415
+    each = seeds_of(seeds)
+    known = models_of(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(one.given) for one in known.values())
     ratings = dataset_of(data, columns, rating_scale, plain=plain)
     plan = planned(metrics, k, threshold, convention, protocol)
-    schedule = Schedule.of(ratings, known, plan, splits, seeds)
-    kept = None if folder is None else open_folder(folder, schedule, fingerprint)
-    outcome = Outcome(schedule, kept, {}, {})
+    split = Splits(ratings, splits, UserKFold, "splits")
+    plan = split.settled(plan, n_jobs)
+    if plan.catalogue is not None:
+        refuse_for_catalogue(known)
+    outcome = Outcome(known, split, each, plan)
+    if folder is not None:
+        outcome = outcome.kept_in(folder, fingerprint)
     shown_by = nullcontext(progress) if callable(progress) else progress_bar(wanted=progress)
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)

@@ -1,6 +1,5 @@
 from recsys_ndcg.folds.checks import Leak as Leak
 from recsys_ndcg.folds.checks import Splits as Splits
-from recsys_ndcg.folds.checks import check_jobs as check_jobs
 from recsys_ndcg.folds.checks import warn_of_scale as warn_of_scale
 from recsys_ndcg.folds.fitting import Measure as Measure
 from recsys_ndcg.folds.folds import FoldRun as FoldRun
@@ -8,7 +7,6 @@ from recsys_ndcg.folds.folds import FoldRuns as FoldRuns
 from recsys_ndcg.folds.folds import Ranked as Ranked
 from recsys_ndcg.folds.folds import fold_of as fold_of
 from recsys_ndcg.folds.folds import rated_lists as rated_lists
-from recsys_ndcg.folds.folds import warn_of_random_order as warn_of_random_order
 from recsys_ndcg.folds.function_models import FunctionModel as FunctionModel
 from recsys_ndcg.folds.measures import ACCURACY as ACCURACY
 from recsys_ndcg.folds.measures import TIE_TOLERANCE as TIE_TOLERANCE

@@ -10,58 +10,44 @@ from itertools import chain, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import pandas as pd
-
-from recsys_ndcg.catalogue import Training
+from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.folds.ratings import ratings_of
-from recsys_ndcg.input import Coded, Rows, check_finite, encode, floats, ids_of
+from recsys_ndcg.input import Rows, check_finite, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.folds.measures import FoldPlan
 
     Split = tuple[Any, list[Any]]
 
-#: What gives each rating of a dataset to one part of a split, or to none.
-_PARTING = {
-    ("recsys_ndcg.folds.splits", "LeaveLastOut"),
-    ("recsys_ndcg.folds.splits", "LeaveNOut"),
-    ("recsys_ndcg.folds.splits", "TimeSplit"),
-    ("recsys_ndcg.folds.splits", "UserKFold"),
-    ("surprise.model_selection.split", "KFold"),
-    ("surprise.model_selection.split", "LeaveOneOut"),
-    ("surprise.model_selection.split", "RepeatedKFold"),
-    ("surprise.model_selection.split", "ShuffleSplit"),
-}
-_WHOLE = {("recsys_ndcg.folds.ratings", "PlainDataset"), ("surprise.dataset", "DatasetAutoFolds")}
 _TRAINSET = ("ur", "n_users", "n_items", "n_ratings", "to_raw_uid", "to_raw_iid", "rating_scale")
 _ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
 
 
-def _check_splitter(cv: Any) -> None:
-    """Refuse what has no method `split`.
-
-    Raises
-    ------
-    InvalidInputError
-        It has none, or is a class.
-    """
-    bound = not isinstance(cv, type) or not isfunction(getattr_static(cv, "split", None))
-    if not callable(getattr(cv, "split", None)) or not bound or isinstance(cv, str | bytes):
+def _splitter_of(given: Any, data: Any, kind: type, name: str) -> Any:
+    """Return what splits the data: folds of a kind for a number."""
+    if given is None or isinstance(given, numbers.Integral):
+        n_splits, most = 5 if given is None else int(given), len(ratings_of(data))
+        if isinstance(given, bool) or not 2 <= n_splits <= most:
+            msg = f"{name}={given}, but {most} ratings make between 2 and {most} folds."
+            raise InvalidInputError(msg)
+        return kind(n_splits)
+    bound = not isinstance(given, type) or not isfunction(getattr_static(given, "split", None))
+    if not callable(getattr(given, "split", None)) or not bound or isinstance(given, str | bytes):
         msg = (
-            f"cv must be None, a number of folds, or have a method split, not {shown(cv)}. Folds "
-            "that there are already are given by an object whose split(data) returns them."
+            f"{name} must be None, a number of folds, or have a method split, not {shown(given)}. "
+            "Folds that there are already are given by an object whose split(data) returns them."
         )
         raise InvalidInputError(msg)
+    return given
 
 
-def check_jobs(n_jobs: Any) -> None:
+def _check_jobs(n_jobs: Any) -> None:
     """Refuse a number of jobs that joblib has no meaning for."""
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
         msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
@@ -112,6 +98,17 @@ class Splits:
     ----------
     data : object
         The dataset, of Surprise or in its shape.
+    given : splitter, int or None
+        What splits, or how many folds; 5 by default.
+    kind : class
+        Of folds, for a number.
+    name : str
+        What this is called where it is given.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot split, or not this data into so many folds.
 
     Attributes
     ----------
@@ -120,21 +117,22 @@ class Splits:
         splits are taken where no caller can be named.
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, given: Any, kind: type, name: str) -> None:
         self.data = data
+        self.splitter = _splitter_of(given, data, kind, name)
         self.leaks: list[Leak] = []
 
-    def settled(self, plan: FoldPlan, splitter: Any) -> FoldPlan:
+    def settled(self, plan: FoldPlan, n_jobs: int | None) -> FoldPlan:
         """Return the plan with its threshold, if the ratings can be ranked by it.
 
         Raises
         ------
         InvalidInputError
-            What splits has no method `split`; the data is no dataset, or a rating no number; a
+            There can be no such number of jobs; the data is no dataset, or a rating no number; a
             metric needs a threshold, a rating has no gain, a user and item stand there twice, or a
             catalogue is to be ranked for the ratings that it leaves out.
         """
-        _check_splitter(splitter)
+        _check_jobs(n_jobs)
         if plan.train and plan.catalogue is not None:
             told = ", ".join(plan.names("catalogue").values())
             msg = (
@@ -142,7 +140,7 @@ class Splits:
                 "that it is 0 on the trainset. Ask for it without return_train_measures."
             )
             raise InvalidInputError(msg)
-        lists = _lists_of(self.data, splitter, plan)
+        lists = _lists_of(self.data, self.splitter, plan)
         if lists is None:
             return plan
         plan = plan.each(lambda one: one.settled(facts_for(lists, one.measurements), lists))
@@ -151,22 +149,33 @@ class Splits:
             warn(told)
         return plan
 
-    def by(self, splitter: Any, look: Callable[[Any], object] = lambda _: None) -> Iterator[Split]:
-        """Give the splits, after a look at each; `look` gets the first trainset.
+    def by(self, look: Callable[[Floats], object], splitter: Any = None) -> Iterator[Split]:
+        """Give the splits, after a look at each; `look` gets the ratings of the first trainset.
+
+        Parameters
+        ----------
+        look : callable
+            Warns of them.
+        splitter : object, optional
+            The same with another seed.
 
         Raises
         ------
         InvalidInputError
             There are none, or one is not a trainset and a testset with something in them.
         """
-        checked = starmap(_checked_split, enumerate(_splits_of(splitter, self.data), 1))
+        checked = starmap(
+            _checked_split, enumerate(_splits_of(splitter or self.splitter, self.data), 1)
+        )
         first = next(checked, None)
         if first is None:
             msg = "cv gives no split of the data."
             raise InvalidInputError(msg)
-        look(first[0])
-        splits = chain([first], checked)
-        return splits if _parts_ratings(splitter, self.data) else self._watched(splits)
+        trainset = first[0]
+        ratings = Ratings(trainset.ur, trainset.n_users).values
+        warn_of_scale(ratings, trainset.rating_scale)
+        look(ratings)
+        return self._watched(chain([first], checked))
 
     def _watched(self, splits: Iterable[Split]) -> Iterator[Split]:
         for trainset, testset in splits:
@@ -203,23 +212,6 @@ def warn_of_scale(values: Floats, scale: tuple[float, float]) -> None:
         warn(msg)
 
 
-def _parts_ratings(iterator: Any, data: Any) -> bool:
-    """Tell splits that part the ratings, where no user rates an item twice."""
-    kinds = ((type(one).__module__, type(one).__name__) for one in (iterator, data))
-    if not all(kind in known for kind, known in zip(kinds, (_PARTING, _WHOLE), strict=True)):
-        return False
-    users, items = (_coded(list(map(itemgetter(side), data.raw_ratings))) for side in (0, 1))
-    pairs = pd.Index(users * (items.max(initial=0) + 1) + items)
-    return bool(pairs.is_unique)
-
-
-def _coded(raw: list[Any]) -> Positions:
-    """Return whole numbers for ids that are equal where a trainset takes them for one."""
-    ids = ids_of(raw, "id")
-    codes = ids.codes if isinstance(ids, Coded) else encode(ids, "id")[1]
-    return codes.astype(np.int64)
-
-
 def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:
     try:
         splits = iterator.split(data)
@@ -244,21 +236,19 @@ def _checked_split(place: int, split: Any) -> tuple[Any, list[Any]]:
     if len(pair) != 2 or not _is_trainset(pair[0]) or not isinstance(pair[1], Iterable):
         msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
         raise InvalidInputError(msg)
-    trainset, testset = pair[0], list(pair[1])  # a generator could be gone through but once
+    trainset, rows = pair[0], list(pair[1])  # a generator could be gone through but once
+    testset = [tuple(row) if isinstance(row, Iterable) else (row,) for row in rows]
     if not trainset.n_ratings or not testset:
         which = "testset" if trainset.n_ratings else "trainset"
         msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
         raise InvalidInputError(msg)
-    usual = set(map(type, testset)) <= {tuple, list} and set(map(len, testset)) == {3}
-    for row, given in enumerate(() if usual else testset):
-        if not isinstance(given, tuple | list) and isinstance(given, Iterable):
-            testset[row] = tuple(given)
-        if not isinstance(given, Iterable) or len(testset[row]) != 3:
-            msg = (
-                f"Split {place} of cv has {shown(given)} in its testset, not (user, item, rating). "
-                "Make it with data.construct_testset(raw_ratings)."
-            )
-            raise InvalidInputError(msg)
+    wrong = [row for row, own in zip(rows, testset, strict=True) if len(own) != 3]
+    if wrong:
+        msg = (
+            f"Split {place} of cv has {shown(wrong[0])} in its testset, not (user, item, rating). "
+            "Make it with data.construct_testset(raw_ratings)."
+        )
+        raise InvalidInputError(msg)
     grades = floats(list(map(itemgetter(2), testset)), "rating")
     check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset

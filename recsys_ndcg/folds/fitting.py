@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
-from itertools import repeat
+from dataclasses import dataclass, field
 from numbers import Real
-from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,12 +20,7 @@ from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.metrics import Metric
-
-_EXACT = {float, int, np.float64}  # what is the same number as a float64
-_POSSIBLE, _IMPOSSIBLE = ({"was_impossible": one} for one in (False, True))
-
 
 # Surprise's own four, to the last bit, for where it is not installed.
 
@@ -121,60 +114,13 @@ class Measure:
         return value if isinstance(value, np.floating) else float(value)
 
 
-class Packed(NamedTuple):
-    """Predictions without what is known where they go to: the testset.
-
-    Parameters
-    ----------
-    estimates : float64 array
-        One for each row of the testset.
-    impossible : bool array, optional
-        Which of them the algorithm could not make; None where it made all.
-    """
-
-    estimates: Floats
-    impossible: Flags | None
-
-    @classmethod
-    def of(cls, predictions: Predictions, testset: list[Any]) -> Predictions:
-        """Pack predictions of a testset, and leave those that are not as usual as they are."""
-        if isinstance(predictions, Packed):
-            return predictions
-        if len(predictions) != len(testset) or set(map(len, predictions)) != {5}:
-            return predictions  # of an algorithm with a `test` of its own
-        for place in range(3):
-            each = (map(itemgetter(place), rows) for rows in (predictions, testset))
-            if not all(map(is_, *each)):
-                return predictions
-        estimates = list(map(itemgetter(3), predictions))
-        if not set(map(type, estimates)) <= _EXACT:
-            return predictions
-        try:
-            said = list(map(itemgetter("was_impossible"), map(itemgetter(4), predictions)))
-            packed = np.array(estimates, dtype=np.float64)
-        except (KeyError, TypeError, OverflowError):
-            return predictions
-        return cls(packed, np.array(list(map(bool, said))) if any(said) else None)
-
-    def unpacked(self, testset: Sequence[Any]) -> list[Any]:
-        """Return rows as predictions have them, of the testset that they are of."""
-        details: Any = repeat(_POSSIBLE)
-        if self.impossible is not None:
-            details = map((_POSSIBLE, _IMPOSSIBLE).__getitem__, self.impossible.tolist())
-        columns = (map(itemgetter(place), testset) for place in range(3))
-        return list(zip(*columns, self.estimates.tolist(), details, strict=False))
-
-
-Predictions = list[Any] | Packed
-
-
 @dataclass(frozen=True)
 class FittedFold:
     """What came of fitting and predicting.
 
     Parameters
     ----------
-    test, train : Predictions
+    test, train : list of predictions
         Of the testset, and of the trainset; none of what was not asked for.
     test_values, train_values : mapping
         What the functions found, by their names.
@@ -184,8 +130,8 @@ class FittedFold:
         What is wrong with a model that estimates NaN.
     """
 
-    test: Predictions
-    train: Predictions
+    test: list[Any]
+    train: list[Any]
     test_values: dict[str, Any]
     train_values: dict[str, Any]
     fit_time: float
@@ -203,7 +149,7 @@ class FoldJob(NamedTuple):
     train : bool
         Whether the trainset is predicted, too.
     ranked : bool
-        Whether predictions are ranked where they go to; otherwise they need not go there.
+        Whether predictions are ranked; otherwise a worker need not send them.
     """
 
     functions: Sequence[Measure]
@@ -212,7 +158,7 @@ class FoldJob(NamedTuple):
 
 
 def fitted_and_tested(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
-    """Fit a model, let it predict, and measure what takes predictions."""
+    """Fit a model, let it predict, and measure what takes predictions; return what is ranked."""
     start = time.time()
     model.fit(trainset)
     fitted = time.time()
@@ -225,25 +171,11 @@ def fitted_and_tested(model: Any, trainset: Any, testset: list[Any], job: FoldJo
     except DivergedModelError as error:
         diverged = error.with_traceback(None)  # which would keep the model
     return FittedFold(
-        test=predictions,
-        train=again,
+        test=predictions if job.ranked else [],
+        train=again if job.ranked else [],
         test_values={one.name: one.of(predictions) for one in job.functions},
         train_values={one.name: one.of(again) for one in job.functions if again},
         fit_time=fitted - start,
         test_time=tested - fitted,
         diverged=diverged,
     )
-
-
-def sent(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
-    """Do the same in a worker, and return no more than is needed, as small as it can be."""
-    tested = fitted_and_tested(model, trainset, testset, job)
-    if not job.ranked or tested.diverged is not None:
-        return replace(tested, test=[], train=[])
-    again = Packed.of(tested.train, trainset.build_testset()) if job.train else []
-    return replace(tested, test=Packed.of(tested.test, testset), train=again)
-
-
-def rows_of(predicted: Predictions, testset: Sequence[Any]) -> list[Any]:
-    """Return predictions as rows, whether they came packed or not."""
-    return predicted.unpacked(testset) if isinstance(predicted, Packed) else predicted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,14 +14,14 @@ import pandas as pd
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
-from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested, rows_of
+from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested
 from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
 from recsys_ndcg.scoring import Audit, Totals, facts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from recsys_ndcg.folds.measures import FoldPlan
     from recsys_ndcg.lists import GroupedLists
@@ -102,6 +102,18 @@ class FoldRuns(tuple["FoldRun", ...]):
         return found
 
     @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user, indexed by fold and user, if they were kept."""
+        self._check_kept()
+        tables = {place: fold.per_user for place, fold in enumerate(self, 1)}
+        return pd.concat(tables, names=["fold", "user"])
+
+    @property
+    def n_users(self) -> list[int]:
+        """How many users each testset has."""
+        return [fold.n_users for fold in self]
+
+    @property
     def contender(self) -> ModelScores:
         """The scores of every user under all ranking measures, averaged over folds.
 
@@ -117,7 +129,7 @@ class FoldRuns(tuple["FoldRun", ...]):
             [ModelScores.of(part.audit, part.names) for part in fold.ranked if part.audit]
             for fold in self
         ]
-        self.check_kept()
+        self._check_kept()
         if not all(parts):
             msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
             raise InvalidInputError(msg)
@@ -126,7 +138,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         asked = [name for name in self[0].test if name in orders]  # the first of them decides
         return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])
 
-    def check_kept(self) -> None:
+    def _check_kept(self) -> None:
         """Refuse folds of a search that kept no scores of users.
 
         Raises
@@ -141,22 +153,42 @@ class FoldRuns(tuple["FoldRun", ...]):
             )
             raise InvalidInputError(msg)
 
+    @staticmethod
+    def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
+        """Warn of an algorithm whose lists have no order, with the measures that this spoils.
+
+        Parameters
+        ----------
+        who : str
+            The algorithm, or the first of several.
+        found : sequence of sequences of str
+            The measures of each part that were taken of lists without an order; mostly none.
+        parts : str
+            What the parts are: folds, or combinations.
+        """
+        bad = [names for names in found if names]
+        if not bad:
+            return
+        msg = (
+            f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} "
+            f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its parameters, "
+            "and whether it can learn anything of these ratings."
+        )
+        warn(msg)
+
 
 def fold_of(model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
     """Fit a model, let it predict, and measure what is planned."""
     begun = BegunFold.of(trainset, testset, plan)
     tested = fitted_and_tested(model, trainset, testset, plan.job)
-    return begun.fold(tested, model)
+    return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
 
 
-@dataclass(frozen=True)
-class BegunFold:
-    """What is known of a fold before anything is fitted, and ranks what comes of it."""
+class BegunFold(NamedTuple):
+    """What is measured of a fold, with its threshold, and how many users it has."""
 
     plan: FoldPlan
     n_users: int
-    trainset: Any
-    testset: Any
 
     @classmethod
     def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> BegunFold:
@@ -169,31 +201,22 @@ class BegunFold:
         if plan.rated is not None or plan.catalogue is not None:
             grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.each(lambda one: one.with_threshold(grades))
-        return cls(plan, len(sizes), trainset, testset)
+        return cls(plan, len(sizes))
 
-    def without_ratings(self) -> BegunFold:
-        """Leave out the ratings that no row of a prediction is made of: most of the memory."""
-        ranked = self.plan.rated is not None
-        return replace(
-            self,
-            trainset=self.trainset if ranked and self.plan.train else None,
-            testset=self.testset if ranked else None,
-        )
-
-    def fold(self, tested: FittedFold, model: Any = None) -> FoldRun:
-        """Rank what was predicted; all items, if they are asked for, by the fitted model."""
+    def fold(
+        self, tested: FittedFold, catalogue: Callable[[Plan], Ranked] | None = None
+    ) -> FoldRun:
+        """Rank what was predicted; `catalogue` ranks all items, where the fitted model is."""
         plan, diverged = self.plan, tested.diverged
         ranked: list[Ranked] = []
         again: list[Ranked] = []
         try:
             if plan.rated is not None and diverged is None:
-                ranked.append(_rated(rows_of(tested.test, self.testset), plan, plan.rated))
+                ranked.append(_rated(tested.test, plan, plan.rated))
                 if plan.train:
-                    rows = rows_of(tested.train, self.trainset.build_testset())
-                    again.append(_rated(rows, plan, plan.rated))
-            if plan.catalogue is not None and diverged is None:
-                split = self.trainset, self.testset
-                ranked.append(_catalogue(model, *split, plan, plan.catalogue))
+                    again.append(_rated(tested.train, plan, plan.rated))
+            if plan.catalogue is not None and catalogue is not None and diverged is None:
+                ranked.append(catalogue(plan.catalogue))
         except DivergedModelError as error:
             diverged, ranked, again = error.with_traceback(None), [], []
         return FoldRun(
@@ -286,26 +309,3 @@ def orderless(lists: GroupedLists) -> bool:
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
     same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
     return bool(same.all()) and int(lists.n_items.max()) > 1
-
-
-def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
-    """Warn of an algorithm whose lists have no order, with the measures that this spoils.
-
-    Parameters
-    ----------
-    who : str
-        The algorithm, or the first of several.
-    found : sequence of sequences of str
-        The measures of each part that were taken of lists without an order; mostly none.
-    parts : str
-        What the parts are: folds, or combinations.
-    """
-    bad = [names for names in found if names]
-    if not bad:
-        return
-    msg = (
-        f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} {parts}): "
-        f"random order scores the same in {', '.join(bad[0])}. Check its parameters, and whether "
-        "it can learn anything of these ratings."
-    )
-    warn(msg)

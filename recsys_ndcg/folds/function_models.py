@@ -46,6 +46,7 @@ class FunctionModel:
         Of the run; None leaves the parameter alone.
     """
 
+    vectorised = False  # a function of somebody's own need not bear threads
     #: What a parameter that takes a seed is called.
     SEEDS = ("seed", "random_state")
 
@@ -82,9 +83,15 @@ class FunctionModel:
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
         training = Training(trainset)
-        return Candidates(_ByBlock(self, training), training, convention=convention)
+        self._items = training.items
+        return Candidates(self, training, convention=convention)
 
-    def table(self, users: Ids, items: Ids) -> Floats:
+    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
+        """Return the estimates of some users for all items of the trainset."""
+        del places
+        return self.of_raw(users, self._items)
+
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, None]:
         """Return estimates of some users, in rows, for some items."""
         if self._at_once:
             msg = (
@@ -96,7 +103,7 @@ class FunctionModel:
         pairs = pd.DataFrame(
             {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
         )
-        return self._estimates(pairs.infer_objects()).reshape(len(users), len(items))
+        return self._estimates(pairs.infer_objects()).reshape(len(users), len(items)), None
 
     def _estimates(self, pairs: pd.DataFrame) -> Floats:
         asked = pairs.copy()  # which the function may change
@@ -154,24 +161,6 @@ class FunctionModel:
     def _refuse(self, fault: str) -> Any:
         msg = f"{self._name} {fault}. It is to give {_FORM}."
         raise InvalidInputError(msg)
-
-
-class _ByBlock:
-    """The estimates of a trained function for the items of a trainset, some users after others."""
-
-    vectorised = False  # a function of somebody's own need not bear threads
-
-    def __init__(self, model: FunctionModel, training: Training) -> None:
-        self._model, self._items = model, training.items
-
-    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
-        """Return the estimates for all items."""
-        del places
-        return self._model.table(users, self._items), None
-
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, None]:
-        """Return the estimates for some items."""
-        return self._model.table(users, items), None
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[list[str], int]:

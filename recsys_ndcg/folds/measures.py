@@ -217,14 +217,15 @@ class FoldPlan:
     @classmethod
     def of(
         cls,
-        known: Sequence[Measure],
+        measures: Any,
         threshold: float | None,
         convention: Convention | str | None,
         *,
         train: bool,
         per_user: bool = True,
     ) -> FoldPlan:
-        """Give the conventions of measures the plug-in's tolerance."""
+        """Give the conventions of measures, as `resolved` takes them, the plug-in's tolerance."""
+        known = resolved(measures)
         checked_convention(convention)
         rated, catalogue = (
             tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None

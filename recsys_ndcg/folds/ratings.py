@@ -167,12 +167,10 @@ def times_of(ratings: Sequence[Any]) -> Times:
     array([10.,  9.])
     """
     given = list(map(itemgetter(3), ratings))
-    try:
-        times = np.fromiter(map(float, given), np.float64, len(given))
-    except (TypeError, ValueError, OverflowError):
-        times = np.full(len(given), np.nan)
-    if not np.isfinite(times).all():
-        _refuse_times(given)
+    times = np.fromiter(map(_as_number, given), np.float64, len(given))
+    wrong = ~np.isfinite(times)
+    if wrong.any():
+        _refuse_times(given, wrong)
     if np.abs(times).max() >= _UNEXACT:
         try:
             return np.fromiter(map(int, given), np.int64, len(given))
@@ -181,7 +179,14 @@ def times_of(ratings: Sequence[Any]) -> Times:
     return times
 
 
-def _refuse_times(given: list[Any]) -> None:
+def _as_number(given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _refuse_times(given: list[Any], wrong: NDArray[np.bool_]) -> None:
     missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
     refuse_rows(
         missing,
@@ -190,15 +195,7 @@ def _refuse_times(given: list[Any]) -> None:
         "load_from_df drops them, so load them with load_from_file and a Reader whose line_format "
         "has timestamp, or assign data.raw_ratings = [(user, item, rating, timestamp), ...]",
     )
-    wrong = np.array([not _is_finite(one) for one in given])
     first = shown(given[int(wrong.argmax())])
     refuse_rows(
         wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
     )
-
-
-def _is_finite(one: Any) -> bool:
-    try:
-        return bool(np.isfinite(float(one)))
-    except (TypeError, ValueError, OverflowError):
-        return False

@@ -1,8 +1,8 @@
 """Every model in every fold: one after the other, or in processes.
 
 `run_in_order` is for folds that belong together, by joblib with whatever backend is set: the first
-error ends all. `run_each` is for those that stand alone, each in a process of its own that may be
-killed without harm to the others.
+error ends all. `run_each` is for those that stand alone, in processes that may be killed without
+harm to other folds.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import threading
 import time
 import warnings
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.folds.fitting import sent
+from recsys_ndcg.folds.fitting import fitted_and_tested
 from recsys_ndcg.folds.folds import BegunFold, fold_of
 from recsys_ndcg.progress import followed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
-    from concurrent.futures import Future
 
     from recsys_ndcg.folds.folds import FoldRun
     from recsys_ndcg.folds.measures import FoldPlan
@@ -73,9 +73,15 @@ def run_in_order(
         jobs = (delayed(fold_of)(*task, plan) for task in tasks)
         return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
     begun: deque[BegunFold] = deque()
-    results = _results(_dispatched(tasks, plan, begun), parallel)
+
+    def dispatched() -> Iterator[Any]:
+        for model, trainset, testset in tasks:
+            begun.append(BegunFold.of(trainset, testset, plan))
+            yield delayed(fitted_and_tested)(model, trainset, testset, plan.job)
+
+    results = _results(dispatched(), parallel)
     try:
-        # a fold is ranked while others are fitted
+        # a fold is ranked while others are fitted, by workers that import nothing for that
         ranked = (begun.popleft().fold(one) for one in results)
         return list(followed(ranked, "Fitting", total, wanted=progress))
     finally:  # stop the workers, also where a fold is refused while others are fitted
@@ -93,16 +99,6 @@ def _results(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, No
     yield from workers(jobs)
 
 
-def _dispatched(
-    tasks: Iterable[tuple[Any, Any, Any]], plan: FoldPlan, begun: deque[BegunFold]
-) -> Iterator[Any]:
-    """Yield jobs for workers, and keep of each what its predictions are ranked with."""
-    for model, trainset, testset in tasks:
-        fold = BegunFold.of(trainset, testset, plan)
-        begun.append(fold.without_ratings())
-        yield delayed(sent)(model, trainset, testset, plan.job)
-
-
 def run_each(
     work: Callable[[Task], Outcome],
     failed: Callable[[Task, BaseException], Outcome],
@@ -111,8 +107,9 @@ def run_each(
 ) -> Generator[Outcome, None, None]:
     """Yield the outcome of each task as soon as it is finished.
 
-    With several jobs each worker is a process, and none of them outlives this generator. The task
-    of a worker that is killed is run once more at the end, alone, and fails if it is killed again.
+    With several jobs each worker is a process, and none of them outlives this generator. If one is
+    killed, the tasks that run then are run once more at the end, each alone; one whose worker is
+    killed again has failed.
 
     Parameters
     ----------
@@ -129,91 +126,72 @@ def run_each(
     if n_workers == 1:
         yield from map(work, tasks)
         return
-    workers = _Workers(work, failed)
-    try:
-        for task in tasks:
-            finished = workers.wait() if len(workers.running) == n_workers else []
-            workers.begin(task)
-            yield from finished
-        while workers.running:
-            yield from workers.wait()
-        for task in workers.killed:
-            yield workers.run_alone(task)
-    except BaseException:
-        workers.end(kill=True)
-        raise
-    workers.end(kill=False)
+    broken: list[Task] = []
+    yield from _in_processes(work, failed, tasks, n_workers, broken)
+    for task in broken:
+        killed: list[Task] = []
+        yield from _in_processes(work, failed, [task], 1, killed)
+        if killed:
+            yield failed(task, InvalidInputError(_KILLED))
 
 
-class _Workers(Generic[Task, Outcome]):
-    """Processes with one task each: if one is killed, the others keep running."""
-
-    def __init__(
-        self, work: Callable[[Task], Outcome], failed: Callable[[Task, BaseException], Outcome]
-    ) -> None:
-        self._work, self._failed = work, failed
-        self.running: dict[Future[Outcome], tuple[ProcessPoolExecutor, Task]] = {}
-        self.killed: list[Task] = []
-        self._idle: list[ProcessPoolExecutor] = []
-
-    def begin(self, task: Task) -> None:
-        """Run a task in a worker that has nothing to do, or in a new one."""
-        while self._idle:
-            worker = self._idle.pop()
-            with suppress(BrokenProcessPool):  # it was killed while it had nothing to do
-                self.running[worker.submit(self._work, task)] = worker, task
-                return
-        worker = _new_worker()
-        self.running[worker.submit(self._work, task)] = worker, task
-
-    def wait(self) -> list[Outcome]:
-        """Wait until a task is done, and return the outcomes of all that are."""
-        done, _ = wait(self.running, return_when=FIRST_COMPLETED)
-        found = []
-        for future in done:
-            worker, task = self.running.pop(future)
-            outcome = self._outcome(future, task)
-            if outcome is None:
-                _end(worker, kill=True)
-                self.killed.append(task)
-            else:
-                self._idle.append(worker)
-                found.append(outcome)
-        return found
-
-    def end(self, *, kill: bool) -> None:
-        """End all workers; or let them go, if they have nothing to do."""
-        for worker in [*self._idle, *(worker for worker, _ in self.running.values())]:
-            _end(worker, kill=kill)
-
-    def run_alone(self, task: Task) -> Outcome:
-        """Return the outcome of a task in a worker of its own, while no other is busy."""
-        worker = _new_worker()
+def _in_processes(
+    work: Callable[[Task], Outcome],
+    failed: Callable[[Task, BaseException], Outcome],
+    tasks: Iterable[Task],
+    n_workers: int,
+    broken: list[Task],
+) -> Iterator[Outcome]:
+    """Yield outcomes; note the tasks that ran when a worker was killed, and go on with others."""
+    left = iter(tasks)
+    is_last = False
+    while not is_last:
+        pool = ProcessPoolExecutor(
+            n_workers, initializer=_depend_on_parent, initargs=(os.getpid(),)
+        )
+        is_whole = True
+        outcomes: list[Outcome] = []
+        running: dict[Future[Outcome], Task] = {}
         try:
-            outcome = self._outcome(worker.submit(self._work, task), task)
+            while True:
+                if is_whole:
+                    for task in islice(left, n_workers - len(running)):
+                        running[_submit(pool, work, task)] = task
+                    is_last = len(running) < n_workers
+                yield from outcomes  # while the workers go on
+                if not running:
+                    break
+                outcomes.clear()
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task, error = running.pop(future), future.exception()
+                    if error is None:
+                        outcomes.append(future.result())
+                    elif isinstance(error, BrokenProcessPool):
+                        is_whole = False
+                        broken.append(task)
+                    else:  # something that cannot be sent to a worker, or back
+                        outcomes.append(failed(task, error))
         finally:
-            _end(worker, kill=True)
-        return self._failed(task, InvalidInputError(_KILLED)) if outcome is None else outcome
-
-    def _outcome(self, future: Future[Outcome], task: Task) -> Outcome | None:
-        """Return the outcome of a task; None if its worker was killed."""
-        error = future.exception()
-        if error is None:
-            return future.result()
-        # whatever else it is: something that cannot be sent to a worker, or back
-        return None if isinstance(error, BrokenProcessPool) else self._failed(task, error)
+            _end(pool, kill=bool(running) or not is_whole)
 
 
-def _new_worker() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, initializer=_depend_on_parent, initargs=(os.getpid(),))
+def _submit(
+    pool: ProcessPoolExecutor, work: Callable[[Task], Outcome], task: Task
+) -> Future[Outcome]:
+    try:
+        found: Future[Outcome] = pool.submit(work, task)
+    except BrokenProcessPool as error:  # a worker was killed while it had nothing to do
+        found = Future()
+        found.set_exception(error)
+    return found
 
 
-def _end(worker: ProcessPoolExecutor, *, kill: bool) -> None:
-    """End a worker, and keep the thread that serves it from printing that it is gone."""
+def _end(pool: ProcessPoolExecutor, *, kill: bool) -> None:
+    """End workers, and keep the thread that serves them from printing that they are gone."""
     before = threading.excepthook
     threading.excepthook = lambda _: None
     try:
-        worker.shutdown(kill_workers=kill)
+        pool.shutdown(kill_workers=kill)
     finally:
         threading.excepthook = before
 

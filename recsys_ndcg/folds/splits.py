@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, check_whole, is_number, shown
 from recsys_ndcg.folds.ratings import ratings_of, seconds_of, times_of
 from recsys_ndcg.input import Coded, encode
 from recsys_ndcg.lists import grouped
@@ -68,9 +68,7 @@ class _Splits:
 
     def _check_whole(self, least: int, **options: Any) -> None:
         for name, value in options.items():
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                fault = f"{name} must be a whole number of at least {least}, not {shown(value)}."
-                self._refuse(fault)
+            check_whole(f"{type(self).__name__}: {name}", value, least)
 
     def _check_seed(self, seed: Any) -> None:
         whole = isinstance(seed, Integral) and not isinstance(seed, bool)

@@ -7,11 +7,11 @@ Cross-validation, searches and `accuracy` are ours; everything else is Surprise'
 """
 
 from recsys_ndcg.lazy import attach_stub as _attach_stub
-from recsys_ndcg.surprise.library import library as _library
+from recsys_ndcg.surprise.library import import_library as _import_library
 from recsys_ndcg.surprise.library import stand_for_library as _stand_for_library
 
 #: Which a script may print, as in Surprise.
-__version__ = _library("recsys_ndcg.surprise").__version__
+__version__ = _import_library("recsys_ndcg.surprise").__version__
 # what the stub lists is imported when it is first used: every worker of a search imports this
 # package, and pandas takes memory of its own in each
 __getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)

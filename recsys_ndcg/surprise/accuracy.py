@@ -12,8 +12,7 @@ from surprise.accuracy import fcp, mae, mse, rmse
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds import rated_lists, tolerant_plan
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.surprise.library import complete
-from recsys_ndcg.surprise.printing import say
+from recsys_ndcg.surprise.library import complete, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.surprise.divergence import refuse_diverged
+from recsys_ndcg.surprise.traps import refuse_diverged
 
 if TYPE_CHECKING:
     from recsys_ndcg.catalogue import Candidates

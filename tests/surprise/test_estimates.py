@@ -32,9 +32,9 @@ from surprise import (
 
 from recsys_ndcg import DataWarning
 from recsys_ndcg.catalogue.candidates import Ratings, Training
-from recsys_ndcg.surprise.estimates.estimates import RULES, Estimates
-from recsys_ndcg.surprise.estimates.formulas import Factors
-from recsys_ndcg.surprise.estimates.neighbours import Neighbours, keep_nearest, places
+from recsys_ndcg.surprise.estimates import RULES, Estimates
+from recsys_ndcg.surprise.formulas import Factors
+from recsys_ndcg.surprise.neighbours import Neighbours, keep_nearest, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -368,7 +368,7 @@ def test_the_size_of_a_piece_is_for_speed_alone(
     algo = neighbours(KNNBasic, "msd", "whole", user_based=user_based, min_k=3)
     whole, _ = Estimates(algo).block(np.arange(41))
     for name in ("_CELLS", "_SORTED"):
-        monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.neighbours.{name}", 400)
+        monkeypatch.setattr(f"recsys_ndcg.surprise.neighbours.{name}", 400)
     np.testing.assert_array_equal(Estimates(algo).block(np.arange(41))[0], whole)
 
 

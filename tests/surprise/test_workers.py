@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-import weakref
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +22,6 @@ from surprise import accuracy as accuracy_of_surprise  # noqa: E402
 from surprise import model_selection  # noqa: E402
 from surprise.model_selection import KFold  # noqa: E402
 
-from recsys_ndcg.folds import runner  # noqa: E402
-from recsys_ndcg.folds.fitting import Packed, rows_of  # noqa: E402
-from recsys_ndcg.folds.measures import FoldPlan, resolved  # noqa: E402
 from recsys_ndcg.surprise import GridSearchCV, accuracy, cross_validate  # noqa: E402
 
 if TYPE_CHECKING:
@@ -236,79 +231,6 @@ def test_what_cannot_be_ranked_is_refused_wherever_it_was_predicted() -> None:
             cross_validate(Nothing(), DATA, ["ndcg@5"], cv=KFold(16, random_state=0), **way)
         said.add(str(caught.value))
     assert len(said) == 1
-
-
-@pytest.mark.parametrize(("measures", "kept"), [(["rmse"], False), (["rmse", "ndcg@5"], True)])
-def test_what_is_kept_of_a_split_is_what_its_predictions_are_ranked_with(
-    measures: list[str],
-    kept: bool,  # noqa: FBT001
-) -> None:
-    """Never the trainset, which is most of it: joblib bounds how many of them there are."""
-    plan = FoldPlan.of(resolved(measures), None, None, train=False)
-    begun: deque[Any] = deque()
-    alive: weakref.WeakSet[Any] = weakref.WeakSet()
-
-    def tasks() -> Iterator[Any]:
-        for trainset, testset in KFold(6, random_state=0).split(DATA):
-            alive.add(trainset)
-            yield svd(), trainset, testset
-
-    for _ in runner._dispatched(tasks(), plan, begun):  # noqa: SLF001
-        assert len(alive) <= 2  # that of the job, and of the loop of `KFold`
-    assert [one.testset is not None for one in begun] == [kept] * 6
-
-
-# how predictions are packed
-
-
-def predicted(make: Callable[[], Any] = knn) -> tuple[list[Any], list[Any]]:
-    """Return predictions of Surprise, and the testset that they are of."""
-    trainset, testset = next(TWO.split(DATA))
-    return make().fit(trainset).test(testset), testset
-
-
-@pytest.mark.parametrize("make", [svd, knn], ids=["SVD", "KNN"])
-def test_packed_predictions_are_read_as_they_were(make: Callable[[], Any]) -> None:
-    """Ids, ratings, estimates and what was impossible; in a few bytes each."""
-    predictions, testset = predicted(make)
-    packed = Packed.of(predictions, testset)
-    assert isinstance(packed, Packed)
-    rows = rows_of(packed, testset)
-    assert [row[:4] for row in rows] == [tuple(one)[:4] for one in predictions]
-    said = [one.details["was_impossible"] for one in predictions]
-    assert [row[4]["was_impossible"] for row in rows] == said
-    assert (packed.impossible is None) is not any(said)
-    assert packed.estimates.nbytes == 8 * len(testset)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda one: one._replace(est=np.float32(one.est)),
-        lambda one: one._replace(est=str(one.est)),
-        lambda one: one._replace(est=10**400),
-        lambda one: one._replace(details=None),
-        lambda one: one._replace(details={}),
-        lambda one: one._replace(uid="somebody"),
-        lambda one: one._replace(iid="something"),
-        lambda one: one._replace(r_ui=one.r_ui + 1),
-        lambda one: tuple(one)[:4],
-    ],
-    ids=["short", "text", "long", "no details", "empty", "user", "item", "rating", "width"],
-)
-def test_a_prediction_that_says_anything_else_is_not_packed(change: Any) -> None:
-    """One is enough, wherever it stands."""
-    predictions, testset = predicted()
-    predictions[7] = change(predictions[7])
-    assert Packed.of(predictions, testset) is predictions
-    assert rows_of(predictions, testset) is predictions
-
-
-def test_predictions_of_another_testset_are_not_packed() -> None:
-    """Nor those of a part of it."""
-    predictions, testset = predicted()
-    assert Packed.of(predictions[:-1], testset) == predictions[:-1]
-    assert Packed.of([], testset) == []
 
 
 # names that are imported when they are asked for

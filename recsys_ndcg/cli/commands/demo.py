@@ -43,13 +43,13 @@ def demo(
     from recsys_ndcg.evaluation import evaluate
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.metrics import parse
-    from recsys_ndcg.surprise.library import library
+    from recsys_ndcg.surprise import import_library
 
     check_whole("seed", seed, 0, _HIGHEST_SEED)
     check_page(html)
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
     _check_enough(table)
-    surprise = library("The demo")
+    surprise = import_library("The demo")
     shuffled = table[["user", "item", "rating"]].iloc[
         np.random.default_rng(seed).permutation(len(table))
     ]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from surprise import model_selection
 from surprise.utils import get_rng
 
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds import resolved
+from recsys_ndcg.errors import InvalidInputError, check_whole, shown
 from recsys_ndcg.surprise.library import complete
-from recsys_ndcg.surprise.model_selection.search_result import SearchResult, refit_by
+from recsys_ndcg.surprise.model_selection.search_result import SearchResult
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
@@ -96,15 +94,13 @@ class GridSearchCV(SearchResult, model_selection.GridSearchCV):  # type: ignore[
         keep_per_user: bool = False,
         progress: bool = True,
     ) -> None:
-        self._known = {one.name: one for one in resolved(measures)}
         self.threshold, self.convention = threshold, convention
         self.keep_per_user, self.progress = keep_per_user, progress
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_grid),
-            measures=list(self._known),
+            **self._measuring(measures, refit),
             cv=cv,
-            refit=refit_by(refit, list(self._known.values())),
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
@@ -155,19 +151,15 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
         keep_per_user: bool = False,
         progress: bool = True,
     ) -> None:
-        self._known = {one.name: one for one in resolved(measures)}
         self.threshold, self.convention = threshold, convention
         self.keep_per_user, self.progress = keep_per_user, progress
-        if not isinstance(n_iter, Integral) or n_iter < 1:
-            msg = f"n_iter must be a whole number of at least 1, not {shown(n_iter)}."
-            raise InvalidInputError(msg)
+        check_whole("n_iter", n_iter, 1)
         super().__init__(
             _checked_class(algo_class),
             _checked_lists(param_distributions, drawn=True),
             n_iter=n_iter,
-            measures=list(self._known),
+            **self._measuring(measures, refit),
             cv=cv,
-            refit=refit_by(refit, list(self._known.values())),
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,

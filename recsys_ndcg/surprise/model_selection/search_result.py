@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from surprise.model_selection import KFold
 
 from recsys_ndcg.comparison import parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
@@ -16,17 +19,14 @@ from recsys_ndcg.folds import (
     FoldPlan,
     FoldRuns,
     Splits,
-    check_jobs,
     resolved,
     run_in_order,
-    warn_of_random_order,
 )
 from recsys_ndcg.surprise.algorithm import Algorithm
-from recsys_ndcg.surprise.model_selection.validation import splitter_of
-from recsys_ndcg.surprise.traps import first_look
+from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.comparison import ModelScores
@@ -50,7 +50,7 @@ class SearchResult:
     convention: Convention | str | None
     keep_per_user: bool
     progress: bool
-    _known: dict[str, Measure]
+    _known: Mapping[str, Measure] = MappingProxyType({})
     _folds: list[FoldRuns]
 
     def fit(self, data: Any) -> None:
@@ -69,18 +69,16 @@ class SearchResult:
             by.
         """
         plan = self._planned()
-        check_jobs(self.n_jobs)
         if self.refit and hasattr(data, "folds_files"):
             msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
             raise InvalidInputError(msg)
         if not len(self.param_combinations):
             msg = "There are no combinations of parameters to try: a list of values is empty."
             raise InvalidInputError(msg)
-        iterator = splitter_of(self.cv, data)
-        watched = Splits(data)
-        plan = watched.settled(plan, iterator)
+        watched = Splits(data, self.cv, KFold, "cv")
+        plan = watched.settled(plan, self.n_jobs)
         # all at once, as Surprise has them: each combination sees the same
-        splits = list(watched.by(iterator, first_look(self.algo_class)))
+        splits = list(watched.by(partial(warn_of_truncation, self.algo_class)))
         watched.warn_of_leaks()
         pairs = product(self.param_combinations, splits)
         total = len(self.param_combinations) * len(splits)
@@ -110,14 +108,8 @@ class SearchResult:
     def per_user(self) -> pd.DataFrame:
         """The scores of every user, indexed by combination, fold and user."""
         self._check_fitted()
-        for folds in self._folds:
-            folds.check_kept()
-        tables = {
-            (place, number): fold.per_user
-            for place, folds in enumerate(self._folds)
-            for number, fold in enumerate(folds, 1)
-        }
-        return pd.concat(tables, names=["combination", "fold", "user"])
+        tables = {place: folds.per_user for place, folds in enumerate(self._folds)}
+        return pd.concat(tables, names=["combination"])
 
     @property
     def contenders(self) -> dict[str, ModelScores]:
@@ -134,7 +126,7 @@ class SearchResult:
         self._check_fitted()
         table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
         sums = pd.DataFrame([folds.pooled for folds in self._folds])
-        users = [sum(fold.n_users for fold in folds) for folds in self._folds]
+        users = [sum(folds.n_users) for folds in self._folds]
         table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
         return table.rename_axis("combination")
 
@@ -143,14 +135,17 @@ class SearchResult:
             msg = "Nothing has been searched yet. Call fit(data) first."
             raise InvalidInputError(msg)
 
+    def _measuring(self, measures: Any, refit: Any) -> dict[str, Any]:
+        """Return the names of the measures and of `refit`, as Surprise holds them."""
+        found = resolved(measures, self._known)
+        self._known = {**self._known, **{one.name: one for one in found}}
+        return {"measures": [one.name for one in found], "refit": _refit_by(refit, found)}
+
     def _planned(self) -> FoldPlan:
         """Return what is to be measured, and set the names of the measures and of `refit`."""
-        measures = resolved(self.measures, self._known)
-        self.refit = refit_by(self.refit, measures)
-        self.measures = [one.name for one in measures]
-        self._known |= {one.name: one for one in measures}
+        vars(self).update(self._measuring(self.measures, self.refit))
         return FoldPlan.of(
-            measures,
+            [self._known[name] for name in self.measures],
             self.threshold,
             self.convention,
             train=self.return_train_measures,
@@ -211,7 +206,7 @@ class SearchResult:
         first = next((place for place, names in enumerate(found) if names), 0)
         name = getattr(self.algo_class, "__name__", type(self.algo_class).__name__)
         who = f"{name} with {self.param_combinations[first]}"
-        warn_of_random_order(who, found, "combinations")
+        FoldRuns.warn_of_random_order(who, found, "combinations")
 
 
 def _told(chosen: dict[str, Any], combinations: Sequence[dict[str, Any]]) -> str:
@@ -220,7 +215,7 @@ def _told(chosen: dict[str, Any], combinations: Sequence[dict[str, Any]]) -> str
     return ", ".join(f"{name}={chosen[name]!r}" for name in own) or "as given"
 
 
-def refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
+def _refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
     """Return the name of the measure to refit by; that of the first for True."""
     if refit is None or refit is False:
         return False

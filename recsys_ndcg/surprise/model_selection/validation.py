@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +17,11 @@ from recsys_ndcg.folds import (
     FoldPlan,
     FoldRuns,
     Splits,
-    check_jobs,
-    ratings_of,
-    resolved,
     run_in_order,
-    warn_of_random_order,
 )
 from recsys_ndcg.surprise.algorithm import Algorithm
-from recsys_ndcg.surprise.library import complete
-from recsys_ndcg.surprise.printing import aligned, say
-from recsys_ndcg.surprise.traps import first_look
+from recsys_ndcg.surprise.library import complete, say
+from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +29,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison import ModelScores
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.folds import FoldRun, Measure
+
+
+_NAME, _CELL = 18, 8  # as wide as Surprise's
 
 
 class CrossValidation(dict[str, Any]):
@@ -66,8 +65,7 @@ class CrossValidation(dict[str, Any]):
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores of every user in every fold."""
-        tables = {fold: one.per_user for fold, one in enumerate(self._folds, 1)}
-        return pd.concat(tables, names=["fold", "user"])
+        return self._folds.per_user
 
     @property
     def pooled(self) -> pd.Series[float]:
@@ -82,7 +80,7 @@ class CrossValidation(dict[str, Any]):
     @property
     def n_users(self) -> list[int]:
         """How many users each testset has."""
-        return [fold.n_users for fold in self._folds]
+        return self._folds.n_users
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each fold, their mean and standard deviation, and pooled."""
@@ -179,17 +177,17 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     std         0.001         0.000                   0.010
     pooled      0.877         0.771                   0.079
     """
-    plan = FoldPlan.of(resolved(measures), threshold, convention, train=return_train_measures)
+    plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
     _check_algorithm(algo)
-    check_jobs(n_jobs)
-    iterator = splitter_of(cv, data)
-    splits = Splits(data)
-    plan = splits.settled(plan, iterator)
+    splits = Splits(data, cv, KFold, "cv")
+    plan = splits.settled(plan, n_jobs)
     # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
     alone = effective_n_jobs(n_jobs) == 1
-    parts = splits.by(iterator, first_look(type(algo)))
+    parts = splits.by(partial(warn_of_truncation, type(algo)))
     tasks = ((Algorithm(algo if alone else copy.deepcopy(algo)), *split) for split in parts)
-    total = getattr(iterator, "n_splits", None)  # of what is not Surprise's, it may be anything
+    total = getattr(
+        splits.splitter, "n_splits", None
+    )  # of what is not Surprise's, it may be anything
     folds = run_in_order(
         tasks,
         plan,
@@ -199,13 +197,16 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
         pre_dispatch=pre_dispatch,
     )
     splits.warn_of_leaks()
-    _check_folds(type(algo).__name__, folds)
+    for fold in folds:
+        if fold.diverged:
+            raise fold.diverged
+    FoldRuns.warn_of_random_order(type(algo).__name__, [one.orderless for one in folds], "folds")
     found = CrossValidation(folds)
     if verbose:
         asked = ", ".join(one.name.upper() for one in plan.measures)
         name = type(algo).__name__
         say(f"Evaluating {asked} of algorithm {name} on {len(folds)} split(s).\n")
-        aligned(_summary(plan.measures, folds))
+        _print_aligned(_summary(plan.measures, folds))
     return found
 
 
@@ -216,32 +217,6 @@ def _check_algorithm(algo: Any) -> None:
     if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
         msg = f"algo is an algorithm of Surprise, which has fit and test, not {shown(algo)}."
         raise InvalidInputError(msg)
-
-
-def _check_folds(name: str, folds: Sequence[FoldRun]) -> None:
-    """Refuse an algorithm that diverged, and warn of one that orders nothing."""
-    for fold in folds:
-        if fold.diverged:
-            raise fold.diverged
-    warn_of_random_order(name, [fold.orderless for fold in folds], "folds")
-
-
-def splitter_of(cv: Any, data: Any) -> Any:
-    """Return what splits the data, as Surprise understands it.
-
-    Raises
-    ------
-    InvalidInputError
-        It cannot split, or not this data into so many folds.
-    """
-    if cv is not None and not isinstance(cv, Integral):
-        return cv
-    n_splits = 5 if cv is None else int(cv)
-    most = len(ratings_of(data))
-    if isinstance(cv, bool) or not 2 <= n_splits <= most:
-        msg = f"cv={cv}, but {most} ratings make between 2 and {most} folds."
-        raise InvalidInputError(msg)
-    return KFold(n_splits=n_splits)
 
 
 def _summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list[str]]:
@@ -276,6 +251,24 @@ def _row(name: str, values: Iterable[Any], digits: int = 4) -> list[str]:
     """Return a value for each fold, their mean and their standard deviation."""
     each = list(values)
     return [name, *(f"{one:.{digits}f}" for one in [*each, np.mean(each), np.std(each)])]
+
+
+def _print_aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Print a title and the rows of a table below it, in the widths of Surprise's summary.
+
+    A column is wider where a name or a number would run into the next one.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        A head, and rows of at most as many cells: the first the name of the row.
+    """
+    head, *body = rows
+    name = max([_NAME, *(len(row[0]) + 1 for row in body if row)])
+    cell = max([_CELL, *(len(one) + 1 for row in body for one in row[1:])])
+    for row in rows:
+        cells = [*row, *[""] * (len(head) - len(row))] if row else []
+        say("".join(f"{one:<{cell if place else name}}" for place, one in enumerate(cells)))
 
 
 complete(__name__, "surprise.model_selection.validation")

@@ -16,7 +16,7 @@ from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Codes, Floats
-    from recsys_ndcg.surprise.estimates.formulas import Inner, Items, Mask
+    from recsys_ndcg.surprise.formulas import Inner, Items, Mask
 
 Places = NDArray[Any]  # of unsigned integers
 

@@ -19,30 +19,33 @@ from surprise import (
     SVDpp,
 )
 
+from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.surprise.divergence import refuse_infinite
-from recsys_ndcg.surprise.estimates.formulas import (
+from recsys_ndcg.surprise.formulas import (
     Biases,
     CoClusters,
     Factors,
     ImplicitFactors,
+    MostPopular,
     Popularity,
     Slopes,
 )
-from recsys_ndcg.surprise.estimates.neighbours import (
+from recsys_ndcg.surprise.neighbours import (
     BaselineNeighbours,
     CentredNeighbours,
     Neighbours,
     StandardisedNeighbours,
 )
-from recsys_ndcg.surprise.estimates.popularity import MostPopular
+from recsys_ndcg.surprise.traps import refuse_infinite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.surprise.estimates.formulas import Inner, Items, Mask, Rule
+    from recsys_ndcg.surprise.formulas import Inner, Items, Mask, Rule
+
+    Block = tuple[Floats, Mask | None]
 
 #: By the function that computes the estimate, so that a subclass with another one is not taken
 #: for its parent.
@@ -61,53 +64,6 @@ RULES: dict[Any, Callable[[Any], Rule]] = {
 }
 _CHECKED = [(5, 2)] * 5  # users by items, each drawn anew: 50 pairs
 _TOLERANCE = 1e-9
-
-
-class OneByOne:
-    """What ``algo.predict(..., clip=False)`` says.
-
-    Parameters
-    ----------
-    algo : surprise.AlgoBase
-        Fitted.
-    """
-
-    def __init__(self, algo: Any) -> None:
-        self._algo = algo
-
-    def block(self, users: Inner, items: Items) -> tuple[Floats, Mask | None]:
-        """Return the estimates, and where they were impossible.
-
-        Parameters
-        ----------
-        users : int array
-            Inner ids, -1 for one that the trainset does not know.
-        items : int array or slice
-            Inner ids, -1 likewise.
-        """
-        raw_users, raw_items = self.raw_ids
-        raw = raw_items[:-1][items] if isinstance(items, slice) else raw_items[items]
-        return self.of_raw(raw_users[users], raw)
-
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
-        """Return the same for raw ids."""
-        values = np.empty((len(users), len(items)))
-        impossible = np.zeros(values.shape, dtype=bool)
-        for row, user in enumerate(users.tolist()):
-            for column, item in enumerate(items.tolist()):
-                prediction = self._algo.predict(user, item, clip=False)
-                values[row, column] = prediction.est
-                impossible[row, column] = (prediction.details or {}).get("was_impossible", False)
-        return values, impossible if impossible.any() else None
-
-    @lazy
-    def raw_ids(self) -> tuple[Ids, Ids]:
-        """Those of users and of items, each with one at the end that cannot exist, for -1."""
-        trainset = self._algo.trainset
-        users = map(trainset.to_raw_uid, range(trainset.n_users))
-        items = map(trainset.to_raw_iid, range(trainset.n_items))
-        stranger = [object()]
-        return np.fromiter([*users, *stranger], object), np.fromiter([*items, *stranger], object)
 
 
 class Estimates:
@@ -144,14 +100,12 @@ class Estimates:
         self.n_items = int(algo.trainset.n_items)
         self._n_users = int(algo.trainset.n_users)
         self._name = type(algo).__name__
-        self._predicted = OneByOne(algo)
+        self._algo = algo
         rule = _rule_of(algo)
-        if rule is not None and not self._agrees(rule):
-            rule = None
-        self.vectorised = rule is not None
-        self._rule: Rule = self._predicted if rule is None else rule
+        self._rule = rule if rule is not None and self._agrees(rule) else None
+        self.vectorised = self._rule is not None
 
-    def block(self, users: Inner) -> tuple[Floats, Mask | None]:
+    def block(self, users: Inner) -> Block:
         """Return some users' estimates for all items.
 
         Parameters
@@ -168,7 +122,9 @@ class Estimates:
         """
         users = np.asarray(users, dtype=np.intp)
         known = users >= 0
-        if not self.vectorised or known.all():
+        if self._rule is None:
+            return self._predicted(users, slice(None))
+        if known.all():
             return self._rule.block(users, slice(None))
         values = np.empty((len(users), self.n_items))
         impossible = np.zeros(values.shape, dtype=bool)
@@ -178,7 +134,7 @@ class Estimates:
         values[~known], impossible[~known] = self._unknown_user
         return values, impossible if impossible.any() else None
 
-    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Mask | None]:
+    def of_all(self, users: Ids, places: Positions) -> Block:
         """Return some users' estimates for all items, as `block` does, by their raw ids, too.
 
         An algorithm of one's own may know users that the trainset does not.
@@ -189,12 +145,12 @@ class Estimates:
             One is NaN or infinite.
         """
         if not self.vectorised:
-            return self.of_raw(users, self._predicted.raw_ids[1][:-1])
+            return self.of_raw(users, self._raw_ids[1][:-1])
         values, impossible = self.block(places)
         refuse_infinite(self._name, users, values)
         return values, impossible
 
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Mask | None]:
+    def of_raw(self, users: Ids, items: Ids) -> Block:
         """Return what `predict` says of raw ids.
 
         Raises
@@ -202,14 +158,37 @@ class Estimates:
         DivergedModelError
             One is NaN or infinite.
         """
-        values, impossible = self._predicted.of_raw(users, items)
+        values, impossible = self._predict(users, items)
         refuse_infinite(self._name, users, values)
         return values, impossible
+
+    def _predict(self, users: Ids, items: Ids) -> Block:
+        """Return what ``algo.predict(..., clip=False)`` says of raw ids."""
+        values = np.empty((len(users), len(items)))
+        impossible = np.zeros(values.shape, dtype=bool)
+        for row, user in enumerate(users.tolist()):
+            for column, item in enumerate(items.tolist()):
+                prediction = self._algo.predict(user, item, clip=False)
+                values[row, column] = prediction.est
+                impossible[row, column] = (prediction.details or {}).get("was_impossible", False)
+        return values, impossible if impossible.any() else None
+
+    def _predicted(self, users: Inner, items: Items) -> Block:
+        """Return the same for inner ids, -1 for one that the trainset does not know."""
+        raw_users, raw_items = self._raw_ids
+        raw = raw_items[:-1][items] if isinstance(items, slice) else raw_items[items]
+        return self._predict(raw_users[users], raw)
+
+    @lazy
+    def _raw_ids(self) -> tuple[Ids, Ids]:
+        """Those of users and of items, each with one at the end that cannot exist, for -1."""
+        training, stranger = Training(self._algo.trainset), np.array([object()])
+        return np.append(training.users, stranger), np.append(training.items, stranger)
 
     @lazy
     def _unknown_user(self) -> tuple[Floats, Mask]:
         """An unknown user's estimates for all items, and where they are impossible."""
-        values, where = self._predicted.block(np.array([-1]), slice(None))
+        values, where = self._predicted(np.array([-1]), slice(None))
         return values[0], np.zeros(self.n_items, dtype=bool) if where is None else where[0]
 
     def _agrees(self, rule: Rule) -> bool:
@@ -221,7 +200,7 @@ class Estimates:
         for n_users, n_items in _CHECKED:
             users = rng.integers(self._n_users, size=n_users)
             items = rng.integers(self.n_items, size=n_items)
-            worst = max(worst, _difference(rule, self._predicted, users, items))
+            worst = max(worst, _difference(rule.block(users, items), self._predicted(users, items)))
         if worst > 0.0:
             warn(
                 f"{self._name}: computed over arrays, some estimates differ from those of "
@@ -231,9 +210,9 @@ class Estimates:
         return worst == 0.0
 
 
-def _difference(rule: Rule, predicted: OneByOne, users: Inner, items: Inner) -> float:
+def _difference(one: Block, other: Block) -> float:
     """Return the largest difference above the tolerance, 0 if there is none."""
-    (got, got_mask), (true, true_mask) = rule.block(users, items), predicted.block(users, items)
+    (got, got_mask), (true, true_mask) = one, other
     with np.errstate(invalid="ignore"):
         difference = np.abs(got - true)
         same = (difference <= _TOLERANCE * (1.0 + np.abs(true))) | (got == true)

@@ -1,4 +1,4 @@
-"""What each algorithm estimates over arrays, from what it has learned."""
+"""What each algorithm estimates over arrays, from what it has learned; and the popular items."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from surprise import AlgoBase
 
 from recsys_ndcg.catalogue import Ratings
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from recsys_ndcg.arrays import Floats
 
 Inner = NDArray[np.intp]
@@ -53,7 +56,10 @@ class Factors:
 
     def block(self, users: Inner, items: Items) -> tuple[Floats, None]:
         """Return the products."""
-        return _product(self._users[users], self._items[items], self._biases, users, items), None
+        product: Floats = self._users[users] @ self._items[items].T
+        if self._biases is not None:
+            product += self._biases.block(users, items)[0]
+        return product, None
 
 
 class ImplicitFactors(Factors):
@@ -67,21 +73,11 @@ class ImplicitFactors(Factors):
         self._biases: Biases | None = Biases(algo)
 
 
-def _product(
-    left: Floats, right: Floats, biases: Biases | None, users: Inner, items: Items
-) -> Floats:
-    product: Floats = left @ right.T
-    if biases is not None:
-        product += biases.block(users, items)[0]
-    return product
-
-
 class Slopes:
     """SlopeOne: the user's mean, plus how far the item is above the items that the user rated.
 
     Only items that somebody rated together with the item count. Both sums are products with the
-    sparse matrix of who rated what; the numbers of summands are small whole numbers, held in the
-    least type that has room for them.
+    sparse matrix of who rated what.
     """
 
     def __init__(self, algo: Any) -> None:
@@ -90,10 +86,9 @@ class Slopes:
         together = algo.freq.T > 0
         self._differences = np.zeros(algo.dev.shape)
         np.copyto(self._differences, algo.dev.T, where=together)  # dev is 0/0 elsewhere
-        least = np.int16 if ratings.sizes.max(initial=0) < 1 << 15 else np.int32
-        self._together = together.astype(least, order="C")
+        self._together = together.astype(np.int32, order="C")
         self._rated = ratings.matrix(len(together))
-        self._counted = self._rated.astype(least)
+        self._counted = self._rated.astype(np.int32)
 
     def block(self, users: Inner, items: Items) -> tuple[Floats, None]:
         """Return the means plus the mean differences."""
@@ -120,6 +115,38 @@ class CoClusters:
         values += algo.item_mean[items]
         values -= algo.avg_cltr_i[of_item]
         return values, None
+
+
+class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
+    """The items with the most ratings, the same for every user.
+
+    The estimate of an item is its number of ratings in the trainset, scaled so that the most
+    rated item has the top of the rating scale. It is no rating, and RMSE of it says nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from surprise import Dataset, Reader
+    >>> rows = [("ann", "a", 2), ("bob", "a", 1), ("bob", "b", 5)]
+    >>> data = Dataset.load_from_df(pd.DataFrame(rows), Reader(rating_scale=(1, 5)))
+    >>> popular = MostPopular().fit(data.build_full_trainset())
+    >>> float(popular.predict("ann", "a").est), float(popular.predict("ann", "b").est)
+    (5.0, 3.0)
+    """
+
+    def fit(self, trainset: Any) -> Self:
+        """Count the ratings of each item."""
+        AlgoBase.fit(self, trainset)
+        counts = Ratings(trainset.ir, trainset.n_items).sizes
+        low, high = trainset.rating_scale
+        self.popularity = low + (high - low) * counts / max(counts.max(initial=0), 1)
+        return self
+
+    def estimate(self, user: Any, item: Any) -> float:  # noqa: ARG002 - Surprise's signature
+        """Return the popularity of an item: the bottom of the scale for one that nobody rated."""
+        if self.trainset.knows_item(item):
+            return float(self.popularity[item])
+        return float(self.trainset.rating_scale[0])
 
 
 class Popularity:

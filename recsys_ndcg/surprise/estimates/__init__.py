@@ -1,1 +1,0 @@
-"""The estimates of each algorithm of Surprise over arrays."""
