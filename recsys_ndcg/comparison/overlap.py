@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.input import Rows, check_same_ids, column_of, read_results
+from recsys_ndcg.input import Rows, check_same_ids, column_of, read
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
@@ -225,7 +225,7 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     if isinstance(lists, PlacedLists):
         return lists
     if not isinstance(lists, RankedLists):
-        found = read_results(lists, columns)
+        found = read(lists, columns, table="results")
         unknown = np.full(len(found.estimated), np.nan)
         kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
         rows = Rows({**kept, "true": unknown})

@@ -16,11 +16,7 @@ from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.files import ORDER, read_file, refuse_options
 from recsys_ndcg.input.frames import Table, checked_columns
 from recsys_ndcg.input.ids import Coded, column_of
-from recsys_ndcg.input.labels_and_results import (
-    labels_of,
-    results_of,
-    without_fillers,
-)
+from recsys_ndcg.input.labels_and_results import read_known
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text.form import TextFormat, first_line
@@ -31,6 +27,8 @@ from recsys_ndcg.input.tuples import read_predictions, read_tuples
 if TYPE_CHECKING:
     from recsys_ndcg.files import Content
 
+#: In which order columns without a heading stand, if not as those of predictions.
+_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
 RATINGS = ("user", "item", "rating", "timestamp")
 
 
@@ -92,43 +90,31 @@ def _text_of(content: Content) -> tuple[str, TextFormat]:
 
 
 def read(
-    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+    data: Any,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    table: str = "predictions",
 ) -> Rows:
-    """Read predictions in any form that `evaluate` accepts."""
-    data = _unpickled(data, columns, text)
-    if _is_table(data, columns):
-        return open_table(data, columns, text).predictions()
-    if columns:
-        msg = "columns= names the columns of a table, but the data is not a table."
-        raise InvalidInputError(msg)
-    return read_tuples(data)
+    """Read predictions in any form that `evaluate` accepts, or labels or results.
 
-
-def read_labels(
-    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
-) -> Rows:
-    """Read labels from a table, a sparse matrix, rows, lists per user or predictions."""
+    Labels may be a sparse matrix of users × items, too.
+    """
     data = _unpickled(data, columns, text)
-    if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
+    if table == "labels" and hasattr(data, "tocoo"):  # as implicit has its test set
         matrix = data.tocoo()
         true = floats(matrix.data, "true")
-        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, "labels")
+        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, table)
     if _is_table(data, columns):
-        columns = those_of(columns, "estimated", "rank")
-        return open_table(data, columns, text, ("user", "item", "true")).labels()
-    return labels_of(data)
-
-
-def read_results(
-    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
-) -> Rows:
-    """Read results from a table, rows, lists per user or predictions."""
-    data = _unpickled(data, columns, text)
-    if not _is_table(data, columns):
-        return without_fillers(results_of(data))
-    columns = those_of(columns, "true")
-    table = open_table(data, columns, text, ("user", "item", "estimated"))
-    return without_fillers(table.results())
+        columns = Table.columns_of(table, columns)
+        rows = open_table(data, columns, text, _ORDERS.get(table, ORDER)).rows(table)
+    elif table == "predictions":
+        if columns:
+            msg = "columns= names the columns of a table, but the data is not a table."
+            raise InvalidInputError(msg)
+        rows = read_tuples(data)
+    else:
+        rows = read_known(data, table)
+    return rows.without_fillers() if table == "results" else rows
 
 
 def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:
@@ -136,13 +122,6 @@ def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:
     if isinstance(predictions, str | Path):
         predictions = read_pickle(predictions)
     return read_predictions(predictions)
-
-
-def those_of(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:
-    """Return the columns of one of two tables: what the other one has may have the same name."""
-    if not isinstance(columns, Mapping):
-        return columns
-    return {ours: theirs for ours, theirs in columns.items() if ours not in others}
 
 
 def open_table(

@@ -11,7 +11,6 @@ from recsys_ndcg.files import PACKINGS
 from recsys_ndcg.input import Table, existing_file, kind_of_file
 from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
-from recsys_ndcg.scale.tables import wanted_columns
 from recsys_ndcg.scale.text_files import SUFFIXES, TextFiles
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
     """Write the columns of a lazy table of polars that are read to a file."""
     try:
         heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
-        names = dict.fromkeys(heading.called(*wanted_columns(table, heading)).values())
+        names = dict.fromkeys(heading.called(*heading.wanted(table)).values())
         data.select([*names]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
@@ -251,7 +250,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
 def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
     """Return what a table calls our columns, with the words of any table for what is not there."""
     heading = Table(schema.empty_table(), columns)
-    names = heading.called(*wanted_columns(table, heading))
+    names = heading.called(*heading.wanted(table))
     heading.say_names()
     return names
 

@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table, checked_columns
 from recsys_ndcg.scale.engines import IDS, LABELS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import LazyTable
-from recsys_ndcg.scale.tables import given_tables, wanted_columns
+from recsys_ndcg.scale.tables import given_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, Spar
 
 
 def _table(name: str, heading: _Heading) -> SparkTable:
-    wanted = wanted_columns(name, heading.named)
+    wanted = heading.named.wanted(name)
     sql = [(heading.ids if one in IDS else heading.numbers)(one) for one in wanted]
     names = heading.named.called(*wanted)
     heading.named.say_names()

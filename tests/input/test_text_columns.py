@@ -23,7 +23,7 @@ from pyarrow import feather
 import recsys_ndcg as rn
 from recsys_ndcg.input.arrow import text
 from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.dispatch import read, read_results
+from recsys_ndcg.input.dispatch import read
 from recsys_ndcg.input.ids import Coded
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 #: What is raised for values without a hash, and by pyarrow for dictionaries of nulls.
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
 USES = [
-    f"recsys_ndcg.{one}.coded_text"
-    for one in ("input.frames", "input.rows", "input.arrow.files", "input.labels_and_results")
+    f"recsys_ndcg.{one}.coded_text" for one in ("input.frames", "input.rows", "input.arrow.files")
 ]
 
 
@@ -318,7 +317,7 @@ def test_a_lazy_table_works_out_what_is_read_alone() -> None:
     lists = rn.RankedLists.from_labels(labels, results)
     assert lists.true.tolist() == [1.0, 2.0]
     ranked = results.with_columns(rank=pl.Series([1, 2]), estimated=pl.col("item").cast(pl.Int64))
-    assert read_results(ranked).estimated.tolist() == [-1.0, -2.0]
+    assert read(ranked, table="results").estimated.tolist() == [-1.0, -2.0]
     with pytest.raises(nw.exceptions.InvalidOperationError):
         rn.RankedLists.from_frame(labels)
 
