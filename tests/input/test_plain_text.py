@@ -146,7 +146,6 @@ ODD = {
     "negative nothing": ("NaN", "-nan"),
     "quote in a field": ("a,", 'a"b,'),
     "open quote": ("a,", '"a,'),
-    "zero byte": ("a,", "\0,"),
     "very long": (",2.5,4", "," * 1_000_000),
     "twice": ("estimated", "item"),
     "scores of users": ("user,item,estimated", "user,n_items,n_relevant"),

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 1000
 #: How the heading of what `guarded` text stands in begins: no other file is read by its rule.
 HEADING = ("user", "n_items", "n_relevant")
+#: As much of a line as is looked at for a heading.
+LONGEST_LINE = 1 << 20
 _RUNS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 - typed in Japan
 _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _TYPED = {r"\t": "\t", "tab": "\t", "space": " "}
@@ -147,7 +149,7 @@ class TextFormat:
 
 def first_line(text: str) -> str:
     """Return the line that may be the heading, or as much of it as may be one."""
-    return re.split(r"[\r\n]", text[: 1 << 20], maxsplit=1)[0]
+    return re.split(r"[\r\n]", text[:LONGEST_LINE], maxsplit=1)[0]
 
 
 def _seen_in(data: bytes) -> str:

@@ -6,9 +6,7 @@ at. pyarrow reads in all threads, several times faster.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +14,8 @@ import numpy as np
 
 from recsys_ndcg.input.arrow.text import coded_text, pyarrow_if_any
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS
+from recsys_ndcg.input.text.form import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
 from recsys_ndcg.input.text.tables import (
-    is_plain_number,
     most_lines,
     whole_numbers,
 )
@@ -35,10 +32,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 _ARROW_BLOCK = 1 << 21
 _SAFE = 21  # the first version of pyarrow that is sure of its memory, whatever a line holds
-_LINE_END = re.compile(rb"\r\n?|\n")
 _SEPARATORS = frozenset("\t,;| ")
-_UTF_8 = frozenset({"utf-8", "utf8", "utf_8"})
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: Words for a number that is not there, as they are mostly written.
 _ABSENT = ("", *["nan", "NaN", "NAN", "na", "NA", "none", "None", "NONE", "null", "Null", "NULL"])
 
@@ -56,7 +50,7 @@ class PlainText:
     data : bytes
         All of it, in UTF-8.
     start : int
-        Where the first row stands.
+        Where the heading ends.
     separator : str
         One sign of ASCII.
     names : list of str
@@ -94,69 +88,31 @@ def plain_text(content: Content, how: TextFormat) -> PlainText | None:
     """
     if not reads_text():
         return None
-    data = _in_utf_8(content, how)
-    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    if b"\0" in data or data.startswith(codecs.BOM_UTF8, start):
-        return None
-    length = _characters(data) - bool(start)
-    line, end = _line_at(data, start)
-    if not length > 0 or not line.strip() or line.lstrip().startswith("{"):  # JSON, perhaps
-        return None
-    separator = how.separator_in(line)
+    text = how.text_of(content)
+    separator = how.separator_in(text)
     if separator == "::":
-        doubles = data.count(b"::")
-        data, length = data.replace(b"::", b"\t"), length - doubles
-        separator = "\t"
-        line, end = _line_at(data, start)
-    quoted = b'"' in data
+        text, separator = text.replace("::", "\t"), "\t"
+    line = first_line(text)
     names = _names(line, separator, heading=how.heading)
-    lines = _count_of(data, b"\n") + _count_of(data, b"\r")
-    if names is None or lines > most_lines(line.count(separator) + 1, length):
+    n_lines = text.count("\n") + text.count("\r")
+    if names is None or n_lines > most_lines(line.count(separator) + 1, len(text)):
         return None
-    if quoted and not _quotes_fit(data, start, separator):
-        return None
-    return PlainText(data, end if how.heading else start, separator, names, quoted, how.decimal)
-
-
-def _in_utf_8(content: Content, how: TextFormat) -> bytes:
-    """Return the text in UTF-8, nothing where it cannot be written so."""
-    encoding = (how.encoding or "utf-8").lower()
-    if encoding in _UTF_8 and not (how.encoding is None and content.data.startswith(_MARKS)):
-        return content.data
     try:
-        return how.text_of(content).encode()
+        same = text.isascii() and len(text) == len(content.data)
+        data = content.data if same else text.encode()
     except UnicodeEncodeError:  # half a character
-        return b""
-
-
-def _characters(data: bytes) -> int:
-    """Return how many there are; -1 of what is not in UTF-8."""
-    if data.isascii():
-        return len(data)
-    decoder, found = codecs.getincrementaldecoder("utf-8")(), 0
-    try:
-        for first in range(0, len(data), _BLOCK):
-            found += len(decoder.decode(data[first : first + _BLOCK]))
-        return found + len(decoder.decode(b"", final=True))
-    except UnicodeDecodeError:
-        return -1
-
-
-def _line_at(data: bytes, start: int) -> tuple[str, int]:
-    """Return the line from a place on, and where the next one begins; "" if it is very long."""
-    found = _LINE_END.search(data, start, start + _BLOCK)
-    if found is None:
-        return ("", 0) if len(data) > start + _BLOCK else (_decoded(data[start:]), len(data))
-    return _decoded(data[start : found.start()]), found.end()
-
-
-def _decoded(line: bytes) -> str:
-    return line.decode(errors="replace")
+        return None
+    quoted = '"' in text
+    if quoted and not _quotes_fit(data, separator):
+        return None
+    start = len(line.encode()) if how.heading else 0
+    return PlainText(data, start, separator, names, quoted, how.decimal)
 
 
 def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
-    """Return the names of the columns, None where they are none."""
-    if separator not in _SEPARATORS or line.count('"') % 2:
+    """Return the names of the columns, None where they are none, or the line may be JSON."""
+    odd = line.count('"') % 2 or line.lstrip().startswith("{") or line.startswith("\ufeff")
+    if separator not in _SEPARATORS or odd or len(line) == LONGEST_LINE:
         return None
     try:
         fields = next(csv.reader([line], delimiter=separator))
@@ -172,24 +128,7 @@ def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
     return names
 
 
-def _count_of(data: bytes, sign: bytes, start: int = 0) -> int:
-    """Return how often a sign occurs from a place on, sooner than bytes.count if that is often.
-
-    Examples
-    --------
-    >>> _count_of(b"user,item,true", b",")
-    2
-    """
-    if data.find(sign, start) < 0:
-        return 0
-    signs = np.frombuffer(data, np.uint8)
-    return sum(
-        int(np.count_nonzero(signs[first : first + _BLOCK] == ord(sign)))
-        for first in range(start, len(data), _BLOCK)
-    )
-
-
-def _quotes_fit(data: bytes, start: int, separator: str) -> bool:
+def _quotes_fit(data: bytes, separator: str) -> bool:
     """Tell whether every quote opens or closes a whole field, and none stands inside of one."""
     signs = np.frombuffer(data, np.uint8)
     bound = np.zeros(256, dtype=bool)
@@ -197,7 +136,7 @@ def _quotes_fit(data: bytes, start: int, separator: str) -> bool:
     opened = 0
     for first in range(0, len(data), _BLOCK):
         at = first + np.flatnonzero(signs[first : first + _BLOCK] == ord('"'))
-        before = bound[signs[at - 1]] | (at == start)
+        before = bound[signs[at - 1]] | (at == 0)
         after = bound[signs[np.minimum(at + 1, len(data) - 1)]] | (at == len(data) - 1)
         if not (before[opened::2].all() and after[1 - opened :: 2].all()):
             return False
@@ -313,10 +252,6 @@ def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - privat
 
 
 def _ids(column: Any) -> Ids | Coded:
-    first = column[0].as_py() if len(column) else ""
-    numbers = _whole_numbers(column) if is_plain_number(first) else None
-    if numbers is not None:
-        return numbers
     text = coded_text(column)
     if text is None:
         raise UnusualError
@@ -325,27 +260,3 @@ def _ids(column: Any) -> Ids | Coded:
         raise UnusualError
     found = whole_numbers(distinct)
     return text if found is None else found[text.codes]
-
-
-def _whole_numbers(column: Any) -> Ids | None:
-    """Return whole numbers of 64 bits with a sign, None if one is longer or not written plainly.
-
-    No other writing of a number is as short as the plain one, but for hexadecimal digits.
-    """
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    from pyarrow import compute  # noqa: PLC0415
-
-    written = [chunk.buffers()[2].to_pybytes() for chunk in column.chunks]
-    if any(b"x" in one or b"X" in one for one in written):
-        return None
-    try:
-        values: Ids = column.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid:
-        return None
-    low, high = int(values.min()), int(values.max())
-    tens = [10**digits for digits in range(len(str(max(-low, high))))]
-    length = len(values) + sum(int(np.count_nonzero(values >= ten)) for ten in tens[1:])
-    if low < 0:  # -1 and below have a sign besides
-        length += sum(int(np.count_nonzero(values <= -ten)) for ten in tens)
-    plain = length == compute.sum(compute.binary_length(column)).as_py()
-    return values if plain else None
