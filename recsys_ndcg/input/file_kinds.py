@@ -52,19 +52,19 @@ class FileKind:
 
 
 def _read_parquet(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow.files import ParquetColumns  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.arrow_files import ParquetColumns  # noqa: PLC0415 - it is heavy
 
     return ParquetColumns(path)
 
 
 def _read_feather(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow.files import FeatherColumns  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.arrow_files import FeatherColumns  # noqa: PLC0415 - it is heavy
 
     return FeatherColumns(path)
 
 
 def _parse_json(name: str, text: str) -> Mapping[str, Any]:
-    from recsys_ndcg.input.text.json_lines import JsonLines  # noqa: PLC0415 - when it is needed
+    from recsys_ndcg.input.json_lines import JsonLines  # noqa: PLC0415 - when it is needed
 
     return JsonLines(name, text)
 

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.arrow.files import ArrowColumns
-from recsys_ndcg.input.arrow.text import coded_text, of_polars
+from recsys_ndcg.input.arrow_files import ArrowColumns
 from recsys_ndcg.input.column_names import (
     ROLES,
     column_list,
@@ -24,6 +23,7 @@ from recsys_ndcg.input.column_names import (
 from recsys_ndcg.input.ids import Coded, refuse_rows
 from recsys_ndcg.input.row_checks import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.text_columns import coded_text, of_polars
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:

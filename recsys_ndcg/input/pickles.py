@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files import open_file
 from recsys_ndcg.input.file_kinds import PICKLE, kind_of
-from recsys_ndcg.input.stand_ins import (
+from recsys_ndcg.input.unpickling import (
     TOO_LONG,
+    Collisions,
+    DamagedPickleError,
     ForbiddenNameError,
     InertObject,
     NumpyDtype,
     Prediction,
     StandIn,
+    load,
 )
-from recsys_ndcg.input.unpickling import Collisions, DamagedPickleError, load
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

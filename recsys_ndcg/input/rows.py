@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.arrow.text import coded_text
 from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
 from recsys_ndcg.input.row_checks import (
     CONVERT,
@@ -20,6 +19,7 @@ from recsys_ndcg.input.row_checks import (
     refuse_no_numbers,
     refuse_unranked,
 )
+from recsys_ndcg.input.text_columns import coded_text
 from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.

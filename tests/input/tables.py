@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import RecsysNdcgError
-from recsys_ndcg.input.files import ORDER, careful_table, read_file
+from recsys_ndcg.input.dispatch import ORDER, careful_table, read_file
 from recsys_ndcg.input.ids import Coded
-from recsys_ndcg.input.text.plain import plain_table
+from recsys_ndcg.input.plain_text import plain_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from recsys_ndcg.files.contents import Content
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input.text_format import TextFormat
 
 
 def table_in(path: Path) -> pd.DataFrame:

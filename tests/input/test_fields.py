@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import tuples
+from recsys_ndcg.input import python_objects
 from recsys_ndcg.input.ids import Coded, encode
+from recsys_ndcg.input.python_objects import read_tuples
 from recsys_ndcg.input.rows import floats
-from recsys_ndcg.input.tuples import read_tuples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ NUMBERS = st.one_of(
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_at_a_time() -> Iterator[None]:
-    before = tuples.CHUNK  # or a kind would change every few thousand rows alone
-    tuples.CHUNK = 3
+    before = python_objects.CHUNK  # or a kind would change every few thousand rows alone
+    python_objects.CHUNK = 3
     yield
-    tuples.CHUNK = before
+    python_objects.CHUNK = before
 
 
 def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) -> Any:
@@ -98,8 +98,8 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
     """Also where whole numbers, or short texts, give way to others."""
 
     def read() -> Any:
-        (parts,) = tuples.read_fields([(one,) for one in values], [int], "")
-        return encode(tuples.read_ids(parts, "user"), "user")
+        (parts,) = python_objects.read_fields([(one,) for one in values], [int], "")
+        return encode(python_objects.read_ids(parts, "user"), "user")
 
     expected = outcome(lambda: encode(Coded.of(values, "user", len(values)), "user"))
     assert outcome(read) == expected
@@ -120,8 +120,8 @@ def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
             return type(error)
 
     def read() -> Any:
-        (parts,) = tuples.read_fields([(one,) for one in values], [float], "")
-        return tuples.read_numbers(parts, "true")
+        (parts,) = python_objects.read_fields([(one,) for one in values], [float], "")
+        return python_objects.read_numbers(parts, "true")
 
     assert looked_at(read) == looked_at(lambda: floats(values, "true"))
 

@@ -20,9 +20,9 @@ from pyarrow import ipc
 import recsys_ndcg as rn
 from recsys_ndcg.files import contents
 from recsys_ndcg.files.contents import content_of
-from recsys_ndcg.input.arrow.files import FeatherColumns
+from recsys_ndcg.input import text_tables
+from recsys_ndcg.input.arrow_files import FeatherColumns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, describe_kinds, stem_of
-from recsys_ndcg.input.text import tables
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -461,7 +461,7 @@ def test_an_interrupt_while_a_table_is_parsed_is_no_fault_of_the_table(
         def read(self, *_: Any) -> str:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tables, "io", SimpleNamespace(StringIO=Interrupted))
+    monkeypatch.setattr(text_tables, "io", SimpleNamespace(StringIO=Interrupted))
     with pytest.raises(KeyboardInterrupt):
         rn.evaluate(written(tmp_path, b"\n" + CSV, "p.csv"))  # of which fast readers see nothing
 

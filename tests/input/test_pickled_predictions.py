@@ -39,7 +39,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input import pickles, stand_ins
+from recsys_ndcg.input import pickles, unpickling
 from recsys_ndcg.input.pickles import read_pickle
 from tests.refusal import refused
 
@@ -366,7 +366,7 @@ def test_a_global_is_refused_by_its_whole_name(tmp_path: Path, code: bytes) -> N
 )
 def test_a_stand_in_cannot_be_changed_from_within_a_pickle(tmp_path: Path, code: bytes) -> None:
     """What one file sets would still be there for the next one."""
-    kept = [stand_ins.Prediction, stand_ins.NumpyDtype, stand_ins.InertObject]
+    kept = [unpickling.Prediction, unpickling.NumpyDtype, unpickling.InertObject]
     before = [dict(vars(one)) for one in kept]
     with refused("not a whole pickle"):
         rn.evaluate(written(tmp_path, code))

@@ -13,13 +13,13 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.column_names import column_list
 from recsys_ndcg.input.ids import as_numbers
-from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS, first_line, unguarded
+from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, first_line, unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input.text_format import TextFormat
 
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}

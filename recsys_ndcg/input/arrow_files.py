@@ -15,7 +15,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import most_bytes
-from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.text_columns import coded_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.input.arrow.text import coded_text, pyarrow_if_any
 from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.text.form import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
-from recsys_ndcg.input.text.tables import (
+from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
+from recsys_ndcg.input.text_format import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
+from recsys_ndcg.input.text_tables import (
     most_lines,
     whole_numbers,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.files import Content
     from recsys_ndcg.input.ids import Coded
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input.text_format import TextFormat
 
 _BLOCK = 1 << 20
 _ARROW_BLOCK = 1 << 21
