@@ -1,4 +1,4 @@
-"""Plain Python objects: rows, Surprise predictions and lists per user, labels or results or both."""
+"""Plain Python objects: rows, Surprise predictions and lists per user, of either table."""
 
 from __future__ import annotations
 
