@@ -170,25 +170,11 @@ class Table:
         return self._objects(self._column(column), self._name(column))
 
     def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
-        """Return the columns user and item, each by its distinct values if all of it is text.
-
-        Raises
-        ------
-        InvalidInputError
-            Of the first column in which anything is wrong.
-        """
-        found, fault = [], None
-        for column in ("user", "item"):
-            try:
-                values = self._column(column)
-                found.append((values, self._native(values), self._name(column)))
-            except InvalidInputError as error:  # what is wrong with an earlier one comes first
-                fault = error
-                break
-        ids = in_threads(lambda one: self._coded(*one), found)
-        if fault:
-            raise fault
-        return ids[0], ids[1]
+        """Return the columns user and item, each by its distinct values if all of it is text."""
+        columns = {self._name(one): self._column(one) for one in ("user", "item")}
+        found = [(values, self._native(values), name) for name, values in columns.items()]
+        user, item = in_threads(lambda one: self._coded(*one), found)
+        return user, item
 
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""

@@ -51,10 +51,6 @@ def text_places(ids: Ids) -> Positions:
     array([1, 0])
     """
     place = np.empty(len(ids), dtype=np.int64)
-    if ids.dtype.kind in "iu" and len(ids) and ids.min() >= 0 and ids.max() < 10**8:
-        # eight digits are a number, whose order is that of the text
-        place[np.argsort(ids.astype("S8").view(">u8").astype(np.uint64))] = np.arange(len(ids))
-        return place
     text = ids.tolist()
     if ids.dtype.kind in "iu":
         text = [*map(str, text)]
@@ -245,14 +241,6 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     """
     if not (isinstance(first, Coded) or isinstance(second, Coded)):
         return encode(together(first, second), column)
-    if (
-        isinstance(first, Coded)
-        and isinstance(second, Coded)
-        and first.ascending
-        and second.ascending
-        and first.ids.tolist() == second.ids.tolist()
-    ):
-        return first.ids, np.concatenate([first.codes, second.codes])
     (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
     ids, places = _distinct(together(ours, theirs), column)
     parts = (places[: len(ours)], one), (places[len(ours) :], other)

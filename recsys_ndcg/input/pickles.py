@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}
-_DETAILS: set[type] = {dict, NoneType}
-_USUAL: dict[int, set[type]] = {0: _PLAIN, 1: _PLAIN, 2: _PLAIN, 3: _PLAIN, 4: _DETAILS}
 _STAND_INS = (InertObject, NumpyDtype, StandIn, Prediction)
 _LONGEST_TUPLE = 16  # as an id: longer ones take long to hash, again in every row
 _WRITE = "surprise.dump.dump(path, predictions=predictions)"
@@ -127,8 +124,6 @@ def _check_rows(rows: list[Any], path: Path) -> None:
 
     Only the details of a prediction may be nested: nobody hashes or shows them.
     """
-    if _all_usual(rows):
-        return
     seen = Collisions()
     for place, row in enumerate(rows):
         parts, first = _parts(row), _parts(rows[0])
@@ -148,20 +143,6 @@ def _check_rows(rows: list[Any], path: Path) -> None:
                     f"Make it numbers or text, and write the predictions again: {_WRITE}."
                 )
                 raise InvalidInputError(msg)
-
-
-def _all_usual(rows: list[Any]) -> bool:
-    """Tell rows of plain values, all but the fifth, in a pass over each column."""
-    try:
-        width = len(rows[0])
-        return (
-            width <= len(_FIELDS)
-            and set(map(type, rows)) <= {tuple, Prediction}
-            and set(map(len, rows)) == {width}
-            and all(set(map(type, map(itemgetter(at), rows))) <= _USUAL[at] for at in range(width))
-        )
-    except (IndexError, TypeError):  # no rows: told by their reader
-        return False
 
 
 def _parts(row: object) -> tuple[Any, ...] | list[Any]:

@@ -16,7 +16,6 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.row_checks import (
     JOIN,
-    NO_ROWS,
     all_rows,
     check_rows,
     in_order,
@@ -83,7 +82,7 @@ def read_fields(rows: Sequence[Any], kinds: Sequence[type], form: str) -> list[l
     parts: list[list[Any]] = [[] for _ in kinds]
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
-        tuples = all(map(_is_tuple, set(map(type, chunk)))) and is_row(chunk[0])
+        tuples = all(issubclass(kind, tuple) for kind in set(map(type, chunk)))
         if tuples and set(map(len, chunk)) == {width}:
             flat = list(chain.from_iterable(chunk))
             fields = [flat[place::width] for place in range(width)]
@@ -140,16 +139,6 @@ def read_numbers(parts: Sequence[Any], column: str) -> Floats:
 def _values_in(parts: Sequence[Any]) -> list[Any]:
     lists = (part.tolist() if isinstance(part, np.ndarray) else part for part in parts)
     return list(chain.from_iterable(lists))
-
-
-def _is_tuple(kind: type) -> bool:
-    return kind is tuple or (
-        issubclass(kind, tuple)
-        and not issubclass(kind, NO_ROWS)
-        and kind.__iter__ is tuple.__iter__
-        and kind.__getitem__ is tuple.__getitem__
-        and kind.__len__ is tuple.__len__
-    )
 
 
 _PREDICTION = 5

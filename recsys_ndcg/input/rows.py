@@ -16,7 +16,6 @@ from recsys_ndcg.input.row_checks import (
     CONVERT,
     NO_NUMBERS,
     refuse_no_floats,
-    refuse_no_numbers,
     refuse_unranked,
 )
 from recsys_ndcg.input.text_columns import coded_text
@@ -338,7 +337,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         array[short] = as_written(array[short].astype(kind))
     array[_absent(array)] = np.nan
     if any(hasattr(kind, "dtype") and not issubclass(kind, np.floating) for kind in kinds):
-        refuse_no_numbers(array, column)  # whose conversion would not fail
+        refuse_no_floats(array, column)  # whose conversion would not fail
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):

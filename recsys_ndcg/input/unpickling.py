@@ -6,7 +6,6 @@ with bounds where a few bytes would fill the memory or never end.
 
 from __future__ import annotations
 
-import copyreg
 import io
 import pickle
 import re
@@ -244,15 +243,9 @@ class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]
         """Return what stands for a name."""
         return stand_in_of(module, name)
 
-    def get_extension(self, code: int) -> None:
-        """Look up a name that this process registered under a number, and not what it stands for.
-
-        Python's reader keeps what it found, for whoever reads the next pickle.
-        """
-        known = copyreg._inverted_registry.get(code)  # type: ignore[attr-defined] # noqa: SLF001
-        if known is None:
-            _refuse(f"it names extension {code}, which nobody registered")
-        self.append(self.find_class(*known))
+    def get_extension(self, code: int) -> NoReturn:
+        """Refuse what a process registers under a number."""
+        _refuse(f"it names extension {code}")
 
     def persistent_load(self, _pid: object) -> NoReturn:
         """Refuse what is kept elsewhere."""
