@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files import Place, content_of, is_place
-from recsys_ndcg.input.column_names import roles_of
+from recsys_ndcg.input.column_names import column_list, roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns
 from recsys_ndcg.input.ids import Coded, column_of
 from recsys_ndcg.input.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.plain_text import plain_columns, plain_table, plain_text
+from recsys_ndcg.input.plain_text import plain_columns, plain_text
 from recsys_ndcg.input.python_objects import read_known, read_predictions, read_tuples
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
 from recsys_ndcg.input.text_tables import TextTable, number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from recsys_ndcg.files import Content
 
 #: In which order columns without a heading stand.
@@ -71,21 +73,74 @@ def read_file(
     if parse := kind_of(content.suffix).parse:
         refuse_options(content.name, how, encoding=how.encoding)
         return parse(content.name, how.text_of(content))
-    plain = plain_table(content, how, columns, order)
-    if plain is not None:
-        return plain
-    name, written = content.name, how.text_of(content)
-    del content  # its bytes may be many
-    return careful_table(name, written, how, columns, order)
+    if how == TextFormat(encoding=how.encoding) and seems_json(written := how.text_of(content)):
+        return JsonLines(content.name, written)
+    return _read_text(content, how, lambda names: chosen_columns(names, how, columns, order))
 
 
-def careful_table(
-    name: str,
-    written: str,
+class Chosen(NamedTuple):
+    """Which columns of a text are read, and how.
+
+    Parameters
+    ----------
+    names : list of str
+        What all columns are called.
+    ids : list of str
+        Those of ids.
+    numbers : dict
+        Those of numbers; whether a field may be empty.
+    """
+
+    names: list[str]
+    ids: list[str]
+    numbers: dict[str, bool]
+
+
+def chosen_columns(
+    names: Sequence[str],
     how: TextFormat,
     columns: Mapping[str, str] | None = None,
     order: tuple[str, ...] = ORDER,
-) -> pd.DataFrame | Mapping[str, Any]:
+) -> Chosen:
+    """Return which columns of a table in text are read, by the names in the file.
+
+    Raises
+    ------
+    InvalidInputError
+        It has places in place of names, and none that somebody says.
+    """
+    called = list(names)
+    if not how.heading and not columns:
+        called = [*order[: len(names)], *names[len(order) :]]
+    for theirs in () if how.heading or not columns else columns.values():
+        if theirs not in names:
+            msg = (
+                f"The file has no column {theirs!r}; it has {column_list(names)}. Without a "
+                "heading, columns are named by their places, from 1 on."
+            )
+            raise InvalidInputError(msg)
+    roles = {
+        found[0]: ours
+        for ours, found in roles_of(called, columns).items()
+        if len(found) == 1 and found[0] in called
+    }
+    ids = [name for name, ours in roles.items() if ours in ("user", "item")]
+    numbers = {name: ours == "true" for name, ours in roles.items() if name not in ids}
+    return Chosen(called, ids, numbers)
+
+
+def _read_text(
+    content: Content, how: TextFormat, choose: Callable[[Sequence[str]], Chosen]
+) -> pd.DataFrame | dict[str, Any]:
+    """Read text by pyarrow if it is plain, else carefully."""
+    plain = plain_text(content, how)
+    found = None if plain is None else plain_columns(plain, *choose(plain.names))
+    return careful_columns(content, how, choose) if found is None else found
+
+
+def careful_columns(
+    content: Content, how: TextFormat, choose: Callable[[Sequence[str]], Chosen]
+) -> pd.DataFrame:
     """Read text whatever is in it: slower, and with a word for everything that is wrong.
 
     Raises
@@ -93,19 +148,13 @@ def careful_table(
     InvalidInputError
         It cannot be read or parsed; the line is named.
     """
-    if how == TextFormat(encoding=how.encoding) and seems_json(written):
-        return JsonLines(name, written)
-    table = TextTable(name, written, how)
-    if not how.heading:
-        table.check_places(columns or {})
-    if not how.heading and not columns:
-        table.frame = table.frame.rename(columns=dict(zip(table.frame, order, strict=False)))
-    for ours, found in roles_of(table.frame.columns, columns).items():
-        for theirs in found if len(found) == 1 else []:
-            if ours in ("user", "item"):
-                table.read_ids(theirs)
-            else:
-                table.read_numbers(theirs, may_be_empty=ours == "true")
+    table = TextTable(content.name, how.text_of(content), how)
+    names, ids, numbers = choose(list(table.frame))
+    table.frame = table.frame.set_axis(names, axis=1)
+    for name in ids:
+        table.read_ids(name)
+    for name, may_be_empty in numbers.items():
+        table.read_numbers(name, may_be_empty=may_be_empty)
     return table.frame
 
 
@@ -169,47 +218,31 @@ def read_ratings(path: Place) -> pd.DataFrame:
         The file cannot be read or parsed; the line is named.
     """
     content = content_of(path)
-    text, how = _text_of(content)
-    plain = _plain_ratings(content, how)
-    if plain is not None:
-        return plain
-    table = TextTable(content.name, text, how)
-    count = len(table.frame.columns)
-    if count not in (3, 4):
-        msg = f"{content.name}: {count} columns; ratings are user, item, rating[, timestamp]."
-        raise InvalidInputError(msg)
-    table.frame.columns = pd.Index(RATINGS[:count])
-    for name in ("user", "item"):
-        table.read_ids(name)
-    for name in RATINGS[2:count]:
-        table.read_numbers(name)
-    return table.frame
+
+    def choose(names: Sequence[str]) -> Chosen:
+        if len(names) not in (3, 4):
+            form = "user, item, rating[, timestamp]"
+            msg = f"{content.name}: {len(names)} columns; ratings are {form}."
+            raise InvalidInputError(msg)
+        known = RATINGS[: len(names)]
+        return Chosen([*known], ["user", "item"], dict.fromkeys(known[2:], False))
+
+    table = _read_text(content, _format_of(content), choose)
+    columns = {
+        name: column_of(one.values) if isinstance(one, Coded) else one
+        for name, one in table.items()
+    }
+    return pd.DataFrame(columns)
 
 
-def _plain_ratings(content: Content, how: TextFormat) -> pd.DataFrame | None:
-    """Return the ratings of a text in which nothing is out of the ordinary, None of another."""
-    plain = plain_text(content, how)
-    if plain is None or len(plain.names) not in (3, 4):
-        return None
-    names = plain.names
-    found = plain_columns(plain, names[:2], dict.fromkeys(names[2:], False))
-    if found is None:
-        return None
-    columns = [
-        column_of(one.values) if isinstance(one, Coded) else one
-        for one in map(found.__getitem__, names)
-    ]
-    return pd.DataFrame(dict(zip(RATINGS, columns, strict=False)))
-
-
-def _text_of(content: Content) -> tuple[str, TextFormat]:
-    """Return the text, and how it is written: whether it has a heading tells the third field."""
+def _format_of(content: Content) -> TextFormat:
+    """Return how ratings are written: whether there is a heading tells the third field."""
     how = TextFormat()
     text = how.text_of(content)
     if "::" in first_line(text):
         how = replace(how, separator="::")
     third = "".join(how.first_fields(text)[2:3]).strip()
-    return text, replace(how, heading=third != "" and np.isnan(number(third)))
+    return replace(how, heading=third != "" and np.isnan(number(third)))
 
 
 def read(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.input.column_names import roles_of
 from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
 from recsys_ndcg.input.text_format import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
 from recsys_ndcg.input.text_tables import (
@@ -144,65 +143,24 @@ def _quotes_fit(data: bytes, separator: str) -> bool:
     return not opened
 
 
-def plain_table(
-    content: Content, how: TextFormat, columns: Mapping[str, str] | None, order: Sequence[str]
-) -> dict[str, Ids | Coded | Floats | None] | None:
-    """Return the columns of a plain text under their names, None of any that nobody reads.
-
-    None in place of the table is for the careful reader to look at.
-
-    Parameters
-    ----------
-    content : Content
-        The file.
-    how : TextFormat
-        How it is written.
-    columns : mapping, optional
-        Our names to the file's.
-    order : sequence of str
-        What columns without a heading are.
-
-    Raises
-    ------
-    InvalidInputError
-        The file is no text in the encoding that somebody said.
-    """
-    plain = plain_text(content, how)
-    if plain is None:
-        return None
-    called = {name: name for name in plain.names}
-    if not how.heading and columns and not called.keys() >= set(columns.values()):
-        return None
-    if not how.heading and not columns:
-        called |= dict(zip(plain.names, order, strict=False))
-    places = {name: place for place, name in called.items()}
-    wanted = {
-        ours: places[found[0]]
-        for ours, found in roles_of(places, columns).items()
-        if len(found) == 1 and found[0] in places
-    }
-    read = plain_columns(
-        plain,
-        [name for ours, name in wanted.items() if ours in ("user", "item")],
-        {name: ours == "true" for ours, name in wanted.items() if ours not in ("user", "item")},
-    )
-    return None if read is None else {name: read.get(place) for name, place in places.items()}
-
-
 def plain_columns(
-    plain: PlainText, ids: Sequence[str], numbers: Mapping[str, bool]
-) -> dict[str, Ids | Coded | Floats] | None:
-    """Return columns of a plain text, None where the careful reader is to look at it.
+    plain: PlainText, names: Sequence[str], ids: Sequence[str], numbers: Mapping[str, bool]
+) -> dict[str, Any] | None:
+    """Return the columns of a plain text, None in place of any that nobody reads.
+
+    None in place of all is for the careful reader to look at.
 
     Parameters
     ----------
     plain : PlainText
         Its other columns are looked at no further than how many fields each row has.
+    names : sequence of str
+        What all columns are called.
     ids : sequence of str
-        The names of columns of ids: whole numbers if all of them are plain writings of such, else
-        text by its distinct values.
+        Those of ids: whole numbers if all of them are plain writings of such, else text by its
+        distinct values.
     numbers : mapping
-        Those of columns of numbers; whether a field may be empty.
+        Those of numbers; whether a field may be empty.
     """
     if not ids:
         return None
@@ -210,21 +168,21 @@ def plain_columns(
 
     kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
     try:
-        table = _table(plain, kinds)
+        table = _table(plain, names, kinds)
         found = {name: _floats(table[name], numbers[name]) for name in numbers}
-        read = in_threads(lambda name: _ids(table[name]), ids)
+        found |= dict(zip(ids, in_threads(lambda name: _ids(table[name]), ids), strict=True))
     except (pa.ArrowException, UnusualError):
         return None
-    return found | dict(zip(ids, read, strict=True))
+    return {name: found.get(name) for name in names}
 
 
-def _table(plain: PlainText, kinds: dict[str, Any]) -> Any:
+def _table(plain: PlainText, names: Sequence[str], kinds: dict[str, Any]) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import csv  # noqa: PLC0415
 
     return csv.read_csv(
         pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),
-        csv.ReadOptions(column_names=plain.names, block_size=_ARROW_BLOCK),
+        csv.ReadOptions(column_names=[*names], block_size=_ARROW_BLOCK),
         csv.ParseOptions(
             delimiter=plain.separator,
             quote_char='"' if plain.quoted else False,

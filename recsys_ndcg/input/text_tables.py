@@ -11,13 +11,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.column_names import column_list
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, first_line, unguarded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.input.text_format import TextFormat
 
@@ -62,21 +59,8 @@ class TextTable:
             self.frame = self.frame[~(self.frame == "").all(axis=1)]
         self._refuse_short(text, separator)
 
-    def check_places(self, columns: Mapping[str, str]) -> None:
-        """Refuse columns that are not there, where they have places in place of names."""
-        for theirs in columns.values():
-            if theirs not in self.frame:
-                msg = (
-                    f"{self._name}: there is no column {theirs!r}; it has "
-                    f"{column_list(self.frame)}. Without a heading, columns are named by "
-                    "their places, from 1 on."
-                )
-                raise InvalidInputError(msg)
-
     def read_ids(self, name: str) -> None:
         """Read a column of ids, as whole numbers where nothing of their writing is lost."""
-        if name not in self.frame:
-            return
         codes, found = pd.factorize(self.frame[name])
         distinct = found.tolist()
         if not all(map(str.strip, distinct)):
@@ -88,8 +72,6 @@ class TextTable:
 
     def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
         """Read a column of finite numbers; an empty field is NaN where that is allowed."""
-        if name not in self.frame:
-            return
         written = self.frame[name].to_numpy(dtype=object)
         usual = _usual_numbers(written, may_be_empty) if self._decimal == "." else None
         if usual is None:
