@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import NoneType
+from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
@@ -17,7 +17,6 @@ from recsys_ndcg.input.unpickling import (
     InertObject,
     NumpyDtype,
     Prediction,
-    StandIn,
     load,
 )
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}
-_STAND_INS = (InertObject, NumpyDtype, StandIn, Prediction)
+_STAND_INS = (InertObject, NumpyDtype, FunctionType, Prediction)
 _LONGEST_TUPLE = 16  # as an id: longer ones take long to hash, again in every row
 _WRITE = "surprise.dump.dump(path, predictions=predictions)"
 

@@ -11,6 +11,7 @@ import pickle
 import re
 import struct
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
@@ -85,12 +86,8 @@ class NumpyDtype:
         return INERT if self.code is None else struct.unpack(self.order + self.code, data)[0]
 
 
-class StandIn(NamedTuple):
-    """In place of a class or function that a pickle names: what it makes of its arguments."""
-
-    make: Callable[[tuple[Any, ...]], Any]
-    is_class: bool
-
+#: In place of a class or function that a pickle names: what it makes of its arguments.
+StandIn = Callable[[tuple[Any, ...]], Any]
 
 INERT = InertObject()
 #: In place of text, bytes and numbers beyond what an id is.
@@ -127,21 +124,19 @@ def _bytes(arguments: tuple[Any, ...]) -> Any:
 def _rebuilt(arguments: tuple[Any, ...]) -> Any:
     """Do as protocols before 2 rebuild an object: from its class, a base and the base's state."""
     kind, _, state = arguments if len(arguments) == 3 else (None, None, None)
-    return _prediction(state) if kind is _PREDICTION and type(state) is tuple else INERT
+    return _prediction(state) if kind is _prediction and type(state) is tuple else INERT
 
 
 _INSIDE_PACKAGES = tuple(f"{package}." for package in _INERT_PACKAGES)
-_PREDICTION = StandIn(_prediction, is_class=True)
-_INERT_NAME = StandIn(_inert, is_class=True)
 _KNOWN = {
-    ("surprise.prediction_algorithms.predictions", "Prediction"): _PREDICTION,
-    ("numpy", "dtype"): StandIn(_dtype, is_class=False),
-    ("numpy._core.multiarray", "scalar"): StandIn(_scalar, is_class=False),
-    ("numpy.core.multiarray", "scalar"): StandIn(_scalar, is_class=False),
-    ("_codecs", "encode"): StandIn(_bytes, is_class=False),
-    ("copyreg", "_reconstructor"): StandIn(_rebuilt, is_class=False),
-    ("builtins", "bytes"): StandIn(_bytes, is_class=False),
-    **{("builtins", name): _INERT_NAME for name in _BUILTINS},
+    ("surprise.prediction_algorithms.predictions", "Prediction"): _prediction,
+    ("numpy", "dtype"): _dtype,
+    ("numpy._core.multiarray", "scalar"): _scalar,
+    ("numpy.core.multiarray", "scalar"): _scalar,
+    ("_codecs", "encode"): _bytes,
+    ("copyreg", "_reconstructor"): _rebuilt,
+    ("builtins", "bytes"): _bytes,
+    **{("builtins", name): _inert for name in _BUILTINS},
 }
 
 
@@ -157,7 +152,7 @@ def stand_in_of(module: str, name: str) -> StandIn:
     if known is not None:
         return known
     if module in _INERT_PACKAGES or module.startswith(_INSIDE_PACKAGES):
-        return _INERT_NAME
+        return _inert
     raise ForbiddenNameError(module, name)
 
 
@@ -256,28 +251,22 @@ class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]
 
     def _call(self, name: object, arguments: object) -> None:
         """Put on the stack what our own function of that name makes."""
-        if type(name) is not StandIn or type(arguments) is not tuple:
+        if type(name) is not FunctionType or type(arguments) is not tuple:
             _refuse("it calls what is no function")
-        made = name.make(arguments)
+        made = name(arguments)
         if type(made) is str or type(made) is bytes:
             self._copies_left -= len(made)
             if self._copies_left < 0:  # nobody writes them so, and they would fill the memory
                 _refuse("it decodes the same bytes again and again")
         self.append(made)
 
-    def _reduce(self) -> None:
+    def _make(self) -> None:
         arguments, name = self.stack.pop(), self.stack.pop()
-        self._call(name, arguments)
-
-    def _new(self) -> None:
-        arguments, name = self.stack.pop(), self.stack.pop()
-        if type(name) is StandIn and not name.is_class:
-            _refuse("it makes an object of what is no class")
         self._call(name, arguments)
 
     def _new_with_options(self) -> None:
         options = self.stack.pop()
-        self._new()
+        self._make()
         if options:  # nothing that is known takes any
             self.stack[-1] = INERT
 
@@ -336,8 +325,8 @@ class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]
         self.memo[place] = self.stack[-1]
 
     dispatch |= {
-        pickle.REDUCE[0]: _reduce,
-        pickle.NEWOBJ[0]: _new,
+        pickle.REDUCE[0]: _make,
+        pickle.NEWOBJ[0]: _make,
         pickle.NEWOBJ_EX[0]: _new_with_options,
         pickle.BUILD[0]: _set_state,
         pickle.SETITEM[0]: _set_entry,
