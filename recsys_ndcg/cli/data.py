@@ -13,7 +13,7 @@ import typer
 
 from recsys_ndcg.cli.options import given_options, pairs_from
 from recsys_ndcg.errors import InvalidInputError, reading
-from recsys_ndcg.input import describe_kinds
+from recsys_ndcg.input import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ class DataOptions:
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help=f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from "
+            help=f"Predictions: {FileKind.describe_all()}, made by Surprise. '-' reads text from "
             "standard input.",
             show_default=False,
         ),

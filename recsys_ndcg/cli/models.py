@@ -13,7 +13,7 @@ import typer
 from recsys_ndcg.cli.data import DataOptions, Written, check_there, is_dash, report_of, same_file
 from recsys_ndcg.cli.options import beginning, given_options
 from recsys_ndcg.errors import InvalidInputError, escape_surrogates
-from recsys_ndcg.input import stem_of
+from recsys_ndcg.input import FileKind
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.significance import CORRECTIONS, TESTS, Testing
 
@@ -194,7 +194,7 @@ def _with_folders(paths: Sequence[Path]) -> list[str]:
 def _stem(path: Path) -> str:
     if is_dash(path):
         return "standard input"
-    return stem_of(path.name, ".run") or path.name or str(path)
+    return FileKind.stem_of(path.name, ".run") or path.name or str(path)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, shown
-from recsys_ndcg.input import Rows, check_same_ids, column_of, read
+from recsys_ndcg.input import Rows, check_same_ids, index_of, read
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
@@ -216,7 +216,7 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
-    ids = [column_of(users), column_of(items)]
+    ids = [index_of(users), index_of(items)]
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))
 
 

@@ -15,7 +15,7 @@ from recsys_ndcg.files import Place, content_of, is_place
 from recsys_ndcg.input.column_names import column_list, roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns
-from recsys_ndcg.input.ids import Coded, column_of
+from recsys_ndcg.input.ids import Coded, index_of
 from recsys_ndcg.input.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import plain_columns, plain_text
@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.files import Content
 
-#: In which order columns without a heading stand.
-ORDER = ("user", "item", "estimated", "true")
-
 
 def read_file(
     place: Place,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
-    order: tuple[str, ...] = ORDER,
+    order: tuple[str, ...] = TextFormat.ORDER,
 ) -> pd.DataFrame | Mapping[str, Any]:
     """Read a table of any kind in `file_kinds`; all text may be packed.
 
@@ -100,7 +97,7 @@ def chosen_columns(
     names: Sequence[str],
     how: TextFormat,
     columns: Mapping[str, str] | None = None,
-    order: tuple[str, ...] = ORDER,
+    order: tuple[str, ...] = TextFormat.ORDER,
 ) -> Chosen:
     """Return which columns of a table in text are read, by the names in the file.
 
@@ -229,8 +226,7 @@ def read_ratings(path: Place) -> pd.DataFrame:
 
     table = _read_text(content, _format_of(content), choose)
     columns = {
-        name: column_of(one.values) if isinstance(one, Coded) else one
-        for name, one in table.items()
+        name: index_of(one.values) if isinstance(one, Coded) else one for name, one in table.items()
     }
     return pd.DataFrame(columns)
 
@@ -262,7 +258,7 @@ def read(
         return Rows({"user": matrix.row, "item": matrix.col, "true": true}, table)
     if _is_table(data, columns):
         columns = Table.columns_of(table, columns)
-        rows = open_table(data, columns, text, _ORDERS.get(table, ORDER)).rows(table)
+        rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).rows(table)
     elif table == "predictions":
         if columns:
             msg = "columns= names the columns of a table, but the data is not a table."
@@ -284,7 +280,7 @@ def open_table(
     data: Any,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
-    order: tuple[str, ...] = ORDER,
+    order: tuple[str, ...] = TextFormat.ORDER,
 ) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
     if isinstance(data, str | Path) and not str(data):

@@ -182,7 +182,7 @@ class Coded:
         """The id of every row."""
         return self.ids[self.codes]
 
-    def only(self, kept: Flags) -> Ids:
+    def __getitem__(self, kept: Flags) -> Ids:
         """Return the ids of some rows."""
         return self.ids[self.codes[kept]]
 
@@ -256,18 +256,12 @@ def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, 
     return ids[order], place[codes]
 
 
-def column_of(ids: Ids) -> pd.Series[Any]:
-    """Return ids as a column of pandas, those with half a character, which Arrow lacks, too."""
-    try:
-        return pd.Series(ids)
-    except UnicodeEncodeError:
-        return pd.Series(ids, dtype=object)
-
-
 def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
-    """Return ids as an index of pandas."""
-    index: pd.Index[Any] = pd.Index(column_of(ids), name=name)
-    return index
+    """Return ids as an index of pandas, those with half a character, which Arrow lacks, too."""
+    try:
+        return pd.Index(pd.Series(ids), name=name)
+    except UnicodeEncodeError:
+        return pd.Index(pd.Series(ids, dtype=object), name=name)
 
 
 def together(first: Ids, second: Ids) -> Ids:

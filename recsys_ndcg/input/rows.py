@@ -79,7 +79,7 @@ class Rows:
         if "estimated" in columns:
             diverged = "if a model diverged, train it again"
             advice = diverged if whole else "leave out what was not recommended"
-            check_finite(self.estimated, self.score, advice)
+            self.check_finite(self.estimated, self.score, advice)
         if "true" in columns:
             infinite, advice = np.isinf(self.true), "use NaN for an unlabelled item"
             refuse_rows(infinite, "true", "an infinite grade", advice)
@@ -101,6 +101,14 @@ class Rows:
         if not count:
             msg = f"There are no rows in {table}. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
+
+    @staticmethod
+    def check_finite(values: Floats, column: str, advice: str) -> None:
+        """Refuse numbers that cannot be ranked, naming the first rows."""
+        if not np.isfinite(values).all():
+            advice = f"each must be a finite number: {advice}"
+            refuse_rows(np.isnan(values), column, "NaN", advice)
+            refuse_rows(np.isinf(values), column, "an infinite value", advice)
 
     @classmethod
     def from_arrays(  # noqa: PLR0913 - four columns
@@ -153,10 +161,7 @@ class Rows:
 
     def only(self, kept: Flags) -> Rows:
         """Return some of the rows."""
-        columns = {
-            name: one.only(kept) if isinstance(one, Coded) else one[kept]
-            for name, one in self.columns.items()
-        }
+        columns = {name: one[kept] for name, one in self.columns.items()}
         return replace(self, columns=columns)
 
     def without_fillers(self) -> Rows:
@@ -225,14 +230,6 @@ class Rows:
 def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
     """Return a column of text by its distinct values, and any other as it is."""
     return ids if isinstance(ids, Coded) else coded_text(ids) or ids
-
-
-def check_finite(values: Floats, column: str, advice: str) -> None:
-    """Refuse numbers that cannot be ranked, naming the first rows."""
-    if not np.isfinite(values).all():
-        advice = f"each must be a finite number: {advice}"
-        refuse_rows(np.isnan(values), column, "NaN", advice)
-        refuse_rows(np.isinf(values), column, "an infinite value", advice)
 
 
 def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files import packed_as
@@ -63,6 +63,9 @@ class TextFormat:
     >>> import recsys_ndcg as rn
     >>> lists = rn.RankedLists.from_file("p.csv", text=rn.TextFormat(decimal=","))  # doctest: +SKIP
     """
+
+    #: In which order columns without a heading stand.
+    ORDER: ClassVar = ("user", "item", "estimated", "true")
 
     separator: str | None = None
     decimal: str = "."

@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import (
     Rows,
     Table,
-    as_written,
+    floats,
 )
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
@@ -168,7 +168,7 @@ def _grades(found: Mapping[str, Any], *, short: bool) -> Grades:
         return Grades(np.nan, np.nan, zero_one=True)
     ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)
     if short:  # the nearest double of a short float is not the decimal that it stands for
-        ends = as_written(ends.astype(np.float32))
+        ends = floats(ends.astype(np.float32), "true")
     return Grades(float(ends[0]), float(ends[1]), zero_one=bool(found["zero_one"]))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, needing, shown
 from recsys_ndcg.files import PACKINGS
-from recsys_ndcg.input import Table, existing_file, kind_of_file
+from recsys_ndcg.input import FileKind, Table, existing_file
 from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
 from recsys_ndcg.scale.text_files import SUFFIXES, TextFiles
@@ -180,7 +180,7 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
 
 
 def _kind_of(path: Path) -> str:
-    kind, packing = kind_of_file(path), path.suffix.lower()
+    kind, packing = FileKind.of(path), path.suffix.lower()
     other = packing in PACKINGS and (packing not in SUFFIXES or kind.is_binary)
     if other or not kind.in_database:
         msg = (

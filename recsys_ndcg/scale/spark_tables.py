@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table, checked_columns
+from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table
 from recsys_ndcg.scale.engines import IDS, LABELS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import LazyTable
 from recsys_ndcg.scale.tables import given_tables
@@ -88,7 +88,7 @@ class _Heading:
         _check(frame)
         self.frame = frame
         self._types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
-        self.named = Table(dict.fromkeys(frame.columns, ()), checked_columns(columns))
+        self.named = Table(dict.fromkeys(frame.columns, ()), columns)
 
     def ids(self, column: str) -> str:
         """Return the SQL of a column of ids.

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import Content, open_file, packed_as
-from recsys_ndcg.input import ORDER, TextFormat, is_plain_number
+from recsys_ndcg.input import TextFormat, is_plain_number
 from recsys_ndcg.scale.database import FILE, file_literal, literal
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ class TextFiles:
         if how.heading:  # a column without a name goes by its place
             names = [one or place for one, place in zip(fields, names, strict=True)]
         elif not said:
-            names = [*ORDER[: len(names)], *names[len(ORDER) :]]
+            order = TextFormat.ORDER
+            names = [*order[: len(names)], *names[len(order) :]]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
