@@ -146,7 +146,7 @@ def careful_columns(
         It cannot be read or parsed; the line is named.
     """
     table = TextTable(content.name, how.text_of(content), how)
-    names, ids, numbers = choose(list(table.frame))
+    names, ids, numbers = choose(list(table.frame.columns))
     table.frame = table.frame.set_axis(names, axis=1)
     for name in ids:
         table.read_ids(name)

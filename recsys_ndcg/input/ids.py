@@ -259,9 +259,11 @@ def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, 
 def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
     """Return ids as an index of pandas, those with half a character, which Arrow lacks, too."""
     try:
-        return pd.Index(pd.Series(ids), name=name)
+        column = pd.Series(ids)
     except UnicodeEncodeError:
-        return pd.Index(pd.Series(ids, dtype=object), name=name)
+        column = pd.Series(ids, dtype=object)
+    index: pd.Index[Any] = pd.Index(column, name=name)
+    return index
 
 
 def together(first: Ids, second: Ids) -> Ids:

@@ -169,7 +169,7 @@ def plain_columns(
     kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
     try:
         table = _table(plain, names, kinds)
-        found = {name: _floats(table[name], numbers[name]) for name in numbers}
+        found: dict[str, Any] = {name: _floats(table[name], numbers[name]) for name in numbers}
         found |= dict(zip(ids, in_threads(lambda name: _ids(table[name]), ids), strict=True))
     except (pa.ArrowException, UnusualError):
         return None
