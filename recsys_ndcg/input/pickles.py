@@ -91,7 +91,12 @@ def read_pickle(path: str | Path) -> list[tuple[Any, ...]]:
 
 def _loaded(path: Path) -> Any:
     try:
-        return load(_content(path))
+        with open_file(path) as file:
+            content = file.read()
+        if not content:
+            msg = "the file is empty"
+            raise DamagedPickleError(msg)  # noqa: TRY301 - told like all damage
+        return load(content)
     except ForbiddenNameError as error:
         msg = (
             f"{path}: the pickle asks for {shown('.'.join(error.args))}, which is neither "
@@ -107,15 +112,6 @@ def _loaded(path: Path) -> Any:
     except MemoryError:
         msg = f"{path}: too large for the memory that there is. Write the predictions alone."
     raise InvalidInputError(msg) from None
-
-
-def _content(path: Path) -> bytes:
-    with open_file(path) as file:
-        content = file.read()
-    if not content:
-        msg = "the file is empty"
-        raise DamagedPickleError(msg)
-    return content
 
 
 def _check_rows(rows: list[Any], path: Path) -> None:

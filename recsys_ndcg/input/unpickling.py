@@ -377,30 +377,25 @@ def _set_entries_of(target: object, entries: list[Any]) -> None:
             target[key] = entries[place + 1]
 
 
-Step = Callable[[_BoundedUnpickler], None]
-
-
-def _of_a_short_line(step: Step) -> Step:
-    def checked(machine: _BoundedUnpickler) -> None:
-        machine.check_line()
-        step(machine)
-
-    return checked
-
-
-def _of_a_short_value(step: Step) -> Step:
-    def shortened(machine: _BoundedUnpickler) -> None:
-        step(machine)
-        machine.shorten()
-
-    return shortened
-
-
-_LINES = (pickle.INT, pickle.LONG, pickle.FLOAT, pickle.GET, pickle.PUT)
-_VALUES = (
+_LINES = {pickle.INT, pickle.LONG, pickle.FLOAT, pickle.GET, pickle.PUT}
+_VALUES = {
     pickle.INT, pickle.LONG, pickle.LONG1, pickle.LONG4, pickle.UNICODE, pickle.BINUNICODE,
     pickle.BINUNICODE8, pickle.STRING, pickle.BINSTRING, pickle.BINBYTES, pickle.BINBYTES8,
-)  # fmt: skip
-_steps = _BoundedUnpickler.dispatch
-_steps |= {opcode[0]: _of_a_short_value(_steps[opcode[0]]) for opcode in _VALUES}
-_steps |= {opcode[0]: _of_a_short_line(_steps[opcode[0]]) for opcode in _LINES}
+}  # fmt: skip
+
+
+def _bounded(opcode: bytes) -> Callable[[_BoundedUnpickler], None]:
+    """Return the step of an opcode that reads a number from a line, or makes a value, or both."""
+    step = _BoundedUnpickler.dispatch[opcode[0]]
+
+    def bounded(machine: _BoundedUnpickler) -> None:
+        if opcode in _LINES:
+            machine.check_line()
+        step(machine)
+        if opcode in _VALUES:
+            machine.shorten()
+
+    return bounded
+
+
+_BoundedUnpickler.dispatch |= {one[0]: _bounded(one) for one in {*_LINES, *_VALUES}}
