@@ -11,7 +11,7 @@ from recsys_ndcg.errors import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.evaluation import evaluate as evaluate
 from recsys_ndcg.experiments.trials import experiment as experiment
 from recsys_ndcg.experiments.trials import load_runs as load_runs
-from recsys_ndcg.input.text.form import TextFormat as TextFormat
+from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.metrics.ap import AP as AP
 from recsys_ndcg.metrics.auc import AUC as AUC

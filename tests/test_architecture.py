@@ -64,9 +64,9 @@ OPTIONAL = {
 }
 MAY_USE_OPTIONAL = {
     "files/contents.py",
-    "input/arrow/text.py",
-    "input/arrow/files.py",
-    "input/text/plain.py",
+    "input/text_columns.py",
+    "input/arrow_files.py",
+    "input/plain_text.py",
     "rendering/page/assembling.py",
     "rendering/plots/vega.py",
     "progress.py",

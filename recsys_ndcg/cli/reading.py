@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from recsys_ndcg.cli.options import argument, given_options, option, pairs_from
 from recsys_ndcg.errors import InvalidInputError, is_encodable, reading
-from recsys_ndcg.input import describe_kinds, stem_of
+from recsys_ndcg.input import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,8 @@ class DataOptions:
     """Where the predictions are."""
 
     file: Path | None = argument(
-        f"Predictions: {describe_kinds()}, made by Surprise. '-' reads text from standard input.",
+        f"Predictions: {FileKind.describe_all()}, made by Surprise. "
+        "'-' reads text from standard input.",
         "FILE",
     )
     labels: Path | None = option(
@@ -328,7 +329,7 @@ def _with_folders(paths: Sequence[Path]) -> list[str]:
 def _stem(path: Path) -> str:
     if is_dash(path):
         return "standard input"
-    return stem_of(path.name, ".run") or path.name or str(path)
+    return FileKind.stem_of(path.name, ".run") or path.name or str(path)
 
 
 def with_baseline(words: Sequence[str], word: str | None) -> tuple[dict[str, Path], str | None]:

@@ -12,7 +12,7 @@ import pandas as pd
 from recsys_ndcg.arrays import edges, ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
-from recsys_ndcg.input import Rows, check_same_ids, column_of, index_of, read_results
+from recsys_ndcg.input import Rows, check_same_ids, index_of, read
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
@@ -210,7 +210,7 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
-    ids = [column_of(users), column_of(items)]
+    ids = [index_of(users), index_of(items)]
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))
 
 
@@ -219,7 +219,7 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     if isinstance(lists, PlacedLists):
         return lists
     if not isinstance(lists, RankedLists):
-        found = read_results(lists, columns)
+        found = read(lists, columns, table="results")
         unknown = np.full(len(found.estimated), np.nan)
         kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
         rows = Rows({**kept, "true": unknown})

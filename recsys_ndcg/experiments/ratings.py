@@ -15,7 +15,7 @@ from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import is_place
 from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of
-from recsys_ndcg.input import Table, check_finite, read_ratings, roles_of
+from recsys_ndcg.input import Rows, Table, read_ratings, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +110,7 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
     table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))
     ratings = table.numbers("true")
-    check_finite(ratings, "rating", "leave such rows out, or correct them")
+    Rows.check_finite(ratings, "rating", "leave such rows out, or correct them")
     times = [None] * len(ratings) if timed is None else _times(table)
     user, item = (table.ids(name).tolist() for name in ("user", "item"))
     return list(zip(user, item, ratings.tolist(), times, strict=True))

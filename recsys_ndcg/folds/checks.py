@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.folds.ratings import ratings_of
-from recsys_ndcg.input import Rows, check_finite, floats, ids_of
+from recsys_ndcg.input import Rows, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
 
@@ -250,7 +250,7 @@ def _checked_split(place: int, split: Any) -> tuple[Any, list[Any]]:
         )
         raise InvalidInputError(msg)
     grades = floats(list(map(itemgetter(2), testset)), "rating")
-    check_finite(grades, "rating", f"correct the testset of split {place} of cv")
+    Rows.check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset
 
 
@@ -260,7 +260,7 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
         return None
     ratings = ratings_of(data)
     grades = floats(list(map(itemgetter(2), ratings)), "rating")
-    check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
+    Rows.check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
     first = plan.rated or plan.catalogue
     if first is None:
         return None

@@ -1,36 +1,203 @@
-"""Which reader each form of data gets: a table, a file, rows, lists per user, a sparse matrix."""
+"""Which reader each form of data gets: tables, files by their names, rows, a sparse matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files import Place, content_of, is_place
-from recsys_ndcg.input.column_names import roles_of
-from recsys_ndcg.input.files import ORDER, read_file, refuse_options
+from recsys_ndcg.input.column_names import column_list, roles_of
+from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns
-from recsys_ndcg.input.ids import Coded, column_of
-from recsys_ndcg.input.labels_and_results import (
-    labels_of,
-    results_of,
-    without_fillers,
-)
+from recsys_ndcg.input.ids import Coded, index_of
+from recsys_ndcg.input.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
+from recsys_ndcg.input.plain_text import plain_columns, plain_text
+from recsys_ndcg.input.python_objects import read_known, read_predictions, read_tuples
 from recsys_ndcg.input.rows import Rows, floats
-from recsys_ndcg.input.text.form import TextFormat, first_line
-from recsys_ndcg.input.text.plain import plain_columns, plain_text
-from recsys_ndcg.input.text.tables import TextTable, number
-from recsys_ndcg.input.tuples import read_predictions, read_tuples
+from recsys_ndcg.input.text_format import TextFormat, first_line
+from recsys_ndcg.input.text_tables import TextTable, number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from recsys_ndcg.files import Content
 
+
+def read_file(
+    place: Place,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    order: tuple[str, ...] = TextFormat.ORDER,
+) -> pd.DataFrame | Mapping[str, Any]:
+    """Read a table of any kind in `file_kinds`; all text may be packed.
+
+    Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
+    writing of a whole number of 64 bits becomes whole numbers. An empty true value is unlabelled.
+    Apostrophes that guard ids from spreadsheets (`recsys_ndcg.input.text_format`) are taken away
+    where the heading is that of our own scores of users, ``user,n_items,n_relevant``, and nowhere
+    else.
+
+    Parameters
+    ----------
+    place : path, or stream of bytes
+        What it holds, the end of its name tells: ``.csv`` and all unknown ones are text; ``.gz``,
+        ``.zst``, ``.bz2``, ``.xz`` and ``.zip`` may follow.
+    columns : mapping, optional
+        Our names to the file's.
+    text : TextFormat, optional
+        How text is written.
+    order : tuple of str
+        What columns without a heading are.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read or parsed; the line is named.
+    """
+    how = text or TextFormat()
+    if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
+        refuse_options(str(place), how)
+        return read(existing_file(Path(place)))
+    content = content_of(place)
+    _refuse_binary(content)
+    if parse := kind_of(content.suffix).parse:
+        refuse_options(content.name, how, encoding=how.encoding)
+        return parse(content.name, how.text_of(content))
+    if how == TextFormat(encoding=how.encoding) and seems_json(written := how.text_of(content)):
+        return JsonLines(content.name, written)
+    return _read_text(content, how, lambda names: chosen_columns(names, how, columns, order))
+
+
+class Chosen(NamedTuple):
+    """Which columns of a text are read, and how.
+
+    Parameters
+    ----------
+    names : list of str
+        What all columns are called.
+    ids : list of str
+        Those of ids.
+    numbers : dict
+        Those of numbers; whether a field may be empty.
+    """
+
+    names: list[str]
+    ids: list[str]
+    numbers: dict[str, bool]
+
+
+def chosen_columns(
+    names: Sequence[str],
+    how: TextFormat,
+    columns: Mapping[str, str] | None = None,
+    order: tuple[str, ...] = TextFormat.ORDER,
+) -> Chosen:
+    """Return which columns of a table in text are read, by the names in the file.
+
+    Raises
+    ------
+    InvalidInputError
+        It has places in place of names, and none that somebody says.
+    """
+    called = list(names)
+    if not how.heading and not columns:
+        called = [*order[: len(names)], *names[len(order) :]]
+    for theirs in () if how.heading or not columns else columns.values():
+        if theirs not in names:
+            msg = (
+                f"The file has no column {theirs!r}; it has {column_list(names)}. Without a "
+                "heading, columns are named by their places, from 1 on."
+            )
+            raise InvalidInputError(msg)
+    roles = {
+        found[0]: ours
+        for ours, found in roles_of(called, columns).items()
+        if len(found) == 1 and found[0] in called
+    }
+    ids = [name for name, ours in roles.items() if ours in ("user", "item")]
+    numbers = {name: ours == "true" for name, ours in roles.items() if name not in ids}
+    return Chosen(called, ids, numbers)
+
+
+def _read_text(
+    content: Content, how: TextFormat, choose: Callable[[Sequence[str]], Chosen]
+) -> pd.DataFrame | dict[str, Any]:
+    """Read text by pyarrow if it is plain, else carefully."""
+    plain = plain_text(content, how)
+    found = None if plain is None else plain_columns(plain, *choose(plain.names))
+    return careful_columns(content, how, choose) if found is None else found
+
+
+def careful_columns(
+    content: Content, how: TextFormat, choose: Callable[[Sequence[str]], Chosen]
+) -> pd.DataFrame:
+    """Read text whatever is in it: slower, and with a word for everything that is wrong.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read or parsed; the line is named.
+    """
+    table = TextTable(content.name, how.text_of(content), how)
+    names, ids, numbers = choose(list(table.frame.columns))
+    table.frame = table.frame.set_axis(names, axis=1)
+    for name in ids:
+        table.read_ids(name)
+    for name, may_be_empty in numbers.items():
+        table.read_numbers(name, may_be_empty=may_be_empty)
+    return table.frame
+
+
+def refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
+    """Refuse to be told how a file that is no text, or has a form of its own, is written."""
+    if how != TextFormat(**allowed):
+        msg = (
+            f"{name}: separator, decimal, heading and encoding (--sep, --decimal, --no-heading, "
+            "--encoding) say how text is written, which this is not. Leave them out."
+        )
+        raise InvalidInputError(msg)
+
+
+def _refuse_binary(content: Content) -> None:
+    """Refuse what is read by its own name only, in an archive or in a stream."""
+    if content.packed and kind_of(content.suffix).is_binary:
+        msg = f"{content.name}: a {content.suffix} in an archive is not read. Unpack it first."
+        raise InvalidInputError(msg)
+    kind = next((one for one in KINDS if content.data.startswith(one.begins)), None)
+    if kind:
+        ends = ", ".join(one.suffixes[0] for one in KINDS if one.is_binary)
+        msg = (
+            f"{content.name}: that is {kind.name}, which is read from a file whose name says so "
+            f"({ends}), and not from a stream or an archive."
+        )
+        raise InvalidInputError(msg)
+
+
+def existing_file(path: Path) -> Path:
+    """Return the path of a file, and refuse a folder, a pipe, and what is not there.
+
+    Raises
+    ------
+    InvalidInputError
+        It is none.
+    """
+    check_path(path)
+    if not path.is_file():
+        there = "Is a directory" if path.is_dir() else "Is no file"
+        msg = f"{path}: cannot be read ({there if path.exists() else 'No such file'})."
+        raise InvalidInputError(msg)
+    return path
+
+
+#: In which order columns without a heading stand, if not as those of predictions.
+_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
 RATINGS = ("user", "item", "rating", "timestamp")
 
 
@@ -48,87 +215,58 @@ def read_ratings(path: Place) -> pd.DataFrame:
         The file cannot be read or parsed; the line is named.
     """
     content = content_of(path)
-    text, how = _text_of(content)
-    plain = _plain_ratings(content, how)
-    if plain is not None:
-        return plain
-    table = TextTable(content.name, text, how)
-    count = len(table.frame.columns)
-    if count not in (3, 4):
-        msg = f"{content.name}: {count} columns; ratings are user, item, rating[, timestamp]."
-        raise InvalidInputError(msg)
-    table.frame.columns = pd.Index(RATINGS[:count])
-    for name in ("user", "item"):
-        table.read_ids(name)
-    for name in RATINGS[2:count]:
-        table.read_numbers(name)
-    return table.frame
+
+    def choose(names: Sequence[str]) -> Chosen:
+        if len(names) not in (3, 4):
+            form = "user, item, rating[, timestamp]"
+            msg = f"{content.name}: {len(names)} columns; ratings are {form}."
+            raise InvalidInputError(msg)
+        known = RATINGS[: len(names)]
+        return Chosen([*known], ["user", "item"], dict.fromkeys(known[2:], False))
+
+    table = _read_text(content, _format_of(content), choose)
+    columns = {
+        name: index_of(one.values) if isinstance(one, Coded) else one for name, one in table.items()
+    }
+    return pd.DataFrame(columns)
 
 
-def _plain_ratings(content: Content, how: TextFormat) -> pd.DataFrame | None:
-    """Return the ratings of a text in which nothing is out of the ordinary, None of another."""
-    plain = plain_text(content, how)
-    if plain is None or len(plain.names) not in (3, 4):
-        return None
-    names = plain.names
-    found = plain_columns(plain, names[:2], dict.fromkeys(names[2:], False))
-    if found is None:
-        return None
-    columns = [
-        column_of(one.values) if isinstance(one, Coded) else one
-        for one in map(found.__getitem__, names)
-    ]
-    return pd.DataFrame(dict(zip(RATINGS, columns, strict=False)))
-
-
-def _text_of(content: Content) -> tuple[str, TextFormat]:
-    """Return the text, and how it is written: whether it has a heading tells the third field."""
+def _format_of(content: Content) -> TextFormat:
+    """Return how ratings are written: whether there is a heading tells the third field."""
     how = TextFormat()
     text = how.text_of(content)
     if "::" in first_line(text):
         how = replace(how, separator="::")
     third = "".join(how.first_fields(text)[2:3]).strip()
-    return text, replace(how, heading=third != "" and np.isnan(number(third)))
+    return replace(how, heading=third != "" and np.isnan(number(third)))
 
 
 def read(
-    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
+    data: Any,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+    table: str = "predictions",
 ) -> Rows:
-    """Read predictions in any form that `evaluate` accepts."""
-    data = _unpickled(data, columns, text)
-    if _is_table(data, columns):
-        return open_table(data, columns, text).predictions()
-    if columns:
-        msg = "columns= names the columns of a table, but the data is not a table."
-        raise InvalidInputError(msg)
-    return read_tuples(data)
+    """Read predictions in any form that `evaluate` accepts, or labels or results.
 
-
-def read_labels(
-    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
-) -> Rows:
-    """Read labels from a table, a sparse matrix, rows, lists per user or predictions."""
+    Labels may be a sparse matrix of users × items, too.
+    """
     data = _unpickled(data, columns, text)
-    if hasattr(data, "tocoo"):  # users × items, as implicit has its test set
+    if table == "labels" and hasattr(data, "tocoo"):  # as implicit has its test set
         matrix = data.tocoo()
         true = floats(matrix.data, "true")
-        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, "labels")
+        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, table)
     if _is_table(data, columns):
-        columns = those_of(columns, "estimated", "rank")
-        return open_table(data, columns, text, ("user", "item", "true")).labels()
-    return labels_of(data)
-
-
-def read_results(
-    data: Any, columns: Mapping[str, str] | None = None, text: TextFormat | None = None
-) -> Rows:
-    """Read results from a table, rows, lists per user or predictions."""
-    data = _unpickled(data, columns, text)
-    if not _is_table(data, columns):
-        return without_fillers(results_of(data))
-    columns = those_of(columns, "true")
-    table = open_table(data, columns, text, ("user", "item", "estimated"))
-    return without_fillers(table.results())
+        columns = Table.columns_of(table, columns)
+        rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).rows(table)
+    elif table == "predictions":
+        if columns:
+            msg = "columns= names the columns of a table, but the data is not a table."
+            raise InvalidInputError(msg)
+        rows = read_tuples(data)
+    else:
+        rows = read_known(data, table)
+    return rows.without_fillers() if table == "results" else rows
 
 
 def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:
@@ -138,18 +276,11 @@ def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:
     return read_predictions(predictions)
 
 
-def those_of(columns: Mapping[str, str] | None, *others: str) -> Mapping[str, str] | None:
-    """Return the columns of one of two tables: what the other one has may have the same name."""
-    if not isinstance(columns, Mapping):
-        return columns
-    return {ours: theirs for ours, theirs in columns.items() if ours not in others}
-
-
 def open_table(
     data: Any,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
-    order: tuple[str, ...] = ORDER,
+    order: tuple[str, ...] = TextFormat.ORDER,
 ) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
     if isinstance(data, str | Path) and not str(data):

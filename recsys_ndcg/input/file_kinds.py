@@ -50,21 +50,72 @@ class FileKind:
         """Whether it is read from a file whose name says so alone."""
         return self.read is not None or bool(self.begins)
 
+    @staticmethod
+    def of(path: Path) -> FileKind:
+        """Return the kind of a file, or of what is packed in it.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> FileKind.of(Path("p.jsonl.gz")).name
+        'JSON lines'
+        """
+        suffixes = [one.lower() for one in path.suffixes[-2:]]
+        if suffixes and suffixes[-1] in PACKINGS:
+            del suffixes[-1]
+        return kind_of(suffixes[-1]) if suffixes else CSV
+
+    @staticmethod
+    def stem_of(name: str, *others: str) -> str:
+        """Return the name of a file without the ends that say its packing and its kind.
+
+        Parameters
+        ----------
+        name : str
+            Of a file.
+        *others : str
+            Ends that are taken away, too.
+
+        Examples
+        --------
+        >>> FileKind.stem_of("svd.csv.gz"), FileKind.stem_of("svd.run", ".run")
+        ('svd', 'svd')
+        """
+        for ends in (PACKINGS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
+            end = next((one for one in ends if name.lower().endswith(one)), "")
+            name = name[: len(name) - len(end)]
+        return name
+
+    @staticmethod
+    def describe_all() -> str:
+        """Return a list of the kinds, as the help of the command line has it.
+
+        Examples
+        --------
+        >>> FileKind.describe_all().partition(";")[0]
+        'CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz .zip)'
+        """
+        text = [kind for kind in KINDS if not kind.is_binary]
+        names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]
+        both = "both" if len(text) == 2 else "all"
+        binary = [f"{kind.name} ({' '.join(kind.suffixes)})" for kind in KINDS if kind.is_binary]
+        return f"{', '.join(names)}, {both} also packed ({' '.join(PACKINGS)}); {', '.join(binary)}"
+
 
 def _read_parquet(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow.files import ParquetColumns  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.arrow_files import ParquetColumns  # noqa: PLC0415 - it is heavy
 
     return ParquetColumns(path)
 
 
 def _read_feather(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow.files import FeatherColumns  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.arrow_files import FeatherColumns  # noqa: PLC0415 - it is heavy
 
     return FeatherColumns(path)
 
 
 def _parse_json(name: str, text: str) -> Mapping[str, Any]:
-    from recsys_ndcg.input.text.json_lines import JsonLines  # noqa: PLC0415 - when it is needed
+    from recsys_ndcg.input.json_lines import JsonLines  # noqa: PLC0415 - when it is needed
 
     return JsonLines(name, text)
 
@@ -97,54 +148,3 @@ def kind_of(suffix: str) -> FileKind:
     ('Parquet', 'CSV')
     """
     return next((kind for kind in KINDS if suffix.lower() in kind.suffixes), CSV)
-
-
-def kind_of_file(path: Path) -> FileKind:
-    """Return the kind of a file, or of what is packed in it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> kind_of_file(Path("p.jsonl.gz")).name
-    'JSON lines'
-    """
-    suffixes = [one.lower() for one in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] in PACKINGS:
-        del suffixes[-1]
-    return kind_of(suffixes[-1]) if suffixes else CSV
-
-
-def stem_of(name: str, *others: str) -> str:
-    """Return the name of a file without the ends that say its packing and its kind.
-
-    Parameters
-    ----------
-    name : str
-        Of a file.
-    *others : str
-        Ends that are taken away, too.
-
-    Examples
-    --------
-    >>> stem_of("svd.csv.gz"), stem_of("svd.run", ".run"), stem_of("svd.v2")
-    ('svd', 'svd', 'svd.v2')
-    """
-    for ends in (PACKINGS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
-        end = next((one for one in ends if name.lower().endswith(one)), "")
-        name = name[: len(name) - len(end)]
-    return name
-
-
-def describe_kinds() -> str:
-    """Return a list of the kinds, as the help of the command line has it.
-
-    Examples
-    --------
-    >>> describe_kinds().partition(";")[0]
-    'CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz .zip)'
-    """
-    text = [kind for kind in KINDS if not kind.is_binary]
-    names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]
-    both = "both" if len(text) == 2 else "all"
-    binary = [f"{kind.name} ({' '.join(kind.suffixes)})" for kind in KINDS if kind.is_binary]
-    return f"{', '.join(names)}, {both} also packed ({' '.join(PACKINGS)}); {', '.join(binary)}"

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from itertools import combinations
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.arrow.files import ArrowColumns
-from recsys_ndcg.input.arrow.text import coded_text, of_polars
+from recsys_ndcg.input.arrow_files import ArrowColumns
 from recsys_ndcg.input.column_names import (
     ROLES,
     column_list,
@@ -24,6 +23,7 @@ from recsys_ndcg.input.column_names import (
 from recsys_ndcg.input.ids import Coded, refuse_rows
 from recsys_ndcg.input.row_checks import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.text_columns import coded_text, of_polars
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 _USUAL = ("user", "item", "estimated", "true", "rank")
 
 _SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
-#: What to do where a rank is none.
-RANKS = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
 
 
 class Table:
@@ -50,6 +48,9 @@ class Table:
         Our name to the table's name, where they differ: ``{"estimated": "est"}``.
     """
 
+    #: What to do where a rank is none.
+    RANKS: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
+
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = checked_columns(columns)
         self._read: dict[Any, str] = {}
@@ -57,42 +58,24 @@ class Table:
         self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
+    @staticmethod
+    def columns_of(table: str, columns: Mapping[str, str] | None) -> Mapping[str, str] | None:
+        """Return what is said of the columns of one of two tables: labels or results.
+
+        What the other one has may have the same name.
+        """
+        others = {"labels": ("estimated", "rank"), "results": ("true",)}.get(table, ())
+        if not isinstance(columns, Mapping):
+            return columns
+        return {ours: theirs for ours, theirs in columns.items() if ours not in others}
+
     def __contains__(self, column: str) -> bool:
         """Tell whether the table has our column, under whichever name."""
         found = self._roles.get(column, [])
         return len(found) == 1 and found[0] in self.names
 
-    def predictions(self) -> Rows:
-        """Read the columns user, item, estimated and true."""
-        names = ["estimated", "true", *self._further_columns()]
-        self.collect("user", "item", *names)
-        user, item = self.coded_ids()
-        rows = Rows({"user": user, "item": item, **{one: self.numbers(one) for one in names}})
-        self.say_names()
-        return rows
-
-    def labels(self) -> Rows:
-        """Read the columns user, item and true; without the last one, every row counts as 1.
-
-        Warns
-        -----
-        DataWarning
-            A column is left that may have been meant.
-        """
-        further = self._further_columns()
-        self.collect("user", "item", "true", *further)
-        user, item = self.coded_ids()
-        graded = self.may_have("true")
-        true = self.numbers("true") if graded else np.ones(len(user))
-        columns = {"user": user, "item": item, "true": true}
-        labels = Rows(columns | {one: self.numbers(one) for one in further}, "labels")
-        if not graded:
-            self.warn_ungraded()
-        self.say_names()
-        return labels
-
-    def results(self) -> Rows:
-        """Read the columns user, item and rank or estimated.
+    def rows(self, table: str = "predictions") -> Rows:
+        """Read the columns of predictions, labels or results.
 
         Raises
         ------
@@ -102,31 +85,44 @@ class Table:
         Warns
         -----
         DataWarning
-            No list has a first rank.
+            No list has a first rank, or a column is left that may have been meant.
         """
-        name = self.score_column()
-        ranked = name == "rank"
-        further = self._further_columns()
-        self.collect("user", "item", name, *further)
-        numbers = self.numbers(name)
-        if ranked:
-            _check_ranks(numbers)
-        scores = -numbers if ranked else numbers
+        wanted = self.wanted(table)
+        further = [one for one in ROLES if one not in _USUAL and one in self]
+        self.collect(*wanted, *further)
         user, item = self.coded_ids()
-        columns = {"user": user, "item": item, "estimated": scores}
-        columns |= {one: self.numbers(one) for one in further}
-        results = Rows(columns, "results", order_only=ranked, score=name)
+        columns: dict[str, Any] = {"user": user, "item": item}
+        columns |= {one: self.numbers(one) for one in (*wanted[2:], *further)}
+        if table == "labels" and "true" not in columns:  # every row counts as 1
+            columns["true"] = np.ones(len(user))
+        ranked = "rank" in columns
+        if ranked:
+            self._check_ranks(columns["rank"])
+            columns["estimated"] = -columns.pop("rank")
+        rows = Rows(columns, table, order_only=ranked, score="rank" if ranked else "estimated")
         self.say_names()
-        return results
+        return rows
 
-    def score_column(self) -> str:
-        """Return which column of results tells their order: rank, or estimated.
+    def wanted(self, table: str) -> tuple[str, ...]:
+        """Return which columns are read of predictions, labels or results: users and items first.
 
-        Raises
-        ------
-        InvalidInputError
-            There is neither.
+        Warns
+        -----
+        DataWarning
+            Labels have no grades, but another column that may hold them.
         """
+        if table == "predictions":
+            return "user", "item", "estimated", "true"
+        if table == "results":
+            return "user", "item", self._score_column()
+        if self.may_have("true"):
+            return "user", "item", "true"
+        self.called("user", "item")
+        self._warn_ungraded()
+        return "user", "item"
+
+    def _score_column(self) -> str:
+        """Return which column of results tells their order: rank, or estimated."""
         if "rank" in self:
             return "rank"
         if not self.may_have("estimated"):
@@ -138,14 +134,8 @@ class Table:
             raise InvalidInputError(msg)
         return "estimated"
 
-    def warn_ungraded(self) -> None:
-        """Warn of labels without a grade if a column that is not read may hold it, by its name.
-
-        Warns
-        -----
-        DataWarning
-            There is such a column.
-        """
+    def _warn_ungraded(self) -> None:
+        """Warn of labels without a grade if a column that is not read may hold it, by its name."""
         possible = [one for one in self.unread if may_be_grade(one)]
         if possible:
             ids = [one for one in self.names if one not in self.unread]
@@ -156,44 +146,47 @@ class Table:
             )
             warn(msg)
 
+    def _check_ranks(self, ranks: Floats) -> None:
+        """Refuse what is no rank; those of ties may be halves, their mean."""
+        bad = (ranks < 0) | (ranks * 2 % 1 > 0)
+        if bad.any():
+            refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", self.RANKS)
+        self.check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
+
+    @staticmethod
+    def check_first_rank(lowest: float) -> None:
+        """Warn if no list has a first rank, given the least of all.
+
+        Warns
+        -----
+        DataWarning
+            None has.
+        """
+        if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
+            warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
+
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
         return self._objects(self._column(column), self._name(column))
 
     def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
-        """Return the columns user and item, each by its distinct values if all of it is text.
-
-        Raises
-        ------
-        InvalidInputError
-            Of the first column in which anything is wrong.
-        """
-        found, fault = [], None
-        for column in ("user", "item"):
-            try:
-                values = self._column(column)
-                found.append((values, self._native(values), self._name(column)))
-            except InvalidInputError as error:  # what is wrong with an earlier one comes first
-                fault = error
-                break
-        ids = in_threads(lambda one: self._coded(*one), found)
-        if fault:
-            raise fault
-        return ids[0], ids[1]
+        """Return the columns user and item, each by its distinct values if all of it is text."""
+        columns = {self._name(one): self._column(one) for one in ("user", "item")}
+        found = [(values, self._native(values), name) for name, values in columns.items()]
+        user, item = in_threads(lambda one: self._coded(*one), found)
+        return user, item
 
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""
         values, name = self._column(column), self._name(column)
         return floats(self._plain(values, name), name)
 
-    def _further_columns(self) -> list[str]:
-        """Return our columns that the table has beside those that rows must have."""
-        return [one for one in ROLES if one not in _USUAL and one in self]
-
     def name_of(self, column: str) -> Any:
         """Return what the table calls our column, which counts as read by it."""
-        self._column(column)
-        return self._name(column)
+        name = self._name(column)
+        if self._read.setdefault(name, column) != column:
+            raise InvalidInputError(_both(self._read[name], column, name))
+        return name
 
     def collect(self, *columns: str) -> None:
         """Work out these of our columns, as far as a lazy table has them, and no others."""
@@ -202,9 +195,7 @@ class Table:
             self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
 
     def _column(self, column: str) -> Any:
-        name = self._name(column)
-        if self._read.setdefault(name, column) != column:
-            raise InvalidInputError(_both(self._read[name], column, name))
+        name = self.name_of(column)
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
         return self._data.column(name) if isinstance(self._data, ArrowColumns) else self._data[name]
@@ -269,7 +260,7 @@ class Table:
             There is no such column, or it is not plain which it is.
         """
         for one in columns:
-            self._column(one)
+            self.name_of(one)
         return {ours: theirs for theirs, ours in self._read.items()}
 
     def may_have(self, column: str) -> bool:
@@ -398,26 +389,6 @@ def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
         if theirs == same:
             raise InvalidInputError(_both(one, other, theirs))
     return dict(columns or {})
-
-
-def _check_ranks(ranks: Floats) -> None:
-    """Refuse what is no rank; those of ties may be halves, their mean."""
-    bad = (ranks < 0) | (ranks * 2 % 1 > 0)
-    if bad.any():
-        refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", RANKS)
-    check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
-
-
-def check_first_rank(lowest: float) -> None:
-    """Warn where no list has a first rank, given the least of all.
-
-    Warns
-    -----
-    DataWarning
-        None has.
-    """
-    if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
-        warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
 
 
 def _both(one: str, other: str, theirs: Any) -> str:

@@ -51,10 +51,6 @@ def text_places(ids: Ids) -> Positions:
     array([1, 0])
     """
     place = np.empty(len(ids), dtype=np.int64)
-    if ids.dtype.kind in "iu" and len(ids) and ids.min() >= 0 and ids.max() < 10**8:
-        # eight digits are a number, whose order is that of the text
-        place[np.argsort(ids.astype("S8").view(">u8").astype(np.uint64))] = np.arange(len(ids))
-        return place
     text = ids.tolist()
     if ids.dtype.kind in "iu":
         text = [*map(str, text)]
@@ -186,7 +182,7 @@ class Coded:
         """The id of every row."""
         return self.ids[self.codes]
 
-    def only(self, kept: Flags) -> Ids:
+    def __getitem__(self, kept: Flags) -> Ids:
         """Return the ids of some rows."""
         return self.ids[self.codes[kept]]
 
@@ -245,14 +241,6 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     """
     if not (isinstance(first, Coded) or isinstance(second, Coded)):
         return encode(together(first, second), column)
-    if (
-        isinstance(first, Coded)
-        and isinstance(second, Coded)
-        and first.ascending
-        and second.ascending
-        and first.ids.tolist() == second.ids.tolist()
-    ):
-        return first.ids, np.concatenate([first.codes, second.codes])
     (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
     ids, places = _distinct(together(ours, theirs), column)
     parts = (places[: len(ours)], one), (places[len(ours) :], other)
@@ -268,17 +256,13 @@ def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, 
     return ids[order], place[codes]
 
 
-def column_of(ids: Ids) -> pd.Series[Any]:
-    """Return ids as a column of pandas, those with half a character, which Arrow lacks, too."""
-    try:
-        return pd.Series(ids)
-    except UnicodeEncodeError:
-        return pd.Series(ids, dtype=object)
-
-
 def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
-    """Return ids as an index of pandas."""
-    index: pd.Index[Any] = pd.Index(column_of(ids), name=name)
+    """Return ids as an index of pandas, those with half a character, which Arrow lacks, too."""
+    try:
+        column = pd.Series(ids)
+    except UnicodeEncodeError:
+        column = pd.Series(ids, dtype=object)
+    index: pd.Index[Any] = pd.Index(column, name=name)
     return index
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from pathlib import Path
-from types import NoneType
+from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files import open_file
 from recsys_ndcg.input.file_kinds import PICKLE, kind_of
-from recsys_ndcg.input.stand_ins import (
+from recsys_ndcg.input.unpickling import (
     TOO_LONG,
+    Collisions,
+    DamagedPickleError,
     ForbiddenNameError,
     InertObject,
     NumpyDtype,
     Prediction,
-    StandIn,
+    load,
 )
-from recsys_ndcg.input.unpickling import Collisions, DamagedPickleError, load
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}
-_DETAILS: set[type] = {dict, NoneType}
-_USUAL: dict[int, set[type]] = {0: _PLAIN, 1: _PLAIN, 2: _PLAIN, 3: _PLAIN, 4: _DETAILS}
-_STAND_INS = (InertObject, NumpyDtype, StandIn, Prediction)
+_STAND_INS = (InertObject, NumpyDtype, FunctionType, Prediction)
 _LONGEST_TUPLE = 16  # as an id: longer ones take long to hash, again in every row
 _WRITE = "surprise.dump.dump(path, predictions=predictions)"
 
@@ -93,7 +91,12 @@ def read_pickle(path: str | Path) -> list[tuple[Any, ...]]:
 
 def _loaded(path: Path) -> Any:
     try:
-        return load(_content(path))
+        with open_file(path) as file:
+            content = file.read()
+        if not content:
+            msg = "the file is empty"
+            raise DamagedPickleError(msg)  # noqa: TRY301 - told like all damage
+        return load(content)
     except ForbiddenNameError as error:
         msg = (
             f"{path}: the pickle asks for {shown('.'.join(error.args))}, which is neither "
@@ -111,22 +114,11 @@ def _loaded(path: Path) -> Any:
     raise InvalidInputError(msg) from None
 
 
-def _content(path: Path) -> bytes:
-    with open_file(path) as file:
-        content = file.read()
-    if not content:
-        msg = "the file is empty"
-        raise DamagedPickleError(msg)
-    return content
-
-
 def _check_rows(rows: list[Any], path: Path) -> None:
     """Refuse rows of several widths, and entries that take long to hash or to show.
 
     Only the details of a prediction may be nested: nobody hashes or shows them.
     """
-    if _all_usual(rows):
-        return
     seen = Collisions()
     for place, row in enumerate(rows):
         parts, first = _parts(row), _parts(rows[0])
@@ -146,20 +138,6 @@ def _check_rows(rows: list[Any], path: Path) -> None:
                     f"Make it numbers or text, and write the predictions again: {_WRITE}."
                 )
                 raise InvalidInputError(msg)
-
-
-def _all_usual(rows: list[Any]) -> bool:
-    """Tell rows of plain values, all but the fifth, in a pass over each column."""
-    try:
-        width = len(rows[0])
-        return (
-            width <= len(_FIELDS)
-            and set(map(type, rows)) <= {tuple, Prediction}
-            and set(map(len, rows)) == {width}
-            and all(set(map(type, map(itemgetter(at), rows))) <= _USUAL[at] for at in range(width))
-        )
-    except (IndexError, TypeError):  # no rows: told by their reader
-        return False
 
 
 def _parts(row: object) -> tuple[Any, ...] | list[Any]:

@@ -120,29 +120,15 @@ NO_NUMBERS = {
 }
 
 
-def refuse_no_numbers(values: NDArray[Any], column: str) -> None:
-    """Refuse times, complex numbers and records among objects, naming the first rows.
-
-    Raises
-    ------
-    InvalidInputError
-        There are such.
-    """
-    _refuse(np.array([_kind(one) in NO_NUMBERS for one in values], dtype=bool), values, column)
-
-
 def refuse_no_floats(values: NDArray[Any], column: str) -> None:
-    """Refuse what cannot become a float at all, naming the first rows.
+    """Refuse what is no number, naming the first rows: text, times, complex numbers, records.
 
     Raises
     ------
     InvalidInputError
         There is such.
     """
-    _refuse(np.array([bool(_fault(one)) for one in values], dtype=bool), values, column)
-
-
-def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], column: str) -> None:
+    bad = np.array([bool(_fault(one)) for one in values], dtype=bool)
     if bad.any():
         first = values[bad][0]
         refuse_rows(bad, column, _fault(first), NO_NUMBERS.get(_kind(first), CONVERT))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.ids import Coded, refuse_rows
+from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
 from recsys_ndcg.input.row_checks import (
     CONVERT,
     NO_NUMBERS,
     refuse_no_floats,
-    refuse_no_numbers,
     refuse_unranked,
 )
+from recsys_ndcg.input.text_columns import coded_text
+from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.
 _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
@@ -30,7 +30,7 @@ _TENS = 10.0 ** np.arange(23)
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recsys_ndcg.arrays import Flags, Floats, Ids
+    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,9 @@ class Rows:
     score : str
         What messages call the estimates.
     """
+
+    #: The score with which implicit marks what it does not recommend.
+    LOWEST: ClassVar = float(np.finfo(np.float32).min)
 
     columns: Mapping[str, Any]
     table: str = "predictions"
@@ -76,7 +79,7 @@ class Rows:
         if "estimated" in columns:
             diverged = "if a model diverged, train it again"
             advice = diverged if whole else "leave out what was not recommended"
-            check_finite(self.estimated, self.score, advice)
+            self.check_finite(self.estimated, self.score, advice)
         if "true" in columns:
             infinite, advice = np.isinf(self.true), "use NaN for an unlabelled item"
             refuse_rows(infinite, "true", "an infinite grade", advice)
@@ -90,7 +93,22 @@ class Rows:
 
     def check_there(self) -> None:
         """Refuse a table without rows."""
-        check_rows_there(self.user, self._kind)
+        self.check_count(len(self.user), self._kind)
+
+    @staticmethod
+    def check_count(count: int, table: str) -> None:
+        """Refuse a table without rows."""
+        if not count:
+            msg = f"There are no rows in {table}. Check the filter or the file that they came from."
+            raise InvalidInputError(msg)
+
+    @staticmethod
+    def check_finite(values: Floats, column: str, advice: str) -> None:
+        """Refuse numbers that cannot be ranked, naming the first rows."""
+        if not np.isfinite(values).all():
+            advice = f"each must be a finite number: {advice}"
+            refuse_rows(np.isnan(values), column, "NaN", advice)
+            refuse_rows(np.isinf(values), column, "an infinite value", advice)
 
     @classmethod
     def from_arrays(  # noqa: PLR0913 - four columns
@@ -143,26 +161,75 @@ class Rows:
 
     def only(self, kept: Flags) -> Rows:
         """Return some of the rows."""
-        columns = {
-            name: one.only(kept) if isinstance(one, Coded) else one[kept]
-            for name, one in self.columns.items()
-        }
+        columns = {name: one[kept] for name, one in self.columns.items()}
         return replace(self, columns=columns)
 
+    def without_fillers(self) -> Rows:
+        """Return results without those that implicit did not recommend, and say so.
 
-def check_rows_there(user: Sized, table: str = "the predictions") -> None:
-    """Refuse a table without rows."""
-    if not len(user):
-        msg = f"There are no rows in {table}. Check the filter or the file that they came from."
-        raise InvalidInputError(msg)
+        It fills up short lists, and lists what it was told to filter, with the lowest float32.
+
+        Warns
+        -----
+        DataWarning
+            There are such.
+        """
+        fillers = self.estimated == self.LOWEST
+        if self.order_only or not fillers.any():
+            return self
+        self.warn_of_fillers(int(fillers.sum()), len(fillers), self.score)
+        return self.only(~fillers)
+
+    @classmethod
+    def warn_of_fillers(cls, count: int, among: int, column: str) -> None:
+        """Warn of results that are none, and refuse them if they are all.
+
+        Raises
+        ------
+        InvalidInputError
+            There are no others.
+
+        Warns
+        -----
+        DataWarning
+            There are others.
+        """
+        if count == among:
+            msg = f"Every {column} is {cls.LOWEST}: the model recommends nothing. Check it."
+            raise InvalidInputError(msg)
+        msg = (
+            f"{count} of {among} results have the score {cls.LOWEST:.7g}, with which "
+            "implicit marks what it does not recommend: left out. To silence this, leave them out."
+        )
+        warn(msg)
+
+    def encode_with(self, results: Rows) -> list[tuple[Ids, Codes]]:
+        """Return the distinct users, and items, of labels and results, with the codes of the rows.
+
+        Raises
+        ------
+        InvalidInputError
+            An id is missing, or the ids of the two can never meet.
+
+        Warns
+        -----
+        DataWarning
+            They have none in common.
+        """
+        names = ("user", "item")
+        columns = [one.columns[name] for name in names for one in (self, results)]
+        n_rows = len(self.user) + len(results.user)
+        user, other_user, item, other_item = in_threads(_by_distinct, columns, n_rows)
+        ids = {"user": (user, other_user), "item": (item, other_item)}
+        if len(self.user) and len(results.user):
+            check_same_ids(ids, ("the labels", "the results"))
+        pairs = [(*pair, name) for name, pair in ids.items()]
+        return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
 
-def check_finite(values: Floats, column: str, advice: str) -> None:
-    """Refuse numbers that cannot be ranked, naming the first rows."""
-    if not np.isfinite(values).all():
-        advice = f"each must be a finite number: {advice}"
-        refuse_rows(np.isnan(values), column, "NaN", advice)
-        refuse_rows(np.isinf(values), column, "an infinite value", advice)
+def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
+    """Return a column of text by its distinct values, and any other as it is."""
+    return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
 def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
@@ -267,7 +334,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         array[short] = as_written(array[short].astype(kind))
     array[_absent(array)] = np.nan
     if any(hasattr(kind, "dtype") and not issubclass(kind, np.floating) for kind in kinds):
-        refuse_no_numbers(array, column)  # whose conversion would not fail
+        refuse_no_floats(array, column)  # whose conversion would not fail
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):

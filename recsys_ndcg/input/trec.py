@@ -11,8 +11,8 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files import Place, content_of, is_place, named
 from recsys_ndcg.input.rows import Rows, floats, objects
-from recsys_ndcg.input.text.form import TextFormat
-from recsys_ndcg.input.text.tables import ODD_NUMBER
+from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text_tables import ODD_NUMBER
 
 Judgements = Place | Mapping[Any, Mapping[Any, float]]
 _QRELS, _RUN = ("topic", "iteration", "document", "grade"), (

@@ -6,24 +6,155 @@ with bounds where a few bytes would fill the memory or never end.
 
 from __future__ import annotations
 
-import copyreg
 import io
 import pickle
+import re
+import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
-
-from recsys_ndcg.input.stand_ins import (
-    INERT,
-    TOO_LONG,
-    ForbiddenNameError,
-    InertObject,
-    NumpyDtype,
-    StandIn,
-    stand_in_of,
-)
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+_INERT_PACKAGES = frozenset({"surprise", "numpy", "collections"})
+_BUILTINS = (
+    "object", "tuple", "list", "dict", "set", "frozenset", "bytearray", "int", "float", "str",
+    "bool", "complex", "slice", "range",
+)  # fmt: skip
+_OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+#: NumPy's names of numbers of each size, and those of `struct`.
+_NUMBERS = {
+    "b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
+    "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f2": "e", "f4": "f", "f8": "d",
+}  # fmt: skip
+_TEXT = re.compile(r"U[0-9]{1,9}")
+
+
+class ForbiddenNameError(Exception):
+    """A pickle names something that nothing stands for: its module and name."""
+
+
+class _Fields(NamedTuple):
+    uid: Any
+    iid: Any
+    r_ui: Any
+    est: Any
+    details: Any
+
+
+class Prediction(_Fields):
+    """A prediction as Surprise makes it."""
+
+    __slots__ = ()
+
+
+class InertObject:
+    """In place of any other object: it takes what it is given, keeps nothing, and is no id."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def append(self, _entry: object) -> None:
+        """Ignore an entry of a list."""
+
+    def extend(self, _entries: object) -> None:
+        """Ignore entries of a list."""
+
+    add = append
+
+
+class NumpyDtype:
+    """In place of ``numpy.dtype``, whose own state can be forged into wild memory access."""
+
+    __slots__ = ("code", "order")
+
+    def __init__(self, text: object) -> None:
+        name = text if isinstance(text, str) else ""
+        self.code = "U" if _TEXT.fullmatch(name) else _NUMBERS.get(name)
+        self.order = "="
+
+    def set_state(self, state: object) -> None:
+        """Take the byte order from what NumPy keeps of a dtype."""
+        order = state[1] if type(state) is tuple and len(state) > 1 else None
+        self.order = order if order in ("<", ">") else "="
+
+    def value(self, data: bytes) -> Any:
+        """Return the number or text that the bytes stand for."""
+        if self.code == "U":
+            return data.decode("utf-32-be" if self.order == ">" else "utf-32-le").rstrip("\0")
+        return INERT if self.code is None else struct.unpack(self.order + self.code, data)[0]
+
+
+#: In place of a class or function that a pickle names: what it makes of its arguments.
+StandIn = Callable[[tuple[Any, ...]], Any]
+
+INERT = InertObject()
+#: In place of text, bytes and numbers beyond what an id is.
+TOO_LONG = InertObject()
+
+
+def _inert(_arguments: tuple[Any, ...]) -> InertObject:
+    return INERT
+
+
+def _prediction(arguments: tuple[Any, ...]) -> Prediction:
+    if len(arguments) != len(Prediction._fields):
+        raise ValueError
+    return Prediction._make(arguments)
+
+
+def _dtype(arguments: tuple[Any, ...]) -> NumpyDtype:
+    return NumpyDtype(arguments[0] if arguments else "")
+
+
+def _scalar(arguments: tuple[Any, ...]) -> Any:
+    """Do as NumPy's function that makes a scalar from its bytes."""
+    kind, data = arguments if len(arguments) == 2 else (None, None)
+    return kind.value(data) if type(kind) is NumpyDtype and type(data) is bytes else INERT
+
+
+def _bytes(arguments: tuple[Any, ...]) -> Any:
+    """Do as protocols before 3 write bytes: as text in Latin-1."""
+    text, encoding = (*arguments, *("", "latin1")[len(arguments) :])[:2]
+    plain = type(text) is str and encoding == "latin1"
+    return text.encode("latin1") if plain else INERT
+
+
+def _rebuilt(arguments: tuple[Any, ...]) -> Any:
+    """Do as protocols before 2 rebuild an object: from its class, a base and the base's state."""
+    kind, _, state = arguments if len(arguments) == 3 else (None, None, None)
+    return _prediction(state) if kind is _prediction and type(state) is tuple else INERT
+
+
+_INSIDE_PACKAGES = tuple(f"{package}." for package in _INERT_PACKAGES)
+_KNOWN = {
+    ("surprise.prediction_algorithms.predictions", "Prediction"): _prediction,
+    ("numpy", "dtype"): _dtype,
+    ("numpy._core.multiarray", "scalar"): _scalar,
+    ("numpy.core.multiarray", "scalar"): _scalar,
+    ("_codecs", "encode"): _bytes,
+    ("copyreg", "_reconstructor"): _rebuilt,
+    ("builtins", "bytes"): _bytes,
+    **{("builtins", name): _inert for name in _BUILTINS},
+}
+
+
+def stand_in_of(module: str, name: str) -> StandIn:
+    """Return what stands for a name; nothing is imported or looked up elsewhere.
+
+    Raises
+    ------
+    ForbiddenNameError
+        It is neither Surprise's nor NumPy's.
+    """
+    known = _KNOWN.get((_OLD_MODULES.get(module, module), name))
+    if known is not None:
+        return known
+    if module in _INERT_PACKAGES or module.startswith(_INSIDE_PACKAGES):
+        return _inert
+    raise ForbiddenNameError(module, name)
+
 
 _MOST_ALIKE = 16  # different values of one hash: by chance there are no two
 _LONGEST = 1 << 16  # bytes of a text
@@ -107,15 +238,9 @@ class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]
         """Return what stands for a name."""
         return stand_in_of(module, name)
 
-    def get_extension(self, code: int) -> None:
-        """Look up a name that this process registered under a number, and not what it stands for.
-
-        Python's reader keeps what it found, for whoever reads the next pickle.
-        """
-        known = copyreg._inverted_registry.get(code)  # type: ignore[attr-defined] # noqa: SLF001
-        if known is None:
-            _refuse(f"it names extension {code}, which nobody registered")
-        self.append(self.find_class(*known))
+    def get_extension(self, code: int) -> NoReturn:
+        """Refuse what a process registers under a number."""
+        _refuse(f"it names extension {code}")
 
     def persistent_load(self, _pid: object) -> NoReturn:
         """Refuse what is kept elsewhere."""
@@ -126,28 +251,22 @@ class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]
 
     def _call(self, name: object, arguments: object) -> None:
         """Put on the stack what our own function of that name makes."""
-        if type(name) is not StandIn or type(arguments) is not tuple:
+        if type(name) is not FunctionType or type(arguments) is not tuple:
             _refuse("it calls what is no function")
-        made = name.make(arguments)
+        made = name(arguments)
         if type(made) is str or type(made) is bytes:
             self._copies_left -= len(made)
             if self._copies_left < 0:  # nobody writes them so, and they would fill the memory
                 _refuse("it decodes the same bytes again and again")
         self.append(made)
 
-    def _reduce(self) -> None:
+    def _make(self) -> None:
         arguments, name = self.stack.pop(), self.stack.pop()
-        self._call(name, arguments)
-
-    def _new(self) -> None:
-        arguments, name = self.stack.pop(), self.stack.pop()
-        if type(name) is StandIn and not name.is_class:
-            _refuse("it makes an object of what is no class")
         self._call(name, arguments)
 
     def _new_with_options(self) -> None:
         options = self.stack.pop()
-        self._new()
+        self._make()
         if options:  # nothing that is known takes any
             self.stack[-1] = INERT
 
@@ -206,8 +325,8 @@ class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]
         self.memo[place] = self.stack[-1]
 
     dispatch |= {
-        pickle.REDUCE[0]: _reduce,
-        pickle.NEWOBJ[0]: _new,
+        pickle.REDUCE[0]: _make,
+        pickle.NEWOBJ[0]: _make,
         pickle.NEWOBJ_EX[0]: _new_with_options,
         pickle.BUILD[0]: _set_state,
         pickle.SETITEM[0]: _set_entry,
@@ -258,30 +377,25 @@ def _set_entries_of(target: object, entries: list[Any]) -> None:
             target[key] = entries[place + 1]
 
 
-Step = Callable[[_BoundedUnpickler], None]
-
-
-def _of_a_short_line(step: Step) -> Step:
-    def checked(machine: _BoundedUnpickler) -> None:
-        machine.check_line()
-        step(machine)
-
-    return checked
-
-
-def _of_a_short_value(step: Step) -> Step:
-    def shortened(machine: _BoundedUnpickler) -> None:
-        step(machine)
-        machine.shorten()
-
-    return shortened
-
-
-_LINES = (pickle.INT, pickle.LONG, pickle.FLOAT, pickle.GET, pickle.PUT)
-_VALUES = (
+_LINES = {pickle.INT, pickle.LONG, pickle.FLOAT, pickle.GET, pickle.PUT}
+_VALUES = {
     pickle.INT, pickle.LONG, pickle.LONG1, pickle.LONG4, pickle.UNICODE, pickle.BINUNICODE,
     pickle.BINUNICODE8, pickle.STRING, pickle.BINSTRING, pickle.BINBYTES, pickle.BINBYTES8,
-)  # fmt: skip
-_steps = _BoundedUnpickler.dispatch
-_steps |= {opcode[0]: _of_a_short_value(_steps[opcode[0]]) for opcode in _VALUES}
-_steps |= {opcode[0]: _of_a_short_line(_steps[opcode[0]]) for opcode in _LINES}
+}  # fmt: skip
+
+
+def _bounded(opcode: bytes) -> Callable[[_BoundedUnpickler], None]:
+    """Return the step of an opcode that reads a number from a line, or makes a value, or both."""
+    step = _BoundedUnpickler.dispatch[opcode[0]]
+
+    def bounded(machine: _BoundedUnpickler) -> None:
+        if opcode in _LINES:
+            machine.check_line()
+        step(machine)
+        if opcode in _VALUES:
+            machine.shorten()
+
+    return bounded
+
+
+_BoundedUnpickler.dispatch |= {one[0]: _bounded(one) for one in {*_LINES, *_VALUES}}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.input import encode, encode_both
+from recsys_ndcg.input import encode
 from recsys_ndcg.lists.candidates import chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
@@ -84,7 +84,7 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
         labels.check_there()
         results.check_there()
     rule = Convention(duplicates=duplicates).duplicates
-    (users, user), (item_ids, item) = encode_both(labels, results)
+    (users, user), (item_ids, item) = labels.encode_with(results)
     split, sizes = len(labels.user), (len(users), len(item_ids))
     known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
     found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")

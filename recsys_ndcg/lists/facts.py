@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -69,19 +70,19 @@ def _times(name: str, low: float, high: float) -> Iterator[str]:
 
 def _exchanged(facts: Facts) -> Iterator[str]:
     """Tell of estimates that stand where ratings do, and true values that do not."""
-    estimated, scaled = facts.estimated, facts.scale_values
-    if scaled is None or facts.constant:
+    estimated, grades = facts.estimated, facts.beside_scale
+    if grades is None or facts.constant:
         return
-    n_labelled = scaled.true.count
-    if scaled.n_off <= _MOST * n_labelled or scaled.true.on_a_scale:
+    n_labelled = facts.ratings - facts.unlabelled
+    if grades.n_off <= _MOST * n_labelled or _on_a_scale(grades.few):
         return
     # grades too, as logarithms of counts
-    if len(scaled.grades) <= min(FEW, _MOST * n_labelled):
+    if grades.few is not None and len(grades.few) <= min(FEW, _MOST * n_labelled):
         return
     yield (
         "The columns estimated and true look exchanged: the estimates are the steps of a scale "
         f"from {estimated.lowest:g} to {estimated.highest:g}, as ratings are, and true values such "
-        f"as {shown(scaled.off)} are not. Rows are (user, item, estimated, true), but Surprise's "
+        f"as {shown(grades.off)} are not. Rows are (user, item, estimated, true), but Surprise's "
         "(uid, iid, r_ui, est) have the true rating first: give them as Predictions, or a table "
         "with columns= (--columns)."
     )
@@ -109,7 +110,7 @@ def _at_a_bound(facts: Facts) -> Iterator[str]:
             "learning rate or more regularisation. Else it estimates the same for everything"
             f"{scale if top > bound else ''}."
         )
-    elif share > _MOST and top > -np.inf and not _classes(facts.scale_values):
+    elif share > _MOST and top > -np.inf and not _classes(facts):
         yield (
             f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
             f"{facts.listed.lowest} to {top}: was the model given the wrong rating_scale? Those "
@@ -117,20 +118,22 @@ def _at_a_bound(facts: Facts) -> Iterator[str]:
         )
 
 
-def _classes(scaled: ScaleValues | None) -> bool:
+def _classes(facts: Facts) -> bool:
     """Tell estimates of a classifier, of which one may well be the most frequent.
 
     Only the two ends, where more than two are to be estimated, are huge estimates that were cut.
     """
-    if scaled is None:
+    if facts.beside_scale is None:
         return False
-    return len(scaled.estimates) > _ENDS or len(scaled.grades) <= _ENDS
+    estimates, grades = facts.estimated.few or (), facts.beside_scale.few
+    return len(estimates) > _ENDS or (grades is not None and len(grades) <= _ENDS)
 
 
-_LOOK = 1000  # rows that tell at once that a column is an ordinary one
+_LOOKS = (1000, 1 << 16)  # rows that tell at once that a column is an ordinary one
 _SCALES = ((0.5, 20), (0.1, 1), (5, 100))  # a step, and the widest from the least to the most
 _NEAR = 1e-6  # of a step, for 0.1 + 0.2 is not 0.3
-#: More distinct values than a scale has are not told apart.
+_STEPS = 41  # of a scale, at most
+#: More distinct values than grades mostly have.
 FEW = 21
 #: Of fewer rows, nothing can be told.
 FEW_ROWS = 10
@@ -198,8 +201,8 @@ class ColumnSummary:
         Infinite where there are none.
     at_lowest, at_highest : int
         How many are these.
-    steps : tuple of bool
-        Whether all stand on the steps of a scale, one by one.
+    few : tuple of float, optional
+        The distinct ones in ascending order, if they are no more than a scale has.
     """
 
     count: int
@@ -207,7 +210,7 @@ class ColumnSummary:
     highest: float
     at_lowest: int
     at_highest: int
-    steps: tuple[bool, ...]
+    few: tuple[float, ...] | None
 
     @classmethod
     def of(cls, values: Floats) -> ColumnSummary:
@@ -215,91 +218,81 @@ class ColumnSummary:
         lowest = float(values.min(initial=np.inf)) + 0.0  # -0.0 is 0.0
         highest = float(values.max(initial=-np.inf)) + 0.0
         at_lowest, at_highest = (int(np.count_nonzero(values == end)) for end in (lowest, highest))
-        steps = (highest - lowest <= widest and _in_steps(values, step) for step, widest in _SCALES)
-        return cls(len(values), lowest, highest, at_lowest, at_highest, tuple(steps))
+        return cls(len(values), lowest, highest, at_lowest, at_highest, _few_of(values))
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         """Return the summary of both columns together."""
         both = (self, other)
         lowest, highest = min(one.lowest for one in both), max(one.highest for one in both)
-        widths = (widest for _, widest in _SCALES)
         return ColumnSummary(
             self.count + other.count,
             lowest,
             highest,
             sum(one.at_lowest for one in both if one.lowest == lowest),
             sum(one.at_highest for one in both if one.highest == highest),
-            tuple(
-                mine and theirs and highest - lowest <= widest
-                for mine, theirs, widest in zip(self.steps, other.steps, widths, strict=True)
-            ),
+            _few_in(self.few, other.few),
         )
 
-    @property
-    def on_a_scale(self) -> bool:
-        """Whether all are stars or halves of them, tenths up to 1, or percents in fives.
 
-        Examples
-        --------
-        >>> some = ([1, 4.5], [0.3, 1], [20, 100], [1, 4.1])
-        >>> [ColumnSummary.of(np.array(one, dtype=float)).on_a_scale for one in some]
-        [True, True, True, False]
-        """
-        return any(self.steps)
+def _few_of(values: Floats) -> tuple[float, ...] | None:
+    """Return the distinct values in ascending order, None if a scale has not as many."""
+    for size in (*_LOOKS, len(values)):
+        found = pd.unique(values[:size])
+        if len(found) > _STEPS:
+            return None
+    return tuple((np.sort(found) + 0.0).tolist())  # -0.0 is 0.0
 
 
-def _in_steps(values: Floats, step: float) -> bool:
-    # the greatest numbers overflow, and are on no scale
-    with np.errstate(over="ignore", invalid="ignore"):
-        for some in (values[:_LOOK], values):
-            steps = some / step
-            if not (np.abs(steps - steps.round()) < _NEAR).all():
-                return False
-    return True
+def _few_in(*parts: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    """Return the same of several columns together."""
+    return None if None in parts else _few_of(np.array([*chain.from_iterable(filter(None, parts))]))
+
+
+def _on_a_scale(few: tuple[float, ...] | None) -> bool:
+    """Tell stars or halves of them, tenths up to 1, or percents in fives.
+
+    Examples
+    --------
+    >>> [_on_a_scale(few) for few in ((1, 4.5), (0.3, 1), (20, 100), (1, 4.1))]
+    [True, True, True, False]
+    """
+    if not few:
+        return few is not None
+    values = np.array(few)
+    with np.errstate(over="ignore", invalid="ignore"):  # the greatest numbers are on no scale
+        width = values[-1] - values[0]
+        parts = [values / step for step, widest in _SCALES if width <= widest]
+        return any((np.abs(one - one.round()) < _NEAR).all() for one in parts)
 
 
 @dataclass(frozen=True)
-class ScaleValues:
-    """What is looked at if estimates stand on a scale, as grades do.
+class GradesBeside:
+    """What is looked at of grades if the estimates stand on a scale, as grades do.
 
     Parameters
     ----------
-    estimates, grades : tuple of float
-        Their distinct values in ascending order, of which more than `FEW` are not told.
-    true : ColumnSummary
-        The grades.
+    few : tuple of float, optional
+        As in `ColumnSummary`.
     n_off : int
         How many are neither whole nor halves.
     off : float
         The least of those, NaN if there is none.
     """
 
-    estimates: tuple[float, ...]
-    grades: tuple[float, ...]
-    true: ColumnSummary
+    few: tuple[float, ...] | None
     n_off: int
     off: float
 
     @classmethod
-    def of(cls, estimated: Floats, true: Floats) -> ScaleValues:
-        """Look at both columns, without NaN."""
+    def of(cls, true: Floats) -> GradesBeside:
+        """Look at grades, none of them NaN."""
         off = true[true % 0.5 != 0]
-        least = float(off.min()) if len(off) else np.nan
-        return cls(_distinct(estimated), _distinct(true), ColumnSummary.of(true), len(off), least)
+        return cls(_few_of(true), len(off), float(off.min()) if len(off) else np.nan)
 
-    def __add__(self, other: ScaleValues) -> ScaleValues:
+    def __add__(self, other: GradesBeside) -> GradesBeside:
         """Return the values of both parts together."""
-        return ScaleValues(
-            tuple(sorted({*self.estimates, *other.estimates})[: FEW + 1]),
-            tuple(sorted({*self.grades, *other.grades})[: FEW + 1]),
-            self.true + other.true,
-            self.n_off + other.n_off,
-            float(np.fmin(self.off, other.off)),
-        )
-
-
-def _distinct(values: Floats) -> tuple[float, ...]:
-    return tuple((np.sort(pd.unique(values))[: FEW + 1] + 0.0).tolist())  # -0.0 is 0.0
+        off = float(np.fmin(self.off, other.off))
+        return GradesBeside(_few_in(self.few, other.few), self.n_off + other.n_off, off)
 
 
 @dataclass(frozen=True)
@@ -318,7 +311,7 @@ class Facts:
         The true values of items in the lists, and of labelled items in no list.
     estimated : ColumnSummary
         The estimates.
-    scale_values : ScaleValues, optional
+    beside_scale : GradesBeside, optional
         Only of estimates that stand on a scale, as grades do.
     protocol, duplicates : str
         As in the lists.
@@ -346,7 +339,7 @@ class Facts:
     listed: Grades
     unlisted: Grades
     estimated: ColumnSummary
-    scale_values: ScaleValues | None
+    beside_scale: GradesBeside | None
     protocol: str
     duplicates: str
     order_only: bool
@@ -390,10 +383,8 @@ class Facts:
             listed=Grades.of(true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
             estimated=estimated,
-            scale_values=(
-                ScaleValues.of(lists.estimated, true[~np.isnan(true)])
-                if estimated.on_a_scale
-                else None
+            beside_scale=(
+                GradesBeside.of(true[~np.isnan(true)]) if _on_a_scale(estimated.few) else None
             ),
             protocol=lists.protocol,
             duplicates=lists.duplicates,
@@ -438,7 +429,7 @@ class Facts:
             listed=self.listed + other.listed,
             unlisted=self.unlisted + other.unlisted,
             estimated=estimated,
-            scale_values=self._scale_values(other) if estimated.on_a_scale else None,
+            beside_scale=self._beside_scale(other) if _on_a_scale(estimated.few) else None,
             id_kinds=self.id_kinds | other.id_kinds,
             possible=possible,
             first_ties={
@@ -447,9 +438,9 @@ class Facts:
             },
         )
 
-    def _scale_values(self, other: Facts) -> ScaleValues | None:
+    def _beside_scale(self, other: Facts) -> GradesBeside | None:
         """Return those of both parts; None if either has estimates that stand on no scale."""
-        mine, theirs = self.scale_values, other.scale_values
+        mine, theirs = self.beside_scale, other.beside_scale
         if not (self.estimated.count and other.estimated.count):
             return mine if self.estimated.count else theirs
         return None if mine is None or theirs is None else mine + theirs

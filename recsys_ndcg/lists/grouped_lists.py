@@ -59,8 +59,6 @@ class GroupedLists(Record):
         How many rows of each user that removed; None where there were none.
     candidates : int64 array, shape (n_users,), optional
         How many items each list was chosen from; None where it is all of them, or nobody tells.
-    text_order : int64 array, optional
-        The place of each distinct item among them, compared as text.
     """
 
     #: What there is one entry of per user.
@@ -79,7 +77,6 @@ class GroupedLists(Record):
     order_only: bool = False
     duplicates: str = "raise"
     repeats: Positions | None = None
-    text_order: Positions | None = None
     candidates: Positions | None = None
 
     def __post_init__(self) -> None:
@@ -265,18 +262,12 @@ class GroupedLists(Record):
     @property
     def text_places(self) -> Positions:
         """The place of each row's item among all items, compared as text."""
-        places = self.text_order
-        if places is None:
-            places = self._text_order
-        return places[self.item_codes]
+        known = self.columns.get("text")
+        return text_places(np.asarray(self.item_ids))[self.item_codes] if known is None else known
 
     def with_text_order(self) -> Self:
         """Return the lists with the order of their items as text, found once for all parts."""
-        return self if self.item_ids is None else replace(self, text_order=self._text_order)
-
-    @property
-    def _text_order(self) -> Positions:
-        return text_places(np.asarray(self.item_ids))
+        return self if self.item_ids is None else self.with_columns(text=self.text_places)
 
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
         """Return item, estimate and grade at the first ranks of the first user's list.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -193,18 +193,9 @@ class PlacedLists(GroupedLists):
 
     def labelled_only(self) -> GroupedLists:
         """Return the lists without their unlabelled items, every item a row."""
-        return GroupedLists(
-            users=self.users,
-            offsets=self.offsets,
-            columns=self.without_columns("ahead", "tied", "within").columns,
-            item_ids=self.item_ids,
-            unlisted_offsets=self.unlisted_offsets,
-            unlisted=self.unlisted,
-            missing=self.missing,
-            protocol=self.protocol,
-            duplicates=self.duplicates,
-            repeats=self.repeats,
-        )
+        own = {one.name: getattr(self, one.name) for one in fields(GroupedLists)}
+        columns = self.without_columns("ahead", "tied", "within").columns
+        return GroupedLists(**{**own, "columns": columns})
 
     @staticmethod
     def other_choice(

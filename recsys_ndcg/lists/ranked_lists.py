@@ -9,8 +9,6 @@ from recsys_ndcg.input import (
     Judgements,
     Rows,
     read,
-    read_labels,
-    read_results,
     read_surprise,
     read_trec,
     read_tuples,
@@ -261,7 +259,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
-        tables = read_labels(labels, columns, text), read_results(results, columns, text)
+        tables = read(labels, columns, text, "labels"), read(results, columns, text, "results")
         return join(*tables, duplicates, cls, n_items=n_items, items=items)
 
     @classmethod

@@ -93,7 +93,7 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
     r"""Return a table of scores by user as CSV, in which no text is a formula.
 
     Ids and headings that a spreadsheet would run have an apostrophe in front, as
-    `recsys_ndcg.input.text.form.guarded` writes them. Our own reader takes it away; with
+    `recsys_ndcg.input.text_format.guarded` writes them. Our own reader takes it away; with
     pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
     ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
 

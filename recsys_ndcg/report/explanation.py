@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, refuse, shown
-from recsys_ndcg.input import column_of
+from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import prepare
 from recsys_ndcg.metrics import NDCG, checked_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
@@ -58,7 +58,7 @@ def explained(
             "discount": weights,
             "discounted_gain": gain * weights,
             "dcg": dcg,
-            "ideal_item": column_of(_ideal_items(own, measurement, depth)),
+            "ideal_item": index_of(_ideal_items(own, measurement, depth)),
             "ideal_gain": ideal,
             "ideal_dcg": ideal_dcg,
             "ndcg": np.divide(
@@ -228,7 +228,7 @@ def _unknown(users: Ids, user: Any) -> str:
 
 def _lengthened(values: Ids, depth: int) -> pd.Series[Any]:
     """Return the column with blanks for the ranks past the end of the list."""
-    column = column_of(values)
+    column = pd.Series(index_of(values))
     if len(column) == depth:
         return column
     return (column if column.dtype == np.float64 else column.astype(object)).reindex(range(depth))

@@ -10,12 +10,9 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import (
-    LOWEST,
-    RANKS,
-    as_written,
-    check_first_rank,
-    check_rows_there,
-    warn_of_fillers,
+    Rows,
+    Table,
+    floats,
 )
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
@@ -187,14 +184,14 @@ def _facts_of_one(table: LazyTable, name: str, faults: Sequence[Fault]) -> RowFa
     if name == RESULTS and "rank" in table.names:
         wanted["first_rank"] = _number("rank").min()
     elif name == RESULTS:
-        wanted["fillers"] = _count(_number("estimated") == LOWEST)
+        wanted["fillers"] = _count(_number("estimated") == Rows.LOWEST)
     found = _known_of(table, faults, wanted)
     rows = found["rows"]
-    check_rows_there(range(rows), f"the {name}")
+    Rows.check_count(rows, f"the {name}")
     if "first_rank" in found:
-        check_first_rank(found["first_rank"])
+        Table.check_first_rank(found["first_rank"])
     if found.get("fillers"):
-        warn_of_fillers(int(found["fillers"]), rows, "estimated")
+        Rows.warn_of_fillers(int(found["fillers"]), rows, "estimated")
     if "true" not in table.names:
         return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, zero_one=True))
     return RowFacts(rows, int(found["labelled"]) < rows, _grades(found, short=table.short_grades))
@@ -205,7 +202,7 @@ def _grades(found: Mapping[str, Any], *, short: bool) -> Grades:
         return Grades(np.nan, np.nan, zero_one=True)
     ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)
     if short:  # the nearest double of a short float is not the decimal that it stands for
-        ends = as_written(ends.astype(np.float32))
+        ends = floats(ends.astype(np.float32), "true")
     return Grades(float(ends[0]), float(ends[1]), zero_one=bool(found["zero_one"]))
 
 
@@ -234,7 +231,7 @@ def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
         yield Fault(score, _is_infinite(number), "an infinite value", advice, "is infinite")
         if score == "rank":
             found, no_rank = "{rank:g}, which is no rank,", (number < 0) | (number * 2 % 1 > 0)
-            yield Fault(score, no_rank, found, RANKS, "is no rank (1, 2, 3, …)")
+            yield Fault(score, no_rank, found, Table.RANKS, "is no rank (1, 2, 3, …)")
     if "true" in table.names:
         grade, advice = _number("true"), "use NaN for an unlabelled item"
         if table.read_as_text:

@@ -9,10 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
 from recsys_ndcg.files import PACKINGS, Content, open_file, packed_as
-from recsys_ndcg.input import ORDER, Table, TextFormat, existing_file, kind_of_file
+from recsys_ndcg.input import FileKind, Table, TextFormat, existing_file
 from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
-from recsys_ndcg.scale.tables import wanted_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +73,7 @@ class TextFiles:
         if how.heading:  # a column without a name goes by its place
             names = [one or place for one, place in zip(fields, names, strict=True)]
         elif not said:
-            names = [*ORDER[: len(names)], *names[len(ORDER) :]]
+            names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
@@ -249,7 +248,7 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
     """Write the columns of a lazy table of polars that are read to a file."""
     try:
         heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
-        names = dict.fromkeys(heading.called(*wanted_columns(table, heading)).values())
+        names = dict.fromkeys(heading.called(*heading.wanted(table)).values())
         data.select([*names]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
@@ -278,7 +277,7 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
 
 
 def _kind_of(path: Path) -> str:
-    kind, packing = kind_of_file(path), path.suffix.lower()
+    kind, packing = FileKind.of(path), path.suffix.lower()
     other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
     if other or not kind.in_database:
         msg = (
@@ -346,7 +345,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
 def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
     """Return what a table calls our columns, with the words of any table for what is not there."""
     heading = Table(schema.empty_table(), columns)
-    names = heading.called(*wanted_columns(table, heading))
+    names = heading.called(*heading.wanted(table))
     heading.say_names()
     return names
 

@@ -25,7 +25,7 @@ from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import FIRST, LazyTable, check_ids_of, facts_of
-from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables, wanted_columns
+from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables
 from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.version import __version__
 
@@ -72,7 +72,7 @@ def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, Spar
 def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
     _check(frame)
     heading = Table(dict.fromkeys(frame.columns, ()), checked_columns(columns))
-    names = heading.called(*wanted_columns(name, heading))
+    names = heading.called(*heading.wanted(name))
     heading.say_names()
     types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
     sql: dict[str, str] = {}

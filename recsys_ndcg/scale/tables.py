@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
-from recsys_ndcg.input import LOWEST, Table, encode, those_of
+from recsys_ndcg.input import Rows, Table, encode
 from recsys_ndcg.lists import Facts, RankedLists, join
 from recsys_ndcg.report import Report, build_report, warn_of
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
+from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scoring import Audit, Scores, Totals
 
 if TYPE_CHECKING:
@@ -159,27 +159,7 @@ def given_tables(
     """
     if not is_pair(data):
         return {PREDICTIONS: (data, columns)}
-    others = {LABELS: ("estimated", "rank"), RESULTS: ("true",)}
-    return {name: (data[name], those_of(columns, *other)) for name, other in others.items()}
-
-
-def wanted_columns(name: str, heading: Table) -> Sequence[str]:
-    """Return which of our columns are read of a table, by its heading.
-
-    Raises
-    ------
-    InvalidInputError
-        One is missing.
-    """
-    if name == PREDICTIONS:
-        return (*IDS, "estimated", "true")
-    if name == RESULTS:
-        return (*IDS, heading.score_column())
-    if heading.may_have("true"):
-        return (*IDS, "true")
-    heading.called(*IDS)
-    heading.warn_ungraded()
-    return IDS
+    return {name: (data[name], Table.columns_of(name, columns)) for name in (LABELS, RESULTS)}
 
 
 @dataclass
@@ -228,8 +208,8 @@ class ListMaker:
 
     def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
         with about(""):  # what is to be said of each table was said of all its rows
-            labels = Table(tables[LABELS]).labels()
-            results = Table(_without_fillers(tables[RESULTS])).results()
+            labels = Table(tables[LABELS]).rows(LABELS)
+            results = Table(_without_fillers(tables[RESULTS])).rows(RESULTS)
         with about("") as said:
             lists = join(
                 labels, results, self.duplicates, RankedLists, part=True, n_items=self.n_items
@@ -243,7 +223,7 @@ def _without_fillers(results: Any) -> Any:
     """Return results without what implicit did not recommend: that was told of all of them."""
     if "estimated" not in results.column_names:
         return results
-    kept = np.asarray(results.column("estimated"), dtype=np.float64) != LOWEST
+    kept = np.asarray(results.column("estimated"), dtype=np.float64) != Rows.LOWEST
     return results if kept.all() else results.filter(kept)
 
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import tuples
+from recsys_ndcg.input import python_objects
 from recsys_ndcg.input.ids import Coded, encode
+from recsys_ndcg.input.python_objects import read_tuples
 from recsys_ndcg.input.rows import floats
-from recsys_ndcg.input.tuples import read_tuples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ NUMBERS = st.one_of(
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_at_a_time() -> Iterator[None]:
-    before = tuples.CHUNK  # or a kind would change every few thousand rows alone
-    tuples.CHUNK = 3
+    before = python_objects.CHUNK  # or a kind would change every few thousand rows alone
+    python_objects.CHUNK = 3
     yield
-    tuples.CHUNK = before
+    python_objects.CHUNK = before
 
 
 def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) -> Any:
@@ -98,10 +98,8 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
     """Also where whole numbers, or short texts, give way to others."""
 
     def read() -> Any:
-        reader = tuples.IdReader("user", len(values))
-        for start in range(0, len(values), 3):
-            reader.take(values[start : start + 3], start)
-        return encode(reader.ids, "user")
+        (parts,) = python_objects.read_fields([(one,) for one in values], [int], "")
+        return encode(python_objects.read_ids(parts, "user"), "user")
 
     expected = outcome(lambda: encode(Coded.of(values, "user", len(values)), "user"))
     assert outcome(read) == expected
@@ -122,40 +120,10 @@ def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
             return type(error)
 
     def read() -> Any:
-        reader = tuples.NumberReader("true", len(values))
-        for start in range(0, len(values), 3):
-            reader.take(values[start : start + 3], start)
-        return reader.numbers
+        (parts,) = python_objects.read_fields([(one,) for one in values], [float], "")
+        return python_objects.read_numbers(parts, "true")
 
     assert looked_at(read) == looked_at(lambda: floats(values, "true"))
-
-
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_records_are_tuples_of_these_numbers_and_nothing_else(data: st.DataObject) -> None:
-    """Whatever stands among them; their bytes are never taken for others."""
-    row = st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.floats(), st.integers(0, 5))
-    rows: list[Any] = data.draw(st.lists(row, min_size=1, max_size=8))
-    for odd in data.draw(st.lists(st.tuples(st.integers(0, 7), IDS | NUMBERS), max_size=1)):
-        at = odd[0] % len(rows)
-        cut = data.draw(st.integers(0, 4))
-        rows[at] = data.draw(
-            st.sampled_from([(*rows[at][:cut], odd[1], *rows[at][cut + 1 :]), [*rows[at]], odd[1]])
-        )
-    kinds = [*map(type, rows[0])] if type(rows[0]) is tuple else []
-    fit = len(kinds) == 4 and kinds[:2] == [int, int] and {*kinds} <= {int, float}
-    fit = fit and all(
-        type(one) is tuple
-        and [*map(type, one)] == kinds
-        and all(-(2**31) <= part < 2**31 for part in one if type(part) is int)
-        for one in rows
-    )
-    found = tuples.read_records(rows, len(rows), 2, 2)
-    assert (found is not None) == fit
-    if found is not None:
-        expected = [np.array([one[at] for one in rows], dtype=float) for at in range(4)]
-        assert [*map(bits, found)] == [*map(bits, expected)]
-        assert [one.dtype.kind for one in found] == ["i", "i", "f", "f"]
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from pyarrow import ipc
 import recsys_ndcg as rn
 from recsys_ndcg.files import contents
 from recsys_ndcg.files.contents import content_of
-from recsys_ndcg.input.arrow.files import FeatherColumns
-from recsys_ndcg.input.file_kinds import KINDS, FileKind, describe_kinds, stem_of
-from recsys_ndcg.input.text import tables
+from recsys_ndcg.input import text_tables
+from recsys_ndcg.input.arrow_files import FeatherColumns
+from recsys_ndcg.input.file_kinds import KINDS, FileKind
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -461,7 +461,7 @@ def test_an_interrupt_while_a_table_is_parsed_is_no_fault_of_the_table(
         def read(self, *_: Any) -> str:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tables, "io", SimpleNamespace(StringIO=Interrupted))
+    monkeypatch.setattr(text_tables, "io", SimpleNamespace(StringIO=Interrupted))
     with pytest.raises(KeyboardInterrupt):
         rn.evaluate(written(tmp_path, b"\n" + CSV, "p.csv"))  # of which fast readers see nothing
 
@@ -496,8 +496,8 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
     path = tmp_path / "p.toy"
     path.write_text("01/a/4.5/5\n01/b/3.0/2\nbö/a/2.0/4\nbö/c,d/3.5/nan\n", encoding="utf-8")
     assert rn.evaluate(path, threshold=4) == EXPECTED
-    assert describe_kinds().endswith(", Toy (.toy)")
-    assert stem_of("svd.toy.gz") == "svd"
+    assert FileKind.describe_all().endswith(", Toy (.toy)")
+    assert FileKind.stem_of("svd.toy.gz") == "svd"
     with refused("p.toy: within a memory limit"):
         rn.evaluate(path, threshold=4, memory_limit="1GB")
     (tmp_path / "p.toy.gz").write_bytes(gzip.compress(path.read_bytes()))

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import factorized, text_places, written
-from recsys_ndcg.input.text import plain
 from recsys_ndcg.rendering.exports import per_user_csv
 from tests.refusal import refused
 
@@ -294,7 +294,7 @@ def test_whole_numbers_of_64_bits_are_numbers_at_every_door(
     first = [(7, 7, 1.0, 2.0)] if "begins" in door else []
     limit: Any = {"memory_limit": "1GB"} if "limit" in door or "begins" in door else {}
     if door == "CSV without pyarrow":
-        monkeypatch.setattr(plain, "reads_text", lambda: False)
+        monkeypatch.setattr(plain_text, "reads_text", lambda: False)
     for ties in ("item_asc", "item_desc", "text_asc", "text_desc"):
         options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
         report = rn.evaluate([*first, *rows], **options)

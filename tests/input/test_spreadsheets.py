@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.text.form import guarded, unguarded
+from recsys_ndcg.input.text_format import guarded, unguarded
 from recsys_ndcg.rendering.exports import per_user_csv
 from tests.input.tables import table_in
 

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.arrow import text
-from recsys_ndcg.input.arrow.text import coded_text
-from recsys_ndcg.input.dispatch import read, read_results
+from recsys_ndcg.input import text_columns
+from recsys_ndcg.input.dispatch import read
 from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.text_columns import coded_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 #: What is raised for values without a hash, and by pyarrow for dictionaries of nulls.
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
 USES = [
-    f"recsys_ndcg.{one}.coded_text"
-    for one in ("input.frames", "input.rows", "input.arrow.files", "input.labels_and_results")
+    f"recsys_ndcg.{one}.coded_text" for one in ("input.frames", "input.rows", "input.arrow_files")
 ]
 
 
@@ -282,7 +281,7 @@ def test_without_pyarrow_text_is_read_all_the_same(
         )
 
     expected = outcome(made)
-    monkeypatch.setattr(text, "pyarrow_if_any", lambda: None)
+    monkeypatch.setattr(text_columns, "pyarrow_if_any", lambda: None)
     assert outcome(made) == expected
 
 
@@ -318,7 +317,7 @@ def test_a_lazy_table_works_out_what_is_read_alone() -> None:
     lists = rn.RankedLists.from_labels(labels, results)
     assert lists.true.tolist() == [1.0, 2.0]
     ranked = results.with_columns(rank=pl.Series([1, 2]), estimated=pl.col("item").cast(pl.Int64))
-    assert read_results(ranked).estimated.tolist() == [-1.0, -2.0]
+    assert read(ranked, table="results").estimated.tolist() == [-1.0, -2.0]
     with pytest.raises(nw.exceptions.InvalidOperationError):
         rn.RankedLists.from_frame(labels)
 

@@ -18,7 +18,6 @@ from recsys_ndcg.scale.tables import (
     ListMaker,
     evaluate_batches,
     given_tables,
-    wanted_columns,
 )
 from tests.refusal import refused
 from tests.scale.alike import check_alike
@@ -59,7 +58,7 @@ def evaluate_by_plan(
 
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
     heading = Table(dict.fromkeys(frame.collect_schema().names(), ()), named)
-    wanted = wanted_columns(name, heading)
+    wanted = heading.wanted(name)
     names = heading.called(*wanted)
     ours = frame.select(pl.col(names[one]).alias(one) for one in wanted)
     short = frame.collect_schema().get(names.get("true", "")) == pl.Float32

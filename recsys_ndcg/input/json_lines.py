@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.text.form import MOST_COLUMNS
+from recsys_ndcg.input.text_format import MOST_COLUMNS
 
 _FORM = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
 

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files import packed_as
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 1000
 #: How the heading of what `guarded` text stands in begins: no other file is read by its rule.
 HEADING = ("user", "n_items", "n_relevant")
+#: As much of a line as is looked at for a heading.
+LONGEST_LINE = 1 << 20
 _RUNS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 - typed in Japan
 _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _TYPED = {r"\t": "\t", "tab": "\t", "space": " "}
@@ -61,6 +63,9 @@ class TextFormat:
     >>> import recsys_ndcg as rn
     >>> lists = rn.RankedLists.from_file("p.csv", text=rn.TextFormat(decimal=","))  # doctest: +SKIP
     """
+
+    #: In which order columns without a heading stand.
+    ORDER: ClassVar = ("user", "item", "estimated", "true")
 
     separator: str | None = None
     decimal: str = "."
@@ -147,7 +152,7 @@ class TextFormat:
 
 def first_line(text: str) -> str:
     """Return the line that may be the heading, or as much of it as may be one."""
-    return re.split(r"[\r\n]", text[: 1 << 20], maxsplit=1)[0]
+    return re.split(r"[\r\n]", text[:LONGEST_LINE], maxsplit=1)[0]
 
 
 def _seen_in(data: bytes) -> str:

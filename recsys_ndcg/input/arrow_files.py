@@ -15,7 +15,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import most_bytes
-from recsys_ndcg.input.arrow.text import coded_text
+from recsys_ndcg.input.text_columns import coded_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,15 +88,10 @@ class ArrowColumns(Mapping[str, Any]):
             twice = next(name for name in names if names.count(name) > 1)
             self._refuse(f"has the column {twice!r} twice; keep one.")
 
-    def _check_rows(self, count: int) -> None:
-        self._check(count, _ROWS_ANYWAY + _ROWS_PER_BYTE * self._size, "rows")
-
-    def _check_room(self, count: int) -> None:
-        self._check(count, most_bytes(self._size), "bytes")
-
-    def _check(self, count: int, limit: int, what: str) -> None:
+    def _check_size(self, count: int, what: str) -> None:
         # beyond that somebody says himself that they are meant
-        if count > limit:
+        rows = _ROWS_ANYWAY + _ROWS_PER_BYTE * self._size
+        if count > (rows if what == "rows" else most_bytes(self._size)):
             self._refuse(
                 f"{count:,} {what} in a file of {self._size:,} bytes. If that is right, pass the "
                 f"table in place of its path: pandas.read_{self._form.lower()}(path)."
@@ -145,21 +140,20 @@ class ParquetColumns(ArrowColumns):
         text = [name for name, kind in self._types.items() if _is_text(kind)]
         # text is read as distinct values and codes, or a long one would be copied for every row
         self._file = self._read(lambda: parquet.ParquetFile(OSFile(name), read_dictionary=text))
-        self._check_size()
+        self._check_groups()
 
     def _column(self, name: str) -> Any:
         return self._file.read(columns=[name]).column(name)
 
-    def _check_size(self) -> None:
+    def _check_groups(self) -> None:
         told = self._file.metadata
         groups = [told.row_group(place).num_rows for place in range(told.num_row_groups)]
         if min([told.num_rows, *groups]) < 0 or sum(groups) != told.num_rows:
             self._refuse("cannot be read as Parquet (it is damaged: its numbers of rows disagree).")
-        self._check_rows(told.num_rows)
+        self._check_size(told.num_rows, "rows")
         # of all columns: asked about one alone, pyarrow ends the process where a file is damaged
-        self._check_room(
-            sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
-        )
+        room = sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
+        self._check_size(room, "bytes")
 
 
 class FeatherColumns(ArrowColumns):
@@ -185,10 +179,10 @@ class FeatherColumns(ArrowColumns):
         super().__init__(path, "Feather")
         self._arrow, self._ipc = pa, ipc
         self._content = self._read(path.read_bytes)
-        self._check_room(self._told_room())
+        self._check_size(self._told_room(), "bytes")
         self._take_types(self._read(lambda: self._opened([]).schema))
         places = [0] if self._types else []
-        self._check_rows(sum(self._read(lambda: [len(one) for one in self._batches(places)])))
+        self._check_size(sum(self._read(lambda: [*map(len, self._batches(places))])), "rows")
 
     def _column(self, name: str) -> Any:
         chunks = [batch.column(name) for batch in self._batches([[*self._types].index(name)])]

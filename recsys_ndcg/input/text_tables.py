@@ -11,15 +11,12 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.column_names import column_list
 from recsys_ndcg.input.ids import as_numbers
-from recsys_ndcg.input.text.form import HEADING, MOST_COLUMNS, first_line, unguarded
+from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, first_line, unguarded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.input.text.form import TextFormat
+    from recsys_ndcg.input.text_format import TextFormat
 
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
@@ -62,21 +59,8 @@ class TextTable:
             self.frame = self.frame[~(self.frame == "").all(axis=1)]
         self._refuse_short(text, separator)
 
-    def check_places(self, columns: Mapping[str, str]) -> None:
-        """Refuse columns that are not there, where they have places in place of names."""
-        for theirs in columns.values():
-            if theirs not in self.frame:
-                msg = (
-                    f"{self._name}: there is no column {theirs!r}; it has "
-                    f"{column_list(self.frame)}. Without a heading, columns are named by "
-                    "their places, from 1 on."
-                )
-                raise InvalidInputError(msg)
-
     def read_ids(self, name: str) -> None:
         """Read a column of ids, as whole numbers where nothing of their writing is lost."""
-        if name not in self.frame:
-            return
         codes, found = pd.factorize(self.frame[name])
         distinct = found.tolist()
         if not all(map(str.strip, distinct)):
@@ -87,17 +71,7 @@ class TextTable:
             self.frame = self.frame.assign(**{name: numbers[codes]})
 
     def read_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
-        """Read a column of finite numbers; an empty field is NaN where that is allowed."""
-        if name not in self.frame:
-            return
-        written = self.frame[name].to_numpy(dtype=object)
-        usual = _usual_numbers(written, may_be_empty) if self._decimal == "." else None
-        if usual is None:
-            usual = self._checked_numbers(name, may_be_empty=may_be_empty)
-        self.frame = self.frame.assign(**{name: usual})
-
-    def _checked_numbers(self, name: str, *, may_be_empty: bool) -> Floats:
-        """Return finite numbers, NaN for words that say there is none; refuse all else."""
+        """Read a column of finite numbers; words that say there is none are NaN if that may be."""
         text = self.frame[name].str.strip()
         absent = text.str.lower().isin(["", "nan", "na", "none", "null"])
         plain = text if self._decimal == "." else text.str.translate(_SWAPPED)
@@ -119,7 +93,7 @@ class TextTable:
         self._refuse(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
             self._refuse(name, absent, "is missing")
-        return np.asarray(values, dtype=np.float64)
+        self.frame = self.frame.assign(**{name: np.asarray(values, dtype=np.float64)})
 
     def _parsed(self, text: str, separator: str, *, heading: bool) -> pd.DataFrame:
         try:
@@ -203,19 +177,6 @@ def number(text: str) -> float:
         return np.nan if ODD_NUMBER.search(text) else float(text)
     except ValueError:
         return np.nan
-
-
-def _usual_numbers(written: Ids, may_be_empty: bool) -> Floats | None:  # noqa: FBT001 - private
-    """Return finite numbers, NaN for fields that may be empty; None if there is anything else."""
-    values = np.full(len(written), np.nan)
-    there = written != "" if may_be_empty else np.ones(len(written), dtype=bool)
-    try:
-        values[there] = written[there].astype(np.float64)
-    except ValueError:
-        return None
-    text = "".join(written)
-    odd = "_" in text or not text.isascii()  # as `ODD_NUMBER` has it, and sooner found
-    return None if odd or not np.isfinite(values[there]).all() else values
 
 
 def _numbers(text: pd.Series[str]) -> Floats:

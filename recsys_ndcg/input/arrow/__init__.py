@@ -1,1 +1,0 @@
-"""Binary files that pyarrow reads: Parquet, Feather."""

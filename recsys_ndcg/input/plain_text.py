@@ -1,0 +1,220 @@
+"""Text in which nothing is out of the ordinary, which pyarrow reads as the careful reader would.
+
+What is returned is what the careful reader returns, to the last bit; None is for that one to look
+at. pyarrow reads in all threads, several times faster.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
+from recsys_ndcg.input.text_format import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
+from recsys_ndcg.input.text_tables import (
+    most_lines,
+    whole_numbers,
+)
+from recsys_ndcg.parallel import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recsys_ndcg.arrays import Floats, Ids
+    from recsys_ndcg.files import Content
+    from recsys_ndcg.input.ids import Coded
+    from recsys_ndcg.input.text_format import TextFormat
+
+_BLOCK = 1 << 20
+_ARROW_BLOCK = 1 << 21
+_SAFE = 21  # the first version of pyarrow that is sure of its memory, whatever a line holds
+_SEPARATORS = frozenset("\t,;| ")
+#: Words for a number that is not there, as they are mostly written.
+_ABSENT = ("", *["nan", "NaN", "NAN", "na", "NA", "none", "None", "NONE", "null", "Null", "NULL"])
+
+
+class UnusualError(ValueError):
+    """Something in a plain text is not, and the careful reader has to look at it."""
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """A table in text, whose fields stand between separators, in quotes all of them or not.
+
+    Parameters
+    ----------
+    data : bytes
+        All of it, in UTF-8.
+    start : int
+        Where the heading ends.
+    separator : str
+        One sign of ASCII.
+    names : list of str
+        What the columns are called, each once; without a heading, their places from 1 on.
+    quoted : bool
+        Whether there are quotes: around a field, and nowhere else.
+    decimal : {'.', ','}
+        What stands before the decimals of a number.
+    """
+
+    data: bytes
+    start: int
+    separator: str
+    names: list[str]
+    quoted: bool
+    decimal: str
+
+
+def reads_text() -> bool:
+    """Return whether there is a pyarrow that a file of text can be given to.
+
+    Older ones end the process over a line of a million fields.
+    """
+    pa = pyarrow_if_any()
+    return pa is not None and int(pa.__version__.partition(".")[0]) >= _SAFE
+
+
+def plain_text(content: Content, how: TextFormat) -> PlainText | None:
+    """Return a text that is plain, None of any other: the careful reader says what is wrong.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no text in the encoding that somebody said.
+    """
+    if not reads_text():
+        return None
+    text = how.text_of(content)
+    separator = how.separator_in(text)
+    if separator == "::":
+        text, separator = text.replace("::", "\t"), "\t"
+    line = first_line(text)
+    names = _names(line, separator, heading=how.heading)
+    n_lines = text.count("\n") + text.count("\r")
+    if names is None or n_lines > most_lines(line.count(separator) + 1, len(text)):
+        return None
+    try:
+        same = text.isascii() and len(text) == len(content.data)
+        data = content.data if same else text.encode()
+    except UnicodeEncodeError:  # half a character
+        return None
+    quoted = '"' in text
+    if quoted and not _quotes_fit(data, separator):
+        return None
+    start = len(line.encode()) if how.heading else 0
+    return PlainText(data, start, separator, names, quoted, how.decimal)
+
+
+def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
+    """Return the names of the columns, None where they are none, or the line may be JSON."""
+    odd = line.count('"') % 2 or line.lstrip().startswith("{") or line.startswith("\ufeff")
+    if separator not in _SEPARATORS or odd or len(line) == LONGEST_LINE:
+        return None
+    try:
+        fields = next(csv.reader([line], delimiter=separator))
+    except csv.Error:  # one is longer than any name
+        return None
+    if not 2 <= len(fields) <= line.count(separator) + 1 <= MOST_COLUMNS:
+        return None
+    if not heading:
+        return [str(place + 1) for place in range(len(fields))]
+    names = [name.strip() for name in fields]
+    if len(set(names)) < len(names) or tuple(names[: len(HEADING)]) == HEADING:
+        return None
+    return names
+
+
+def _quotes_fit(data: bytes, separator: str) -> bool:
+    """Tell whether every quote opens or closes a whole field, and none stands inside of one."""
+    signs = np.frombuffer(data, np.uint8)
+    bound = np.zeros(256, dtype=bool)
+    bound[[ord("\r"), ord("\n"), ord(separator)]] = True
+    opened = 0
+    for first in range(0, len(data), _BLOCK):
+        at = first + np.flatnonzero(signs[first : first + _BLOCK] == ord('"'))
+        before = bound[signs[at - 1]] | (at == 0)
+        after = bound[signs[np.minimum(at + 1, len(data) - 1)]] | (at == len(data) - 1)
+        if not (before[opened::2].all() and after[1 - opened :: 2].all()):
+            return False
+        opened = (opened + len(at)) % 2
+    return not opened
+
+
+def plain_columns(
+    plain: PlainText, names: Sequence[str], ids: Sequence[str], numbers: Mapping[str, bool]
+) -> dict[str, Any] | None:
+    """Return the columns of a plain text, None in place of any that nobody reads.
+
+    None in place of all is for the careful reader to look at.
+
+    Parameters
+    ----------
+    plain : PlainText
+        Its other columns are looked at no further than how many fields each row has.
+    names : sequence of str
+        What all columns are called.
+    ids : sequence of str
+        Those of ids: whole numbers if all of them are plain writings of such, else text by its
+        distinct values.
+    numbers : mapping
+        Those of numbers; whether a field may be empty.
+    """
+    if not ids:
+        return None
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+    kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
+    try:
+        table = _table(plain, names, kinds)
+        found: dict[str, Any] = {name: _floats(table[name], numbers[name]) for name in numbers}
+        found |= dict(zip(ids, in_threads(lambda name: _ids(table[name]), ids), strict=True))
+    except (pa.ArrowException, UnusualError):
+        return None
+    return {name: found.get(name) for name in names}
+
+
+def _table(plain: PlainText, names: Sequence[str], kinds: dict[str, Any]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import csv  # noqa: PLC0415
+
+    return csv.read_csv(
+        pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),
+        csv.ReadOptions(column_names=[*names], block_size=_ARROW_BLOCK),
+        csv.ParseOptions(
+            delimiter=plain.separator,
+            quote_char='"' if plain.quoted else False,
+            newlines_in_values=plain.quoted,
+        ),
+        csv.ConvertOptions(
+            check_utf8=False,  # it is known
+            include_columns=[*kinds],
+            column_types=kinds,
+            null_values=_ABSENT,
+            strings_can_be_null=False,
+            decimal_point=plain.decimal,
+        ),
+    )
+
+
+def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - private
+    """Return finite numbers, NaN where the text has none."""
+    if column.null_count and not may_be_empty:
+        raise UnusualError
+    values: Floats = column.to_numpy()
+    if np.count_nonzero(~np.isfinite(values)) != column.null_count:
+        raise UnusualError
+    return values
+
+
+def _ids(column: Any) -> Ids | Coded:
+    text = coded_text(column)
+    if text is None:
+        raise UnusualError
+    distinct = text.ids.tolist()
+    if not all(map(str.strip, distinct)):
+        raise UnusualError
+    found = whole_numbers(distinct)
+    return text if found is None else found[text.codes]

@@ -1,1 +1,0 @@
-"""Tables that are written as text: fields between separators, and lines of JSON."""
