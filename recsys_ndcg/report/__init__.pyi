@@ -23,10 +23,10 @@ from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import audit_to_parquet as audit_to_parquet
 from recsys_ndcg.report.saving import measurement_from as measurement_from
 from recsys_ndcg.report.saving import metric_to_dict as metric_to_dict
-from recsys_ndcg.report.segments.membership import labels_from as labels_from
-from recsys_ndcg.report.segments.user_columns import is_table as is_table
-from recsys_ndcg.report.segments.user_groups import BUILT_IN as BUILT_IN
-from recsys_ndcg.report.segments.user_groups import segments_of as segments_of
+from recsys_ndcg.report.segments.user_groups import is_table as is_table
+from recsys_ndcg.report.segments.user_groups import labels_from as labels_from
+from recsys_ndcg.report.segments.user_segments import BUILT_IN as BUILT_IN
+from recsys_ndcg.report.segments.user_segments import segments_of as segments_of
 from recsys_ndcg.report.tables import BY as BY
 from recsys_ndcg.report.tables import scores_table as scores_table
 from recsys_ndcg.report.tracking import tracker_keys as tracker_keys

@@ -15,7 +15,7 @@ from recsys_ndcg.report import saving
 from recsys_ndcg.report.explanation import explained, places_of
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.segments.segmented import Segments
-from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
+from recsys_ndcg.report.segments.user_segments import refuse_both, segments_of
 from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,
