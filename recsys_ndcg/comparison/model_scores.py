@@ -12,7 +12,6 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.input import index_of
-from recsys_ndcg.report import places_of
 from recsys_ndcg.scoring import Measurement, Scores
 
 if TYPE_CHECKING:
@@ -182,7 +181,7 @@ class ModelScores(Scores):
         assert lists is not None, "said before"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
-        return lists.take(places_of(report.users, self.users))
+        return lists.take(report.scores.places_of(self.users))
 
     def at(self, name: str) -> int:
         """Return the place of a metric."""

@@ -33,7 +33,6 @@ from recsys_ndcg.report import (
     both_ends,
     by_cutoff,
     options,
-    places_of,
     remarks_section,
     reproduced,
     side_by_side,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.models import ComparedModels
     from recsys_ndcg.rendering import Document, Part
-    from recsys_ndcg.report import Sides
 
 _AUDITS = 6  # models, of which each audit is shown,
 _ROWS = 1_000_000  # but no more users in all: it takes a second for so many
@@ -262,16 +260,16 @@ def _lists(
     compared: ComparedModels, before: str, after: str, places: Positions
 ) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
-    sides = {name: _sides(compared, name, places) for name in (after, before)}
-    found = {name: side for name, side in sides.items() if side is not None}
-    if len(found) < len(sides):
+    found = {name: _sides(compared, name, places) for name in (after, before)}
+    both = {name: one for name, one in found.items() if one is not None}
+    if len(both) < len(found):
         return None
-    first = next(iter(found.values()))
-    own = {name: side.own for name, side in found.items()}
-    return UserLists({**own, "the best order": first.ideal}, first.weights.tolist())
+    own = {name: one.sides[name] for name, one in both.items()}
+    first = both[after]
+    return UserLists({**own, **first.sides}, first.weights)
 
 
-def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | None:
+def _sides(compared: ComparedModels, name: str, places: Positions) -> UserLists | None:
     contender = compared.contenders[name]
     try:
         report = contender.report_for(name)
@@ -280,9 +278,9 @@ def _sides(compared: ComparedModels, name: str, places: Positions) -> Sides | No
     if len(report.users) != len(contender.users):
         order = np.argsort(places, kind="stable")
         own = np.empty_like(places)
-        own[order] = places_of(report.users, contender.users[places])
+        own[order] = report.scores.places_of(contender.users[places])
         places = own
-    return side_by_side(report.audited, places)
+    return side_by_side(report.audited, places, name)
 
 
 # How to get the same

@@ -137,17 +137,13 @@ def _users(report: Report) -> Section:
         *((name, own) for name, own in beside.items() if not np.isnan(own[places]).all()),
         *zip(report.metrics[1:], scores.per_user.T[1:], strict=True),
     ]
-    lists, shown = side_by_side(report.audited, places), None
-    if lists is not None:
-        sides = {"the model's list": lists.own, "the best order": lists.ideal}
-        shown = UserLists(sides, lists.weights.tolist())
     return user_section(
         report.metrics[0],
         scores,
         places,
         [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
         trivial=trivial[places],
-        lists=shown,
+        lists=side_by_side(report.audited, places),
         opened=f"the first {DEPTH} ranks beside the best order",
         rest=_rest(len(score), len(places)),
     )

@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report import saving
-from recsys_ndcg.report.explanation import explained, places_of
+from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.segments.user_segments import refuse_both, segments_of
@@ -370,7 +370,7 @@ class Report(Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        return Report(self.audited.take(places_of(self.users, users)))
+        return Report(self.audited.take(self.scores.places_of(users)))
 
     def by(
         self,
@@ -483,16 +483,7 @@ class Report(Mapping[str, float]):
         -----
         Under ``ties="expected"`` the gain is the mean over the items that share the estimate.
         """
-        lists = self.audited.lists
-        if lists is None:
-            msg = (
-                "This report holds no lists: it was read from a file, or its data is larger than "
-                "the memory it was given. Evaluate the rows of this user again."
-            )
-            raise InvalidInputError(msg)
-        measured = self.audited.measurements
-        gains = (one for one in measured if one.metric.uses_gains)
-        return explained(lists, next(gains, measured[0]), user, k)
+        return explained(self.audited, user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None
