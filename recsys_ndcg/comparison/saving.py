@@ -13,8 +13,7 @@ from recsys_ndcg.comparison.models import ComparedModels
 from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
 from recsys_ndcg.input import index_of
 from recsys_ndcg.metrics import names_known
-from recsys_ndcg.report import labels_from, measurement_from, metric_to_dict
-from recsys_ndcg.scoring import LISTS, ListCounts, Signature
+from recsys_ndcg.scoring import LISTS, ListCounts, Measurement, Signature
 from recsys_ndcg.significance import Testing
 from recsys_ndcg.version import __version__
 
@@ -68,7 +67,8 @@ def save(told: dict[str, Any], compared: ComparedModels, path: str | Path) -> No
         "left_out": dict(compared.left_out),
         "other_metrics": list(compared.other_metrics),
         "metrics": {
-            name: metric_to_dict(one) for name, one in zip(first.names, first.metrics, strict=True)
+            name: Measurement(one).to_dict()
+            for name, one in zip(first.names, first.metrics, strict=True)
         },
         "models": {
             name: {
@@ -102,7 +102,7 @@ def load(path: str | Path) -> ComparedModels:
         known = names_known()
         metrics = {
             # a protocol may stand behind the name of a metric
-            name: measurement_from(name.partition(":")[0], one, known).metric
+            name: Measurement.from_dict(name.partition(":")[0], one, known).metric
             for name, one in head["metrics"].items()
         }
         shared: dict[str, Any] = {
@@ -138,6 +138,6 @@ def _model(name: str, head: dict[str, Any], columns: dict[str, NDArray[Any]]) ->
 def _groups(labels: list[Any] | None, columns: dict[str, NDArray[Any]]) -> pd.Series[Any] | None:
     if labels is None:
         return None
-    categories = index_of(labels_from(labels))
+    categories = index_of(np.array(labels, dtype=object))
     groups = pd.Categorical.from_codes(columns["segment"], categories=categories)
     return pd.Series(groups, index=pd.Index(columns["user"].tolist(), name="user"))

@@ -19,7 +19,6 @@ from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.experiments.schedule import describe_splitter
 from recsys_ndcg.files import arrow_column
 from recsys_ndcg.folds import UserKFold, run_each, warn_of_random_order
-from recsys_ndcg.report import how_typed
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -170,7 +169,7 @@ def open_folder(
 def typed_for(schedule: Schedule, found: Comparison) -> str:
     """Return the lines of Python that train and compare the same models."""
     models = [f"    {name!r}: {_model(one.given)}," for name, one in schedule.models.items()]
-    how = how_typed(found.signatures[found.metrics[0]])
+    how = found.signatures[found.metrics[0]].typed
     lines = [
         "import recsys_ndcg as rn",
         "",

@@ -2,7 +2,6 @@ from recsys_ndcg.rendering.document import Code as Code
 from recsys_ndcg.rendering.document import Details as Details
 from recsys_ndcg.rendering.document import Document as Document
 from recsys_ndcg.rendering.document import Part as Part
-from recsys_ndcg.rendering.document import Ranks as Ranks
 from recsys_ndcg.rendering.document import Section as Section
 from recsys_ndcg.rendering.document import Sentences as Sentences
 from recsys_ndcg.rendering.document import ShownTable as ShownTable

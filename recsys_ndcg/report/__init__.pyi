@@ -8,6 +8,7 @@ from recsys_ndcg.report.document import text_cells as text_cells
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
+from recsys_ndcg.report.page import options as options
 from recsys_ndcg.report.page import report_page as report_page
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
@@ -15,17 +16,12 @@ from recsys_ndcg.report.page import user_section as user_section
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.reporting import build_report as build_report
 from recsys_ndcg.report.reporting import warn_of as warn_of
-from recsys_ndcg.report.reproducing import how_typed as how_typed
-from recsys_ndcg.report.reproducing import options as options
 from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import audit_to_parquet as audit_to_parquet
-from recsys_ndcg.report.saving import measurement_from as measurement_from
-from recsys_ndcg.report.saving import metric_to_dict as metric_to_dict
+from recsys_ndcg.report.saving import tracker_keys as tracker_keys
+from recsys_ndcg.report.saving import tracker_metrics as tracker_metrics
 from recsys_ndcg.report.segments.user_groups import is_table as is_table
-from recsys_ndcg.report.segments.user_groups import labels_from as labels_from
 from recsys_ndcg.report.segments.user_segments import BUILT_IN as BUILT_IN
 from recsys_ndcg.report.segments.user_segments import segments_of as segments_of
 from recsys_ndcg.report.tables import BY as BY
 from recsys_ndcg.report.tables import scores_table as scores_table
-from recsys_ndcg.report.tracking import tracker_keys as tracker_keys
-from recsys_ndcg.report.tracking import tracker_metrics as tracker_metrics

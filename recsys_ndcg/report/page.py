@@ -30,7 +30,6 @@ from recsys_ndcg.rendering import (
 from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
 from recsys_ndcg.report.plotting import plotted
-from recsys_ndcg.report.reproducing import evaluation_code
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.scoring import Scores, Signature
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -254,6 +253,34 @@ def reproduced(how: Section, typed: str, command: str | None = None) -> Section:
     python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
     made = Sentences([f"Made with {_versions()}."])
     return replace(how, parts=[*asked, python, *how.parts, made])
+
+
+def options(signatures: Iterable[Signature]) -> list[str]:
+    """Return the arguments of each call that measures these metrics: one where that will do.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> linear = rn.Convention(gain="linear")
+    >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear, metrics="ndcg@5")
+    >>> options(report.signatures.values())
+    ["metrics=['ndcg@5'], convention=rn.Convention(gain='linear')"]
+    """
+    alike: dict[str, list[str]] = {}
+    for one in signatures:
+        alike.setdefault(one.typed, []).append(one.metric)
+    calls = []
+    for how, names in alike.items():
+        # or names without a cutoff would take the usual one
+        uncut = "" if all("@" in name for name in names) else ", k=None"
+        calls.append(f"metrics={names!r}{uncut}{how}")
+    return calls
+
+
+def evaluation_code(signatures: Iterable[Signature]) -> str:
+    """Return the lines of Python that measure the same of the same data."""
+    calls = [f"report = rn.evaluate(data, {one})" for one in options(signatures)]
+    return "\n".join(["import recsys_ndcg as rn", "", *calls])
 
 
 def _versions() -> str:

@@ -14,6 +14,7 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.plotting import plotted
+from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments.segmented import Segments
 from recsys_ndcg.report.segments.user_segments import refuse_both, segments_of
 from recsys_ndcg.report.tables import (
@@ -26,7 +27,6 @@ from recsys_ndcg.report.tables import (
     scores_table,
     summary_table,
 )
-from recsys_ndcg.report.tracking import tracker_metrics
 from recsys_ndcg.scoring import metric_among
 
 if TYPE_CHECKING:
