@@ -2,14 +2,12 @@ from recsys_ndcg.report.document import audit_table as audit_table
 from recsys_ndcg.report.document import explanation_document as explanation_document
 from recsys_ndcg.report.document import leaderboard_document as leaderboard_document
 from recsys_ndcg.report.document import remarks_section as remarks_section
-from recsys_ndcg.report.document import report_document as report_document
 from recsys_ndcg.report.document import signatures_section as signatures_section
 from recsys_ndcg.report.document import text_cells as text_cells
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
 from recsys_ndcg.report.page import options as options
-from recsys_ndcg.report.page import report_page as report_page
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section

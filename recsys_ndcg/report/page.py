@@ -27,7 +27,6 @@ from recsys_ndcg.rendering import (
     plot_score_by_activity,
     plot_users_against_chance,
 )
-from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
 from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.version import __version__
@@ -64,7 +63,7 @@ def report_page(report: Report, command: str | None = None) -> Document:
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    brief, full = report_document(report, answer=True), report.audited.full_scores
+    brief, full = report.document(answer=True), report.audited.full_scores
     scores, remarks, how = brief.sections
     sections = [
         scores,

@@ -124,15 +124,9 @@ def summary_to_dict(
     signatures: Mapping[str, Signature],
 ) -> dict[str, Any]:
     """Return what a report says of all users, as plain values that JSON can hold; NaN is None."""
-    rows = {
-        what: {
-            str(name): {str(column): json_value(value) for column, value in row.items()}
-            for name, row in table.astype(object).to_dict("index").items()
-        }
-        for what, table in tables.items()
-    }
+    rows = {what: table.astype(object).to_dict("index") for what, table in tables.items()}
     texts = {name: one.text for name, one in signatures.items()}
-    return {"signatures": texts, "counts": dict(counts), **rows}
+    return {"signatures": texts, "counts": dict(counts), **json_value(rows)}
 
 
 def users_to_dict(per_user: pd.DataFrame, scores: Scores) -> dict[str, Any]:
@@ -141,10 +135,8 @@ def users_to_dict(per_user: pd.DataFrame, scores: Scores) -> dict[str, Any]:
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part in PARTS:
         tables[part] = dict(zip(scores.names, getattr(scores, part).T.tolist(), strict=True))
-    return {
-        what: {str(name): [json_value(one) for one in column] for name, column in each.items()}
-        for what, each in tables.items()
-    }
+    told: dict[str, Any] = json_value(tables)
+    return told
 
 
 def save(told: dict[str, Any], audit: Audit, path: str | Path) -> None:

@@ -52,9 +52,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 def show_report(report: Report, style: Style, to: Console = out) -> None:
     """Print a report."""
-    from recsys_ndcg.report import report_document
-
     signed = signatures_by_metric(report, full=style.full_signature)
     values = report.summary.rename_axis("metric").reset_index()
     values["signature"] = values["metric"].map(signed)
-    show_document(report_document(report), values, style, to=to)
+    show_document(report.document(), values, style, to=to)
