@@ -218,19 +218,10 @@ def both_ends(score: Floats, then: Floats, trivial: Flags, n_items: Positions) -
     some = np.arange(n_users)
     if n_users > MOST:
         told_apart = np.flatnonzero(~np.isnan(score) & ~trivial)
-        if len(told_apart) >= MOST:
-            some = _outer(score, told_apart)
+        some = told_apart if len(told_apart) >= MOST else some
     # of equal ones the longer list first: it is harder to order
     some = some[np.lexsort((-n_items[some], -then[some], -score[some], trivial[some]))]
     return some if len(some) <= MOST else np.concatenate([some[: MOST // 2], some[-MOST // 2 :]])
-
-
-def _outer(score: Floats, some: Positions) -> Positions:
-    """Return those that may be among the best or the worst: all others need no sorting."""
-    half = MOST // 2
-    low, high = np.partition(score[some], [half - 1, len(some) - half])[[half - 1, -half]]
-    found: Positions = some[(score[some] <= low) | (score[some] >= high)]
-    return found
 
 
 # How to get the same
