@@ -143,13 +143,10 @@ def write_page(path: Path | None, found: Report | Comparison) -> bool:
         return False
     from recsys_ndcg.comparison import comparison_page
     from recsys_ndcg.rendering import render
-    from recsys_ndcg.report import Report, report_page
+    from recsys_ndcg.report import Report
 
     command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-    if isinstance(found, Report):
-        page = report_page(found, command)
-    else:
-        page = comparison_page(found, command)
+    page = found.page(command) if isinstance(found, Report) else comparison_page(found, command)
     _write(path, render(page, "page").encode())
     return is_dash(path)
 

@@ -35,8 +35,8 @@ from recsys_ndcg.files import checked_ids, open_archive, write_archive
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
-from recsys_ndcg.report import labels_from, measurement_from, metric_to_dict, tracker_metrics
-from recsys_ndcg.scoring import metric_among
+from recsys_ndcg.report import tracker_metrics
+from recsys_ndcg.scoring import Measurement, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
@@ -611,7 +611,7 @@ class Comparison:
             "left_out": dict(self.left_out),
             "other_metrics": list(self.other_metrics),
             "metrics": {
-                name: metric_to_dict(one)
+                name: Measurement(one).to_dict()
                 for name, one in zip(self.metrics, first.metrics, strict=True)
             },
             "models": {name: one.saved_head() for name, one in known},
@@ -638,11 +638,11 @@ class Comparison:
             known, labels, groups = names_known(), head["segments"], None
             metrics = {
                 # a protocol may stand behind the name of a metric
-                name: measurement_from(name.partition(":")[0], one, known).metric
+                name: Measurement.from_dict(name.partition(":")[0], one, known).metric
                 for name, one in head["metrics"].items()
             }
             if labels is not None:
-                kinds = index_of(labels_from(labels))
+                kinds = index_of(np.array(labels, dtype=object))
                 segments = pd.Categorical.from_codes(columns["segment"], categories=kinds)
                 groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
             return cls(

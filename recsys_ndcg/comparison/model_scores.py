@@ -15,7 +15,6 @@ from recsys_ndcg.arrays import quotient
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.files import json_value
 from recsys_ndcg.input import encode, index_of
-from recsys_ndcg.report import places_of
 from recsys_ndcg.scoring import ListCounts, Measurement, Scores, Signature
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ class ModelScores(Scores):
         assert lists is not None, "said before"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
-        return lists.take(places_of(report.users, self.users))
+        return lists.take(report.scores.places_of(self.users))
 
     def at(self, name: str) -> int:
         """Return the place of a metric."""

@@ -31,7 +31,6 @@ from recsys_ndcg.report import (
     both_ends,
     by_cutoff,
     options,
-    places_of,
     remarks_section,
     reproduced,
     side_by_side,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.rendering import Document, Part
-    from recsys_ndcg.report import Sides
 
 _AUDITS = 6  # models, of which each audit is shown,
 _ROWS = 1_000_000  # but no more users in all: it takes a second for so many
@@ -241,21 +239,27 @@ def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
 
 def _lists(comparison: Comparison, before: str, after: str, places: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
-    sides: dict[str, Sides] = {}
-    for name in (after, before):
-        scores = comparison.contenders[name]
-        try:
-            report = scores.report_for(name)
-        except InvalidInputError:
-            return None
-        in_report = places_of(report.users, scores.users)[places]
-        found = side_by_side(report.audited, in_report)
-        if found is None:
-            return None
-        sides[name] = found
-    own = {name: side.own for name, side in sides.items()}
-    side = sides[after]
-    return UserLists({**own, "the best order": side.ideal}, side.weights.tolist())
+    found = {name: _sides(comparison, name, places) for name in (after, before)}
+    both = {name: one for name, one in found.items() if one is not None}
+    if len(both) < len(found):
+        return None
+    own = {name: one.sides[name] for name, one in both.items()}
+    first = both[after]
+    return UserLists({**own, **first.sides}, first.weights)
+
+
+def _sides(comparison: Comparison, name: str, places: Positions) -> UserLists | None:
+    contender = comparison.contenders[name]
+    try:
+        report = contender.report_for(name)
+    except InvalidInputError:
+        return None
+    if len(report.users) != len(contender.users):
+        order = np.argsort(places, kind="stable")
+        own = np.empty_like(places)
+        own[order] = report.scores.places_of(contender.users[places])
+        places = own
+    return side_by_side(report.audited, places, name)
 
 
 # How to get the same

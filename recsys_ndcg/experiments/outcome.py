@@ -21,7 +21,6 @@ from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, u
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.files import arrow_column
 from recsys_ndcg.folds import FoldRuns, Splits, UserKFold, run_each
-from recsys_ndcg.report import how_typed
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -224,7 +223,7 @@ class Outcome:
     def _typed_for(self, found: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {_model(one.given)}," for name, one in self.models.items()]
-        how = how_typed(found.signatures[found.metrics[0]])
+        how = found.signatures[found.metrics[0]].typed
         lines = [
             "import recsys_ndcg as rn",
             "",

@@ -156,7 +156,12 @@ def _read(content: bytes, form: str) -> tuple[Head, Columns]:
         and _digest(content[: signed.start(1)], content[signed.end(1) :]) != signed[1].decode()
     ):
         raise ValueError(kind)
-    stored = _parse(content)
+    try:
+        stored = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        why = str(error).partition(";")[0]  # Python's own advice is of no use here
+        msg = f"not JSON that a saved file has ({why})."
+        raise InvalidInputError(msg) from None
     text = stored.get("format") if isinstance(stored, dict) else None
     found = _FORMAT.fullmatch(text) if isinstance(text, str) else None
     if found is None or found[1] != kind:
@@ -175,20 +180,6 @@ def _read(content: bytes, form: str) -> tuple[Head, Columns]:
         raise ValueError(kind)
     columns = dict(zip(packed, in_threads(_unpack, [*packed.values()]), strict=True))
     return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
-
-
-def _parse(content: bytes) -> Any:
-    try:
-        return json.loads(content.decode())
-    except UnicodeDecodeError as error:
-        msg = f"not JSON (no text in UTF-8 from byte {error.start} on)."
-    except RecursionError:
-        msg = "not JSON that a saved file has: it is nested too deep."
-    except json.JSONDecodeError as error:
-        msg = f"not JSON ({error})."
-    except ValueError:  # Python reads no whole number of thousands of digits
-        msg = "not JSON that a saved file has: it holds a number of more than 4300 digits."
-    raise InvalidInputError(msg)
 
 
 def _refuse_format(kind: str, theirs: int, ours: str) -> None:
@@ -382,6 +373,16 @@ def checked_ids(ids: list[Any], kind: str) -> list[Any]:
 
 
 def json_value(value: Any) -> Any:
-    """Return a number or a text of Python; None for NaN and infinity, which JSON does not have."""
+    """Return a value as JSON holds it; None for NaN and infinity, which JSON does not have.
+
+    Examples
+    --------
+    >>> json_value({"means": [np.float64(0.5), np.nan]})
+    {'means': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {str(name): json_value(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [json_value(one) for one in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -65,23 +65,17 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
 def _summary_cells(report: Report) -> pd.DataFrame:
     """Return the summary as text, one row per metric."""
     summary = report.summary
-    baselines = report.baselines.rename(index={"MostPopular": "popular"})  # a name that fits
-    return pd.DataFrame(
-        {
-            "metric": [visible(name) for name in report.metrics],
-            "mean": [number(value) for value in summary["mean"]],
-            "±95%": [number(half) for half in (summary["ci_high"] - summary["ci_low"]) / 2],
-            "pooled": [number(value) for value in summary["pooled"]],
-            "median": [number(value) for value in summary["median"]],
-            **{
-                visible(str(name)): [number(value) for value in row]
-                for name, row in zip(baselines.index, baselines.to_numpy(), strict=True)
-            },
-            "adjusted": [number(value) for value in summary["adjusted"]],
-            "users": [str(value) for value in summary["users"]],
-            "undefined": [str(value) for value in summary["undefined"]],
-        }
-    )
+    half = (summary["ci_high"] - summary["ci_low"]) / 2
+    baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # a name that fits
+    shown: list[pd.DataFrame | pd.Series[Any]] = [
+        summary["mean"],
+        half.rename("±95%"),
+        summary[["pooled", "median"]],
+        baselines,
+        summary[["adjusted", "users", "undefined"]],
+    ]
+    cells = text_cells(pd.concat(shown, axis="columns").rename_axis("metric"))
+    return cells.map(visible).rename(columns=visible)
 
 
 def _facts(counts: dict[str, int]) -> str:

@@ -25,10 +25,8 @@ from recsys_ndcg.rendering import (
     number,
     plot,
 )
-from recsys_ndcg.report.document import report_document
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
 from recsys_ndcg.report.plotting import plotted
-from recsys_ndcg.report.reproducing import evaluation_code
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.scoring import Scores, Signature
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -63,7 +61,7 @@ def report_page(report: Report, command: str | None = None) -> Document:
     command : str, optional
         What was typed to make it, if that was a command line.
     """
-    brief, full = report_document(report, answer=True), report.audited.full_scores
+    brief, full = report.document(answer=True), report.audited.full_scores
     scores, remarks, how = brief.sections
     sections = [
         scores,
@@ -135,17 +133,13 @@ def _users(report: Report) -> Section:
         *((name, own) for name, own in beside.items() if not np.isnan(own[places]).all()),
         *zip(report.metrics[1:], scores.per_user.T[1:], strict=True),
     ]
-    lists, shown = side_by_side(report.audited, places), None
-    if lists is not None:
-        sides = {"the model's list": lists.own, "the best order": lists.ideal}
-        shown = UserLists(sides, lists.weights.tolist())
     return user_section(
         report.metrics[0],
         scores,
         places,
         [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
         trivial=trivial[places],
-        lists=shown,
+        lists=side_by_side(report.audited, places),
         opened=f"the first {DEPTH} ranks beside the best order",
         rest=_rest(len(score), len(places)),
     )
@@ -223,19 +217,10 @@ def both_ends(score: Floats, then: Floats, trivial: Flags, n_items: Positions) -
     some = np.arange(n_users)
     if n_users > MOST:
         told_apart = np.flatnonzero(~np.isnan(score) & ~trivial)
-        if len(told_apart) >= MOST:
-            some = _outer(score, told_apart)
+        some = told_apart if len(told_apart) >= MOST else some
     # of equal ones the longer list first: it is harder to order
     some = some[np.lexsort((-n_items[some], -then[some], -score[some], trivial[some]))]
     return some if len(some) <= MOST else np.concatenate([some[: MOST // 2], some[-MOST // 2 :]])
-
-
-def _outer(score: Floats, some: Positions) -> Positions:
-    """Return those that may be among the best or the worst: all others need no sorting."""
-    half = MOST // 2
-    low, high = np.partition(score[some], [half - 1, len(some) - half])[[half - 1, -half]]
-    found: Positions = some[(score[some] <= low) | (score[some] >= high)]
-    return found
 
 
 # How to get the same
@@ -257,6 +242,34 @@ def reproduced(how: Section, typed: str, command: str | None = None) -> Section:
     python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
     made = Sentences([f"Made with {_versions()}."])
     return replace(how, parts=[*asked, python, *how.parts, made])
+
+
+def options(signatures: Iterable[Signature]) -> list[str]:
+    """Return the arguments of each call that measures these metrics: one where that will do.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> linear = rn.Convention(gain="linear")
+    >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear, metrics="ndcg@5")
+    >>> options(report.signatures.values())
+    ["metrics=['ndcg@5'], convention=rn.Convention(gain='linear')"]
+    """
+    alike: dict[str, list[str]] = {}
+    for one in signatures:
+        alike.setdefault(one.typed, []).append(one.metric)
+    calls = []
+    for how, names in alike.items():
+        # or names without a cutoff would take the usual one
+        uncut = "" if all("@" in name for name in names) else ", k=None"
+        calls.append(f"metrics={names!r}{uncut}{how}")
+    return calls
+
+
+def evaluation_code(signatures: Iterable[Signature]) -> str:
+    """Return the lines of Python that measure the same of the same data."""
+    calls = [f"report = rn.evaluate(data, {one})" for one in options(signatures)]
+    return "\n".join(["import recsys_ndcg as rn", "", *calls])
 
 
 def _versions() -> str:

@@ -12,10 +12,12 @@ from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.report import saving
-from recsys_ndcg.report.explanation import explained, places_of
+from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.plotting import plotted
+from recsys_ndcg.report.readable import Readable
+from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments.segmented import Segments
-from recsys_ndcg.report.segments.user_groups import refuse_both, segments_of
+from recsys_ndcg.report.segments.user_segments import refuse_both, segments_of
 from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,
@@ -26,7 +28,6 @@ from recsys_ndcg.report.tables import (
     scores_table,
     summary_table,
 )
-from recsys_ndcg.report.tracking import tracker_metrics
 from recsys_ndcg.scoring import metric_among
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.rendering import Document
     from recsys_ndcg.scoring import Audit, Scores, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(Mapping[str, float]):
+class Report(Readable, Mapping[str, float]):
     """What `evaluate` returns: a value, that shows what was measured whenever it is asked.
 
     It is a mapping of its means, ``report["ndcg@10"]`` or ``dict(report)``. Two reports are equal
@@ -370,7 +372,7 @@ class Report(Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        return Report(self.audited.take(places_of(self.users, users)))
+        return Report(self.audited.take(self.scores.places_of(users)))
 
     def by(
         self,
@@ -483,16 +485,7 @@ class Report(Mapping[str, float]):
         -----
         Under ``ties="expected"`` the gain is the mean over the items that share the estimate.
         """
-        lists = self.audited.lists
-        if lists is None:
-            msg = (
-                "This report holds no lists: it was read from a file, or its data is larger than "
-                "the memory it was given. Evaluate the rows of this user again."
-            )
-            raise InvalidInputError(msg)
-        measured = self.audited.measurements
-        gains = (one for one in measured if one.metric.uses_gains)
-        return explained(lists, next(gains, measured[0]), user, k)
+        return explained(self.audited, user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None
@@ -533,40 +526,29 @@ class Report(Mapping[str, float]):
         """
         return plotted(self.audited, kind, None if metric is None else str(metric), self._known)
 
-    def to_markdown(self) -> str:
-        """Return the summary and the signatures as Markdown."""
-        return self._rendered("markdown")
-
-    def to_latex(self) -> str:
-        """Return the summary as a LaTeX table, the signatures as comments."""
-        return self._rendered("latex")
-
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as a page, and write it if a path is given.
-
-        One file that needs no network and lets nothing else run: the verdict, the summary, the
-        audit, the charts, and a table of the users, who show their lists beside the best order.
+    def document(self, *, answer: bool = False) -> Document:
+        """Return what people read of it: the summary, the remarks, the audit, the signatures.
 
         Parameters
         ----------
-        path : str or Path, optional
-            The file.
-
-        Raises
-        ------
-        MissingExtraError
-            What the extra `report` brings is not installed.
-        InvalidInputError
-            The file cannot be written.
+        answer : bool
+            Whether a verdict stands above it, for forms with room for one.
         """
-        from recsys_ndcg.files import write_whole  # noqa: PLC0415
-        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.report.document import report_document  # noqa: PLC0415 - rarely needed
+
+        return report_document(self, answer=answer)
+
+    def page(self, command: str | None = None) -> Document:
+        """Return the same with the counts, charts, and users who show their lists.
+
+        Parameters
+        ----------
+        command : str, optional
+            What was typed to make it, if that was a command line.
+        """
         from recsys_ndcg.report.page import report_page  # noqa: PLC0415 - with all plots
 
-        page = render(report_page(self), "page")
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return report_page(self, command)
 
     def to_metrics(self) -> dict[str, float]:
         """Return the scores as one flat dict of numbers, as experiment trackers take it.
@@ -621,21 +603,6 @@ class Report(Mapping[str, float]):
             The file is not a report, one of an older or newer version, or was changed.
         """
         return cls(*saving.load(path))
-
-    def __str__(self) -> str:
-        """Return the summary, the counts that matter and the signature, as text."""
-        return self._rendered("text")
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._rendered("html", answer=True)
-
-    def _rendered(self, form: str, **options: bool) -> str:
-        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
-        from recsys_ndcg.report.document import report_document  # noqa: PLC0415
-
-        return render(report_document(self, **options), form)
 
     def _known(self, metric: str | Metric) -> str:
         return metric_among(metric, self.metrics, "This report")

@@ -1,18 +1,17 @@
-"""Reports as plain values: a dict, and the head and columns of a file, and back."""
+"""Reports as plain values: a dict, numbers for trackers, a head and columns of a file, and back."""
 
 from __future__ import annotations
 
+import math
 import re
-from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.files import from_parquet, json_value, open_archive, to_parquet, write_archive
-from recsys_ndcg.metrics import Metric, Recorded, names_known, parse
+from recsys_ndcg.metrics import names_known
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.tables import audit_table, counts_of
 from recsys_ndcg.scoring import (
@@ -25,10 +24,84 @@ from recsys_ndcg.scoring import (
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+#: What is told of each metric; the mean stands under the name alone.
+COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")
+
+_REFUSED = re.compile(r"[^\w. -]")  # by MLflow, but for ":" and "/", which other trackers refuse
+_LONGEST = 110  # of a model or a metric: MLflow refuses a key of more than 250
+
+
+def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, float]:
+    """Return one number under each key; what is no finite number is left out.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        By what stands before the keys, a model or nothing: a row for each metric, the same in all.
+    *more : str
+        Which columns of them are wanted beside `COLUMNS`.
+    """
+    columns = [*COLUMNS, *more]
+    ends = suffixes(columns)
+    models = tracker_keys(tables)
+    found: dict[str, float] = {}
+    for model, table in tables.items():
+        for metric, name in tracker_keys(table.index, ends).items():
+            key = f"{models[model]}/{name}" if model else name
+            for end, column in zip(ends, columns, strict=True):
+                found[f"{key}{end}"] = float(table[column][metric])
+    return {key: value for key, value in found.items() if math.isfinite(value)}
+
+
+def suffixes(columns: Sequence[str]) -> list[str]:
+    """Return what the name of a metric ends in for each of the columns."""
+    return ["" if one == "mean" else f"_{one}" for one in columns]
+
+
+def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
+    """Return a key for each name, in letters, digits, ``_``, ``-``, ``.`` and blanks.
+
+    Where keys would be the same, but for capitals, those that come later are numbered.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Each different.
+    ends : sequence of str
+        What will be put behind the keys: they stay different with these, too.
+
+    Examples
+    --------
+    >>> tracker_keys(["ndcg@10", "ndcg@10:catalogue"])
+    {'ndcg@10': 'ndcg_at_10', 'ndcg@10:catalogue': 'ndcg_at_10_catalogue'}
+    >>> tracker_keys(["lr=0.1", "lr:0.1"])
+    {'lr=0.1': 'lr_0.1', 'lr:0.1': 'lr_0.1_2'}
+    """
+    taken: set[str] = set()
+    found = {}
+    for name in names:
+        plain = _plain(name)
+        for number in count(1):
+            key = plain if number == 1 else f"{plain}_{number}"
+            family = {f"{key}{end}".casefold() for end in ends}
+            if taken.isdisjoint(family):
+                break
+        taken |= family
+        found[name] = key
+    return found
+
+
+def _plain(name: str) -> str:
+    text = _REFUSED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
+    # points in front would make a path that leads elsewhere
+    rest = text.lstrip(".")
+    return "_" * (len(text) - len(rest)) + rest or "_"
+
 
 _FORM = "report 5"
 #: The columns of the audit that take a look at the lists, and the roles that they are means of.
@@ -48,15 +121,9 @@ def summary_to_dict(
     signatures: Mapping[str, Signature],
 ) -> dict[str, Any]:
     """Return what a report says of all users, as plain values that JSON can hold; NaN is None."""
-    rows = {
-        what: {
-            str(name): {str(column): json_value(value) for column, value in row.items()}
-            for name, row in table.astype(object).to_dict("index").items()
-        }
-        for what, table in tables.items()
-    }
+    rows = {what: table.astype(object).to_dict("index") for what, table in tables.items()}
     texts = {name: one.text for name, one in signatures.items()}
-    return {"signatures": texts, "counts": dict(counts), **rows}
+    return {"signatures": texts, "counts": dict(counts), **json_value(rows)}
 
 
 def users_to_dict(per_user: pd.DataFrame, scores: Scores) -> dict[str, Any]:
@@ -65,10 +132,8 @@ def users_to_dict(per_user: pd.DataFrame, scores: Scores) -> dict[str, Any]:
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.parts.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    return {
-        what: {str(name): [json_value(one) for one in column] for name, column in each.items()}
-        for what, each in tables.items()
-    }
+    told: dict[str, Any] = json_value(tables)
+    return told
 
 
 def save(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
@@ -146,17 +211,16 @@ def _head_and_columns(audit: Audit) -> tuple[dict[str, Any], dict[str, NDArray[A
     head = {
         "written_by": __version__,
         "signatures": {name: one.text for name, one in audit.signatures.items()},
-        "metrics": {
-            str(one): metric_to_dict(one.metric, one.undefined) for one in audit.measurements
-        },
+        "metrics": {str(one): one.to_dict() for one in audit.measurements},
     }
     return head, audit.kept_scores.columns()
 
 
 def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
-    names, known = [*head["metrics"]], names_known()
-    measurements = (measurement_from(name, one, known) for name, one in head["metrics"].items())
-    scores = Scores.from_columns(tuple(measurements), columns)
+    stored, known = head["metrics"], names_known()
+    names = [*stored]
+    measurements = tuple(Measurement.from_dict(name, stored[name], known) for name in names)
+    scores = Scores.from_columns(measurements, columns)
     means = {
         role: np.array([head["audit"][name][one] for name in names], dtype=np.float64)
         for one, role in _FROM_LISTS.items()
@@ -166,45 +230,3 @@ def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
         scores,
         Totals.of(scores).with_means(means),
     )
-
-
-def metric_to_dict(metric: Metric, undefined: float = np.nan) -> dict[str, Any]:
-    """Return what must be known of a metric to show its scores."""
-    return {
-        "k": metric.k,
-        "bounded": metric.bounded,
-        "orders": metric.orders,
-        "greater_is_better": metric.greater_is_better,
-        "a_ratio": type(metric).score is Metric.score,
-        "undefined": json_value(undefined),
-    }
-
-
-def measurement_from(name: str, stored: dict[str, Any], known: frozenset[str]) -> Measurement:
-    """Return what fills a column; one whose metric is not known here shows its scores.
-
-    Raises
-    ------
-    InvalidInputError
-        The metric is not known, and its scores are no quotients.
-    KeyError, TypeError, ValueError
-        No metric is described like this.
-    """
-    if not name.isprintable():  # somebody made the file, and the name would act on a terminal
-        raise ValueError(name)
-    undefined = stored["undefined"]
-    rule = Convention(undefined="skip" if undefined is None else undefined)
-    if re.split(r"\W", name, maxsplit=1)[0].lower() in known:
-        with suppress(RecsysNdcgError):
-            return Measurement(parse(name)[0], rule)
-    if not stored["a_ratio"]:
-        msg = f"{name} makes its score in a way that is not known here: import its module first."
-        raise InvalidInputError(msg)
-    metric = Recorded(
-        stored["k"],
-        text=name,
-        is_bounded=stored["bounded"],
-        ranks=stored["orders"],
-        more_is_better=stored.get("greater_is_better", True),  # the first files of 4 lack it
-    )
-    return Measurement(metric, rule)

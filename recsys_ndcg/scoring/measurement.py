@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import Objections
+from recsys_ndcg.metrics import Metric, Recorded, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from recsys_ndcg.lists import Facts, GroupedLists
-    from recsys_ndcg.metrics import Metric
 
 #: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
 #: ties here, which makes a difference only where something is tied.
@@ -69,6 +72,59 @@ class Measurement:
     def __str__(self) -> str:
         """Return the name of the metric."""
         return str(self.metric)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what must be known of it to show its scores, as plain values; NaN is None."""
+        metric = self.metric
+        return {
+            "k": metric.k,
+            "bounded": metric.bounded,
+            "orders": metric.orders,
+            "greater_is_better": metric.greater_is_better,
+            "a_ratio": type(metric).score is Metric.score,
+            "undefined": None if np.isnan(self.undefined) else self.undefined,
+        }
+
+    @classmethod
+    def from_dict(cls, name: str, stored: Mapping[str, Any], known: frozenset[str]) -> Measurement:
+        """Return what fills a column; one whose metric is not known here shows its scores.
+
+        Parameters
+        ----------
+        name : str
+            Of the metric.
+        stored : mapping of str
+            What `to_dict` returned.
+        known : frozenset of str
+            The names of metrics that are known here.
+
+        Raises
+        ------
+        InvalidInputError
+            The metric is not known, and its scores are no quotients.
+        KeyError, TypeError, ValueError
+            No metric is described like this.
+        """
+        if not name.isprintable():  # somebody made the file, and the name would act on a terminal
+            raise ValueError(name)
+        undefined = stored["undefined"]
+        rule = Convention(undefined="skip" if undefined is None else undefined)
+        if re.split(r"\W", name, maxsplit=1)[0].lower() in known:
+            with suppress(RecsysNdcgError):
+                return cls(parse(name)[0], rule)
+        if not stored["a_ratio"]:
+            msg = (
+                f"{name} makes its score in a way that is not known here: import its module first."
+            )
+            raise InvalidInputError(msg)
+        metric = Recorded(
+            stored["k"],
+            text=name,
+            is_bounded=stored["bounded"],
+            ranks=stored["orders"],
+            more_is_better=stored.get("greater_is_better", True),  # the first files of 4 lack it
+        )
+        return cls(metric, rule)
 
     def without(self, reason: str) -> Measurement:
         """Return the measurement as one that has no number, for a reason."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -221,6 +222,38 @@ class Scores(Measured, Record):
             roles={role: table[users] for role, table in self.roles.items()},
             truth=None if self.truth is None else self.truth[users],
         )
+
+    def places_of(self, wanted: Iterable[Any]) -> Positions:
+        """Return the places of some users, ascending; an id of another type is told apart.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such user, one is given twice, or none is.
+        """
+        if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
+            msg = f"Give the users as a list of their ids, not {shown(wanted)}."
+            raise InvalidInputError(msg)
+        place_of = {user: place for place, user in enumerate(self.users.tolist())}
+        asked = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
+        for user in asked:
+            if not isinstance(user, Hashable) or user not in place_of:
+                raise InvalidInputError(self._unknown(user))
+        places = sorted({place_of[user] for user in asked})
+        if len(places) < len(asked) or not asked:
+            msg = "Some users are given twice." if asked else "Name at least one user."
+            raise InvalidInputError(msg)
+        return np.array(places, dtype=np.int64)
+
+    def _unknown(self, user: Any) -> str:
+        ids = self.users.tolist()
+        names = [str(one) for one in ids]
+        if str(user) in names:
+            own = type(ids[names.index(str(user))]).__name__
+            hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
+        else:
+            hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
+        return f"There is no user {shown(user)} among the {len(ids)} of this report. {hint}"
 
     def select(self, places: slice | Sequence[int]) -> Self:
         """Return the scores under some of the measurements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,32 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
             One is a function, of which only the name is known.
         """
         return Convention.from_signature(self.text)
+
+    @property
+    def typed(self) -> str:
+        """What is typed behind a metric: the threshold, and choices that are not the usual ones.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> linear = rn.Convention(gain="linear")
+        >>> rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear).signature("ndcg@10").typed
+        ", convention=rn.Convention(gain='linear')"
+        """
+        threshold = self.fields["threshold"]
+        told = "" if threshold is None else f", threshold={threshold!r}"
+        usual = Convention.default_texts()
+        try:
+            values: dict[str, Any] = vars(self.convention)
+        except InvalidInputError:  # a function of somebody's own
+            values = {name: value for name, value in self.fields.items() if name in usual}
+        texts = self._texts
+        choices = ", ".join(
+            f"{name}={_as_typed(values[name])}"
+            for name, text in usual.items()
+            if name in texts and texts[name] != text
+        )
+        return f"{told}, convention=rn.Convention({choices})" if choices else told
 
     @property
     def reads(self) -> frozenset[str]:
@@ -279,3 +306,11 @@ def _value(name: str, text: str) -> Any:
     if text.startswith("callable(") or name in {"own", "protocol", "version"}:
         return text
     return int(text) if name in {"users", "short_below"} else parsed(name, text)
+
+
+def _as_typed(value: Any) -> str:
+    """Return Python for a choice; a function of somebody's own is named."""
+    if isinstance(value, str) and value.startswith("callable("):
+        name = value.removeprefix("callable(").rpartition("#")[0]
+        return name if name.isidentifier() else "..."
+    return repr(dict(value) if isinstance(value, Mapping) else value)

@@ -21,7 +21,7 @@ from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.reconciliation.document import reconciliation_document
 from recsys_ndcg.rendering.terminal import print_document
-from recsys_ndcg.report.document import explanation_document, report_document
+from recsys_ndcg.report.document import explanation_document
 from tests.commands import COMMANDS, refusal, run
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def test_nothing_is_cut_where_a_terminal_is_narrow(path: Path, width: int) -> No
     """Columns stand in blocks below each other, and long rows as paragraphs."""
     report = rn.evaluate(path, metrics=["ndcg", "precision", "recall", "rmse"], threshold=4)
     screen = Console(file=io.StringIO(), width=width, soft_wrap=True, markup=False)
-    print_document(report_document(report), screen, quiet=True)
+    print_document(report.document(), screen, quiet=True)
     rows = rn.reconcile(path, "precision@10", threshold=4)
     print_document(reconciliation_document(rows, None, []), screen, quiet=True)
     explained = explanation_document(report.explain("ann"), report.signature("ndcg@10"))

@@ -30,9 +30,10 @@ ROWS = st.lists(
 def check(report: rn.Report, k: int) -> None:
     """Compare the lists of all users, asked for in any order, with what `explain` says of each."""
     places = np.random.default_rng(0).permutation(len(report.users))
-    sides = side_by_side(report.audited, places, k)
+    sides = side_by_side(report.audited, places, k=k)
     assert sides is not None
-    for place, own, ideal in zip(places.tolist(), sides.own, sides.ideal, strict=True):
+    both = sides.sides.values()
+    for place, own, ideal in zip(places.tolist(), *both, strict=True):
         told = report.explain(report.users.tolist()[place], k)
         listed = told.iloc[: len(own["item"])]
         assert told["item"].iloc[len(own["item"]) :].isna().all()

@@ -9,7 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.comparison.page import comparison_code
-from recsys_ndcg.report.reproducing import evaluation_code
+from recsys_ndcg.report.page import evaluation_code
 from tests.comparison.models import models
 
 ROWS = models(users=12)["good"]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.segments.user_groups import BUILT_IN, segments_of
+from recsys_ndcg.report.segments.user_segments import BUILT_IN, segments_of
 from recsys_ndcg.scoring.scores import ListCounts
 from tests.refusal import refused
 
@@ -817,12 +817,10 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     r"evaluated have ids of type text .*, those of the groups of type number \(such as 1\)": (
         {1: "a"}, {},
     ),
-    "'old' names no user: its list is empty": ({"new": ["ann"], "old": []}, {}),
-    "'old' names nobody who was evaluated: it has 'zed', and evaluated were 'ann' to 'dee'": (
-        {"new": ["ann"], "old": ["zed"]}, {},
-    ),
+    "'old' names nobody who was evaluated. Leave": ({"new": ["ann"], "old": []}, {}),
+    "'gone' names nobody who was evaluated. Leave": ({"new": ["ann"], "gone": ["zed"]}, {}),
     "those of the groups of type number": ({"new": [1, 2]}, {}),
-    r"User 'ann' has the groups \['a', 'b'\]; each user is in one": ({"ann": ["a", "b"]}, {}),
+    "the groups have 'a' to 'b', and evaluated were": ({"ann": ["a", "b"]}, {}),
     "Some groups have lists, but 'bob' has 'x'": ({"new": ["ann"], "bob": "x"}, {}),
     "an empty mapping. Give {user: group}": ({}, {}),
     "The groups have no rows": (pd.DataFrame({"user": [], "x": []}), {}),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.tracking import COLUMNS, suffixes, tracker_keys
+from recsys_ndcg.report.saving import COLUMNS, suffixes, tracker_keys
 
 if TYPE_CHECKING:
     from pathlib import Path

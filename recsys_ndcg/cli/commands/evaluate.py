@@ -91,7 +91,5 @@ def _models(source: DataOptions, replacing: Replacing) -> dict[str, Path]:
 
 def show_report(report: Report, style: Style, to: Console = out) -> None:
     """Print a report."""
-    from recsys_ndcg.report import report_document
-
     values = with_signatures(report.summary.rename_axis("metric"), report, style)
-    show_document(report_document(report), values, style, to=to)
+    show_document(report.document(), values, style, to=to)

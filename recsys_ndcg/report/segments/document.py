@@ -19,7 +19,7 @@ from recsys_ndcg.rendering import (
     probability,
     signed,
 )
-from recsys_ndcg.report.document import remarks_section, signatures_section
+from recsys_ndcg.report.document import remarks_section, signatures_section, text_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sized
@@ -33,6 +33,13 @@ _APART = 0.05  # levels of chance so far apart make means differ
 _MATTERS = 0.001  # a difference that changes the third decimal
 _NAMED = 3  # segments in a sentence, and metrics of which the same is said
 _ALL = "(all)"
+#: The columns of the table, and their headings.
+_COLUMNS = {
+    **{name: name for name in ("metric", "segment", "users", "mean")},
+    "half": "±95%",
+    **{name: name for name in ("pooled", "chance", "adjusted", "difference")},
+    "corrected": "p (Holm)",
+}
 _LEAD = "Each segment beside the others: its difference from them, and how sure it is."
 
 
@@ -40,7 +47,7 @@ def segments_document(segments: Segments) -> Document:
     """Return what segments say: for each metric a row of all users, and one for each segment."""
     by = "" if segments.name == "segment" else f" by {visible(segments.name)}"
     facts = f"{count(len(segments.labels), 'segment')}{by}, {segments.whole.counts['users']} users"
-    table = ShownTable("The scores, by segment", pd.DataFrame(list(_rows(segments))), left=2)
+    table = ShownTable("The scores, by segment", _cells(segments), left=2)
     return Document(
         title="Segments of users",
         facts=facts,
@@ -53,30 +60,20 @@ def segments_document(segments: Segments) -> Document:
     )
 
 
-def _rows(segments: Segments) -> Iterator[dict[str, str]]:
-    whole = segments.whole.summary.to_dict("index")
-    table = segments.summary
-    blank = {"difference": np.nan, "corrected": np.nan}
-    for place, metric in enumerate(segments.whole.metrics):
-        yield _row(metric, _ALL, whole[metric] | blank)
-        rows = table.iloc[place :: len(segments.whole.metrics)].to_dict("records")
-        for label, row in zip(segments.labels, rows, strict=True):
-            yield _row(metric, _label(label), row)
-
-
-def _row(metric: str, segment: str, values: dict[Any, Any]) -> dict[str, str]:
-    return {
-        "metric": visible(metric),
-        "segment": segment,
-        "users": str(values["users"]),
-        "mean": number(values["mean"]),
-        "±95%": number((values["ci_high"] - values["ci_low"]) / 2),
-        "pooled": number(values["pooled"]),
-        "chance": number(values["chance"]),
-        "adjusted": number(values["adjusted"]),
-        "difference": signed(values["difference"]),
-        "p (Holm)": probability(values["corrected"]),
-    }
+def _cells(segments: Segments) -> pd.DataFrame:
+    """Return the summaries as text: for each metric all users, and each segment."""
+    whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, corrected=np.nan)
+    parts = segments.to_frame()
+    parts["segment"] = [_label(one) for one in parts["segment"]]
+    rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
+    places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
+    rows = rows.iloc[np.argsort(places, kind="stable")].assign(
+        half=(rows["ci_high"] - rows["ci_low"]) / 2,
+        metric=rows["metric"].map(visible),
+        difference=rows["difference"].map(signed),
+        corrected=rows["corrected"].map(probability),
+    )
+    return text_cells(rows[[*_COLUMNS]].rename(columns=_COLUMNS).set_index("metric"))
 
 
 def _label(label: Any) -> str:

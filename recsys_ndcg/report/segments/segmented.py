@@ -15,6 +15,7 @@ from recsys_ndcg.arrays import Record
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.report.readable import Readable
 from recsys_ndcg.scoring import Moments
 from recsys_ndcg.significance import CORRECTIONS
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recsys_ndcg.arrays import Codes, Floats, Positions
+    from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
 
 _MOST = 1000  # more are no segments, and each is measured
@@ -29,7 +31,7 @@ _SAME = 1e-12  # of a mean: less is the last digits of a sum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Record, Mapping[Any, "Report"]):
+class Segments(Record, Readable, Mapping[Any, "Report"]):
     """A report in segments: a mapping of their labels to the reports of their users.
 
     What `recsys_ndcg.Report.by` returns. It is a value: what happens to the groups that it was made
@@ -177,28 +179,11 @@ class Segments(Record, Mapping[Any, "Report"]):
         """Return the summary with segment and metric as columns, as programs take it."""
         return self.summary.reset_index()
 
-    def to_markdown(self) -> str:
-        """Return the table, the remarks and the signatures as Markdown."""
-        return self._rendered("markdown")
+    def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
+        """Return what people read of it: the table, the remarks and the signatures."""
+        from recsys_ndcg.report.segments.document import segments_document  # noqa: PLC0415 - rarely
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX, the remarks and the signatures as comments."""
-        return self._rendered("latex")
-
-    def __str__(self) -> str:
-        """Return the table, the remarks and the signatures as text."""
-        return self._rendered("text")
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._rendered("html")
-
-    def _rendered(self, form: str) -> str:
-        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
-        from recsys_ndcg.report.segments.document import segments_document  # noqa: PLC0415
-
-        return render(segments_document(self), form)
+        return segments_document(self)
 
     @lazy
     def _places(self) -> dict[Any, int]:
