@@ -68,8 +68,8 @@ def _summary_cells(report: Report) -> pd.DataFrame:
     half = (summary["ci_high"] - summary["ci_low"]) / 2
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # a name that fits
     shown = [
-        summary["mean"],
-        half.rename("±95%"),
+        summary[["mean"]],
+        half.to_frame("±95%"),
         summary[["pooled", "median"]],
         baselines,
         summary[["adjusted", "users", "undefined"]],
