@@ -139,9 +139,9 @@ def test_a_convention_that_does_not_exist_is_refused(options: dict[str, Any], ma
 @pytest.mark.parametrize("p", ["0.5", None, 1, 0, math.nan])
 def test_a_persistence_that_is_no_probability_is_refused(p: Any) -> None:
     """In the metric and in the overlap of lists."""
-    with refused("p must be (a number )?above 0 and below 1"):
+    with refused("p must be above 0 and below 1"):
         rn.evaluate(OK, metrics=[RBP(k=3, p=p)], threshold=4)
-    with refused("p must be (a number )?above 0 and below 1"):
+    with refused("p must be between 0 and 1, such as 0.9, not"):
         rn.rbo(OK, OK, p=p)
 
 
