@@ -1,5 +1,6 @@
 from recsys_ndcg.catalogue.candidates import Candidates as Candidates
 from recsys_ndcg.catalogue.candidates import Estimated as Estimated
+from recsys_ndcg.catalogue.candidates import Leak as Leak
 from recsys_ndcg.catalogue.candidates import Ratings as Ratings
 from recsys_ndcg.catalogue.candidates import Training as Training
 from recsys_ndcg.catalogue.candidates import refuse_beyond as refuse_beyond

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import ranges
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input import encode, in_common, objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import at_most, in_threads
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 _CELLS = 1 << 20
+_ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
 
 
 class Ratings:
@@ -82,6 +83,49 @@ class Ratings:
         """The user (or item) of every rating."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.intp), self.sizes)
 
+    def warn_of_scale(self, scale: tuple[float, float]) -> None:
+        """Warn of ratings outside the rating scale."""
+        values, (low, high) = self.values, scale
+        outside = int(((values < low) | (values > high)).sum())
+        if outside:
+            least, most = float(values.min()), float(values.max())
+            msg = (
+                f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
+                f"they run from {least:g} to {most:g}. predict() cuts estimates to the scale, and "
+                f"ties them: give Reader(rating_scale=({least:g}, {most:g}))."
+            )
+            warn(msg)
+
+
+class Leak(NamedTuple):
+    """How many test ratings are of a user and an item that are in the trainset, too.
+
+    Parameters
+    ----------
+    n_seen, n_rows : int
+        So many of how many.
+    first : pair of raw ids, optional
+        The first user and item.
+    """
+
+    n_seen: int
+    n_rows: int
+    first: tuple[Any, Any] | None
+
+    def warn(self, fact: str, meaning: str) -> None:
+        """Warn of it.
+
+        Parameters
+        ----------
+        fact : str
+            Where they were seen, ``"were rated in training"``.
+        meaning : str
+            What is wrong with the scores.
+        """
+        share = f"{self.n_seen} of {self.n_rows}"
+        share = f"All {self.n_rows}" if self.n_seen == self.n_rows else share
+        warn(f"{share} test ratings, the first {shown(self.first)}, {fact}: {meaning}. {_ADVICE}")
+
 
 class Training:
     """What a model was trained on, as arrays.
@@ -122,13 +166,15 @@ class Training:
     def _item_places(self) -> dict[Any, int]:
         return {one: place for place, one in enumerate(self.items.tolist())}
 
-    def has(self, users: Iterable[Any], items: Iterable[Any]) -> Flags:
-        """Tell which pairs of ids are among the ratings."""
+    def leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
+        """Count the pairs of ids that are among the ratings."""
         rows, codes = self.places_of_users(users), self.places_of_items(items)
         pairs = self.ratings.rows * len(self.items) + self.ratings.codes
         asked = pd.Index(rows * len(self.items) + codes)  # whose search is faster than NumPy's
-        found: Flags = (rows >= 0) & (codes >= 0) & asked.isin(pairs)
-        return found
+        seen: Flags = (rows >= 0) & (codes >= 0) & asked.isin(pairs)
+        first = int(seen.argmax())
+        pair = (users[first], items[first]) if seen[first] else None
+        return Leak(int(seen.sum()), len(seen), pair)
 
     def check_users(self, ids: Iterable[Any]) -> Ids:
         """Return ids of users as an array, if they are of a type that is known here."""

@@ -1,6 +1,4 @@
-from recsys_ndcg.folds.checks import Leak as Leak
 from recsys_ndcg.folds.checks import Splits as Splits
-from recsys_ndcg.folds.checks import warn_of_scale as warn_of_scale
 from recsys_ndcg.folds.fitting import Measure as Measure
 from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.folds.folds import FoldRuns as FoldRuns

@@ -8,7 +8,7 @@ from dataclasses import replace
 from inspect import getattr_static, isfunction
 from itertools import chain, starmap
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
@@ -18,15 +18,15 @@ from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from recsys_ndcg.arrays import Flags, Floats
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.catalogue import Leak
     from recsys_ndcg.folds.measures import FoldPlan
 
     Split = tuple[Any, list[Any]]
 
 _TRAINSET = ("ur", "n_users", "n_items", "n_ratings", "to_raw_uid", "to_raw_iid", "rating_scale")
-_ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
 
 
 def _splitter_of(given: Any, data: Any, kind: type, name: str) -> Any:
@@ -52,43 +52,6 @@ def _check_jobs(n_jobs: Any) -> None:
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
         msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
         raise InvalidInputError(msg)
-
-
-class Leak(NamedTuple):
-    """How many test ratings are of a user and an item that are in the trainset, too.
-
-    Parameters
-    ----------
-    n_seen, n_rows : int
-        So many of how many.
-    first : pair of raw ids, optional
-        The first user and item.
-    """
-
-    n_seen: int
-    n_rows: int
-    first: tuple[Any, Any] | None
-
-    @classmethod
-    def of(cls, seen: Flags, users: Sequence[Any], items: Sequence[Any]) -> Leak:
-        """Count the pairs that are in the trainset."""
-        first = int(seen.argmax())
-        pair = (users[first], items[first]) if seen[first] else None
-        return cls(int(seen.sum()), len(seen), pair)
-
-    def warn(self, fact: str, meaning: str) -> None:
-        """Warn of it.
-
-        Parameters
-        ----------
-        fact : str
-            Where they were seen, ``"were rated in training"``.
-        meaning : str
-            What is wrong with the scores.
-        """
-        share = f"{self.n_seen} of {self.n_rows}"
-        share = f"All {self.n_rows}" if self.n_seen == self.n_rows else share
-        warn(f"{share} test ratings, the first {shown(self.first)}, {fact}: {meaning}. {_ADVICE}")
 
 
 class Splits:
@@ -172,15 +135,15 @@ class Splits:
             msg = "cv gives no split of the data."
             raise InvalidInputError(msg)
         trainset = first[0]
-        ratings = Ratings(trainset.ur, trainset.n_users).values
-        warn_of_scale(ratings, trainset.rating_scale)
-        look(ratings)
+        ratings = Ratings(trainset.ur, trainset.n_users)
+        ratings.warn_of_scale(trainset.rating_scale)
+        look(ratings.values)
         return self._watched(chain([first], checked))
 
     def _watched(self, splits: Iterable[Split]) -> Iterator[Split]:
         for trainset, testset in splits:
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            self.leaks.append(Leak.of(Training(trainset).has(users, items), users, items))
+            self.leaks.append(Training(trainset).leak(users, items))
             yield trainset, testset
 
     def warn_of_leaks(self) -> None:
@@ -188,28 +151,13 @@ class Splits:
         found = [one for one in self.leaks if one.n_seen]
         if not found:
             return
-        n_seen, n_rows = (
-            sum(sizes) for sizes in zip(*(one[:2] for one in self.leaks), strict=True)
-        )
+        n_seen = sum(one.n_seen for one in found)
+        n_rows = sum(one.n_rows for one in self.leaks)
         meaning = "the model has seen them, and scores better than on new ratings"
         if n_seen == n_rows:
             meaning = "the score is that of the training set, and says nothing of new ratings"
         fact = f"are in the trainset of their split ({len(found)} of {len(self.leaks)} splits)"
-        Leak(n_seen, n_rows, found[0].first).warn(fact, meaning)
-
-
-def warn_of_scale(values: Floats, scale: tuple[float, float]) -> None:
-    """Warn of ratings outside the rating scale."""
-    low, high = scale
-    outside = int(((values < low) | (values > high)).sum())
-    if outside:
-        least, most = float(values.min()), float(values.max())
-        msg = (
-            f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
-            f"they run from {least:g} to {most:g}. predict() cuts estimates to the scale, and ties "
-            f"them: give Reader(rating_scale=({least:g}, {most:g}))."
-        )
-        warn(msg)
+        found[0]._replace(n_seen=n_seen, n_rows=n_rows).warn(fact, meaning)
 
 
 def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:

@@ -6,7 +6,6 @@ from recsys_ndcg.input.dispatch import existing_file as existing_file
 from recsys_ndcg.input.dispatch import read as read
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings
-from recsys_ndcg.input.dispatch import read_surprise as read_surprise
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.frames import checked_columns as checked_columns
@@ -21,9 +20,7 @@ from recsys_ndcg.input.ids import refuse_rows as refuse_rows
 from recsys_ndcg.input.ids import text_places as text_places
 from recsys_ndcg.input.ids import type_names as type_names
 from recsys_ndcg.input.ids import written as written
-from recsys_ndcg.input.python_objects import read_tuples as read_tuples
-from recsys_ndcg.input.row_checks import CONVERT as CONVERT
-from recsys_ndcg.input.row_checks import NO_NUMBERS as NO_NUMBERS
+from recsys_ndcg.input.row_checks import advice_on as advice_on
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import floats as floats
 from recsys_ndcg.input.rows import ids_of as ids_of

@@ -249,8 +249,13 @@ def read(
 ) -> Rows:
     """Read predictions in any form that `evaluate` accepts, or labels or results.
 
-    Labels may be a sparse matrix of users × items, too.
+    Labels may be a sparse matrix of users × items, too. Tuples are predictions in Python objects,
+    and no table; what Surprise returns may be in a pickle.
     """
+    if table == "tuples":
+        return read_tuples(data)
+    if table == "Surprise":
+        return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     data = _unpickled(data, columns, text)
     if table == "labels" and hasattr(data, "tocoo"):  # as implicit has its test set
         matrix = data.tocoo()
@@ -267,13 +272,6 @@ def read(
     else:
         rows = read_known(data, table)
     return rows.without_fillers() if table == "results" else rows
-
-
-def read_surprise(predictions: Iterable[Any] | str | Path) -> Rows:
-    """Read what ``algo.test(testset)`` of scikit-surprise returns, or its pickle."""
-    if isinstance(predictions, str | Path):
-        predictions = read_pickle(predictions)
-    return read_predictions(predictions)
 
 
 def open_table(

@@ -14,10 +14,7 @@ import numpy as np
 
 from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
 from recsys_ndcg.input.text_format import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
-from recsys_ndcg.input.text_tables import (
-    most_lines,
-    whole_numbers,
-)
+from recsys_ndcg.input.text_tables import most_lines, whole_numbers
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:

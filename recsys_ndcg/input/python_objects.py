@@ -14,13 +14,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded
-from recsys_ndcg.input.row_checks import (
-    JOIN,
-    all_rows,
-    check_rows,
-    in_order,
-    is_row,
-)
+from recsys_ndcg.input.row_checks import JOIN, all_rows, check_rows, in_order, is_row
 from recsys_ndcg.input.rows import Rows, floats, listed, objects, plain_floats
 
 if TYPE_CHECKING:

@@ -110,14 +110,18 @@ def refuse_unranked(values: Any, found: str, form: str) -> None:
     raise InvalidInputError(msg)
 
 
-CONVERT = "convert the column to numbers first"
-#: What to do with each, by the kind of its NumPy type.
+#: What to do with what is no number, by the kind of its NumPy type.
 NO_NUMBERS = {
     "M": "dates and times are no grades or scores, name the right column",
     "m": "durations are no grades or scores, name the right column",
     "c": "complex numbers have no order, take .real if the rest is 0",
     "V": "records are no grades or scores, name one of their fields",
 }
+
+
+def advice_on(kind: str = "") -> str:
+    """Return what to do with a column of this kind of NumPy type, by default text."""
+    return NO_NUMBERS.get(kind, "convert the column to numbers first")
 
 
 def refuse_no_floats(values: NDArray[Any], column: str) -> None:
@@ -131,7 +135,7 @@ def refuse_no_floats(values: NDArray[Any], column: str) -> None:
     bad = np.array([bool(_fault(one)) for one in values], dtype=bool)
     if bad.any():
         first = values[bad][0]
-        refuse_rows(bad, column, _fault(first), NO_NUMBERS.get(_kind(first), CONVERT))
+        refuse_rows(bad, column, _fault(first), advice_on(_kind(first)))
 
 
 def _kind(value: Any) -> str:

@@ -12,12 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
-from recsys_ndcg.input.row_checks import (
-    CONVERT,
-    NO_NUMBERS,
-    refuse_no_floats,
-    refuse_unranked,
-)
+from recsys_ndcg.input.row_checks import NO_NUMBERS, advice_on, refuse_no_floats, refuse_unranked
 from recsys_ndcg.input.text_columns import coded_text
 from recsys_ndcg.parallel import in_threads
 
@@ -313,7 +308,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     array([4. , nan, 3.5])
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
-        msg = f"{column}: {values.dtype.name} is not a number; {NO_NUMBERS[values.dtype.kind]}."
+        msg = f"{column}: {values.dtype.name} is not a number; {advice_on(values.dtype.kind)}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
@@ -328,7 +323,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     if any(issubclass(kind, str | bytes) for kind in kinds):
         textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
         fault = f"text such as {shown(array[textual][0])}"
-        refuse_rows(textual, column, fault, CONVERT)
+        refuse_rows(textual, column, fault, advice_on())
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
         array[short] = as_written(array[short].astype(kind))

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import (
-    Judgements,
-    Rows,
-    read,
-    read_surprise,
-    read_trec,
-    read_tuples,
-)
+from recsys_ndcg.input import Judgements, Rows, read, read_trec
 from recsys_ndcg.lists.assembly import group, join
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -81,7 +74,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, 1)]}).true.tolist()
         [5.0, 1.0]
         """
-        return group(read_tuples(data), duplicates, cls)
+        return group(read(data, table="tuples"), duplicates, cls)
 
     @classmethod
     def from_surprise(
@@ -99,7 +92,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_surprise([("ann", "a", 5.0, 4.5, {})]).estimated.tolist()
         [4.5]
         """
-        return group(read_surprise(predictions), duplicates, cls)
+        return group(read(predictions, table="Surprise"), duplicates, cls)
 
     @classmethod
     def of(

@@ -19,7 +19,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.input import CONVERT, NO_NUMBERS, Table, checked_columns
+from recsys_ndcg.input import Table, advice_on, checked_columns
 from recsys_ndcg.lists import Facts, Grades
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
@@ -104,14 +104,14 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
 def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
     """Refuse a column that holds no numbers, unless it holds nothing."""
     if not _TEXT.fullmatch(kind):
-        advice = NO_NUMBERS["M"] if _TIMES.fullmatch(kind) else CONVERT
+        advice = advice_on("M" if _TIMES.fullmatch(kind) else "")
         msg = f"{name}: {kind} is not a number; {advice}."
         raise InvalidInputError(msg)
     some = frame.where(f"{quoted(name)} is not null")
     rows = some.selectExpr(*ids, quoted(name)).limit(FIRST).collect()
     if rows:
         where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
-        msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {CONVERT}."
+        msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {advice_on()}."
         raise InvalidInputError(msg)
 
 

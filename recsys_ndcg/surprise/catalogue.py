@@ -21,7 +21,7 @@ from recsys_ndcg.catalogue import (
 )
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds import TIE_TOLERANCE, Leak, tolerant_plan, warn_of_scale
+from recsys_ndcg.folds import TIE_TOLERANCE, tolerant_plan
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
@@ -106,7 +106,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     training = candidates.training
     refuse_beyond(k, trainset.n_items)
     if clip:
-        warn_of_scale(training.ratings.values, trainset.rating_scale)
+        training.ratings.warn_of_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
     raw = training.users if users is None else training.check_users(users)
     strangers = raw[training.places_of_users(raw.tolist()) < 0]
@@ -214,7 +214,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     _warn_of_seen_labels(candidates, labels)
     # a scale that is wrong spoils what predict() says, if not these ranks
     training = candidates.training
-    warn_of_scale(training.ratings.values, trainset.rating_scale)
+    training.ratings.warn_of_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
     report = measured(lists, plan)
     # a popularity is no rating, to be recommended from some rating on
@@ -350,7 +350,7 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
 def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     """Warn of test items that their user has rated in training."""
     users, items = (labels.columns[name].tolist() for name in ("user", "item"))
-    leak = Leak.of(candidates.training.has(users, items), users, items)
+    leak = candidates.training.leak(users, items)
     if not leak.n_seen:
         return
     meaning = "they are no candidates, and count as missed"
