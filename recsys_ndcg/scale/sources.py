@@ -149,7 +149,17 @@ def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
 ROW = "row"
 _TEXT = {"string", "large_string", "string_view"}
 _WHOLE_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
-_NUMBERS = ("whole numbers", "uint64", "float", "double", "bool", "decimal")
+# what ids and numbers may be, and what is said of all else
+_READ = {
+    "id": (
+        ("text", "whole numbers", "uint64"),
+        "; within a memory limit, ids are text or whole numbers. Write it as one of these.",
+    ),
+    "number": (
+        ("whole numbers", "uint64", "float", "double", "bool", "decimal"),
+        ", which is not read as numbers. Convert it, or name another column.",
+    ),
+}
 #: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
 LONGEST = "DECIMAL(20, 0)"
 #: The types for whole numbers in text, with the least and the greatest number of each.
@@ -367,51 +377,11 @@ def _columns_of(
     Raises
     ------
     InvalidInputError
-        SQL cannot tell a column from the others, or the files are not alike.
+        SQL cannot tell a column from the others, the files are not alike, or nothing reads what is
+        in a column.
     """
-    schema = next(iter(schemas.values()))
-    names = _named(schema, columns, table)
-    kinds = _checked_kinds(schemas, names)
-    for ours, theirs in names.items():
-        if not theirs:
-            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
-            raise InvalidInputError(msg)
-        alike = [one for one in schema.names if one.casefold() == theirs.casefold()]
-        if len(alike) > 1:
-            msg = (
-                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
-                "within a memory limit they are one. Rename one of them."
-            )
-            raise InvalidInputError(msg)
-    sql = {ours: quoted(theirs) for ours, theirs in names.items()}
-    # of one width, by which all are told apart
-    sql |= {
-        ours: f"CAST({sql[ours]} AS BIGINT)"
-        for ours, kind in kinds.items()
-        if kind == "whole numbers"
-    }
-    return names, sql, kinds
-
-
-def _called(paths: Sequence[Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-
-
-def _checked_kinds(schemas: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
-    """Return what the values of our columns are.
-
-    Parameters
-    ----------
-    schemas : mapping
-        Of Arrow's, by the names of files.
-    names : mapping
-        Our names to those of the first file.
-
-    Raises
-    ------
-    InvalidInputError
-        A file lacks a column, or has other values in it; or nothing reads them.
-    """
+    first = next(iter(schemas))
+    names = _named(schemas[first], columns, table)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
@@ -422,17 +392,36 @@ def _checked_kinds(schemas: Mapping[str, Any], names: Mapping[str, str]) -> dict
                 )
                 raise InvalidInputError(msg)
             kind = _kind_of_type(schema.field(theirs).type)
-            first = kinds.setdefault(ours, kind)
-            if ours not in IDS and {kind, first} == {"whole numbers", "double"}:
+            known = kinds.setdefault(ours, kind)
+            if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
-            elif kind != first:
-                msg = (
-                    f"{file}: {theirs} is {kind}, but {first} in {next(iter(schemas))}. Write "
-                    "all files alike."
-                )
+            elif kind != known:
+                msg = f"{file}: {theirs} is {kind}, but {known} in {first}. Write all files alike."
                 raise InvalidInputError(msg)
-            _check_kind(file, ours, theirs, kind)
-    return kinds
+            readable, advice = _READ["id" if ours in IDS else "number"]
+            if kind not in readable:
+                msg = f"{file}: {theirs} is {kind}{advice}"
+                raise InvalidInputError(msg)
+    sql = {}
+    for ours, theirs in names.items():
+        if not theirs:
+            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
+            raise InvalidInputError(msg)
+        alike = [one for one in schemas[first].names if one.casefold() == theirs.casefold()]
+        if len(alike) > 1:
+            msg = (
+                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
+                "within a memory limit they are one. Rename one of them."
+            )
+            raise InvalidInputError(msg)
+        # of one width, by which all are told apart
+        whole = kinds[ours] == "whole numbers"
+        sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)
+    return names, sql, kinds
+
+
+def _called(paths: Sequence[Path]) -> str:
+    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _kind_of_type(of: Any) -> str:
@@ -443,21 +432,6 @@ def _kind_of_type(of: Any) -> str:
     if told.startswith("decimal"):  # of any number of digits
         return "decimal"
     return "text" if told in _TEXT else "whole numbers" if told in _WHOLE_TYPES else told
-
-
-def _check_kind(file: str, ours: str, theirs: str, kind: str) -> None:
-    if ours in IDS and kind not in ("text", "whole numbers", "uint64"):
-        msg = (
-            f"{file}: {theirs} is {kind}; within a memory limit, ids are text or whole numbers. "
-            "Write it as one of these."
-        )
-        raise InvalidInputError(msg)
-    if ours not in IDS and kind not in _NUMBERS:
-        msg = (
-            f"{file}: {theirs} is {kind}, which is not read as numbers. Convert it, or name "
-            "another column."
-        )
-        raise InvalidInputError(msg)
 
 
 def with_whole_ids(database: Database, source: Source) -> Source:
