@@ -25,84 +25,8 @@ _LOOK = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
 
-@dataclass(frozen=True)
-class TextFiles:
-    """Files of text, all written alike.
-
-    Parameters
-    ----------
-    relation : str
-        What stands behind FROM: a table of text.
-    columns : list of str
-        What they are called.
-    decimal : str
-        What stands before decimals.
-    """
-
-    relation: str
-    columns: list[str]
-    decimal: str
-
-    @classmethod
-    def of(
-        cls, paths: Sequence[Path], said: Mapping[str, str] | None, form: TextFormat | None
-    ) -> TextFiles:
-        """Look at the beginning of each file.
-
-        Raises
-        ------
-        InvalidInputError
-            A file is empty or no text in UTF-8, or its heading is not that of the first.
-        """
-        how = form or TextFormat()
-        if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
-            msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
-            raise InvalidInputError(msg)
-        first = how.text_of(_head(paths[0]))
-        how = replace(how, separator=how.separator_in(first))
-        fields = _fields(first, how)
-        for path in paths:
-            found = _fields(how.text_of(_head(path)), how)
-            if found != fields and (how.heading or len(found) != len(fields)):
-                msg = (
-                    f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
-                    f"{', '.join(fields)}. Write all files alike."
-                )
-                raise InvalidInputError(msg)
-        names = [str(place + 1) for place in range(len(fields))]
-        if how.heading:  # a column without a name goes by its place
-            names = [one or place for one, place in zip(fields, names, strict=True)]
-        elif not said:
-            names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
-            raise InvalidInputError(msg)
-        return cls(_relation(paths, len(names), how), names, how.decimal)
-
-    def _sql(self, column: str) -> str:
-        """Return what SQL calls a column: its place, for names may be alike to it."""
-        return f"c{self.columns.index(column)}"
-
-    def id(self, column: str) -> str:
-        """Return the SQL that reads an id, NULL where nothing stands."""
-        return f"CASE WHEN trim({self._sql(column)}) <> '' THEN {self._sql(column)} END"
-
-    def number(self, column: str, *, may_lack: bool) -> str:
-        """Return the SQL that reads a number, NULL for what is none.
-
-        Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
-        """
-        text = f"trim({self._sql(column)})"  # of every kind of space; a cast removes ASCII's alone
-        absent = f"lower({text}) IN ({_ABSENT})"
-        text = f"translate({text}, ',.', '.,')" if self.decimal == "," else text
-        # to DuckDB 1_000 is a number
-        number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
-        return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
-
-
-def _fields(head: str, how: TextFormat) -> list[str]:
-    return [one.strip() for one in how.first_fields(head)]
+def _fields(path: Path, how: TextFormat) -> list[str]:
+    return [one.strip() for one in how.first_fields(how.text_of(_head(path)))]
 
 
 def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
@@ -323,16 +247,65 @@ def _text(
     table: str,
     form: TextFormat | None,
 ) -> Source:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
+    """Look at the beginning of each file."""
+    how = form or TextFormat()
+    if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
+        msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
+        raise InvalidInputError(msg)
+    how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
+    titles = _titles(paths, columns, how)
+    names = _named(dict.fromkeys(titles, ()), columns, table)
+    sql = {}
+    for ours, theirs in names.items():
+        field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
+        if ours in IDS:
+            sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
+        else:
+            sql[ours] = _number(field, how.decimal, may_lack=ours == "true")
+    relation, kinds = _relation(paths, len(titles), how), dict.fromkeys(names, "text")
+    return Source(_called(paths), relation, names, sql, kinds, is_text=True)
 
-    text = TextFiles.of(paths, columns, form)
-    names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, table)
-    sql = {
-        ours: text.id(theirs) if ours in IDS else text.number(theirs, may_lack=ours == "true")
-        for ours, theirs in names.items()
-    }
-    kinds = dict.fromkeys(names, "text")
-    return Source(_called(paths), text.relation, names, sql, kinds, is_text=True)
+
+def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextFormat) -> list[str]:
+    """Return what the columns of files of text are called.
+
+    Raises
+    ------
+    InvalidInputError
+        A file is empty or no text in UTF-8, or its heading is not that of the first.
+    """
+    fields = _fields(paths[0], how)
+    for path in paths:
+        found = _fields(path, how)
+        if found != fields and (how.heading or len(found) != len(fields)):
+            msg = (
+                f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
+                f"{', '.join(fields)}. Write all files alike."
+            )
+            raise InvalidInputError(msg)
+    names = [str(place + 1) for place in range(len(fields))]
+    if how.heading:  # a column without a name goes by its place
+        names = [one or place for one, place in zip(fields, names, strict=True)]
+    elif not said:
+        names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
+        raise InvalidInputError(msg)
+    return names
+
+
+def _number(field: str, decimal: str, *, may_lack: bool) -> str:
+    """Return the SQL that reads a number, NULL for what is none.
+
+    Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
+    """
+    text = f"trim({field})"  # of every kind of space; a cast removes ASCII's alone
+    absent = f"lower({text}) IN ({_ABSENT})"
+    text = f"translate({text}, ',.', '.,')" if decimal == "," else text
+    # to DuckDB 1_000 is a number
+    number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+    return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
 
 
 def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
@@ -352,9 +325,9 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     return Source("the data", quoted(table), *columns_of, stream=reader)
 
 
-def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
+def _named(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
     """Return what a table calls our columns, with the words of any table for what is not there."""
-    heading = Table(schema.empty_table(), columns)
+    heading = Table(heads, columns)
     names = heading.called(*heading.wanted(table))
     heading.say_names()
     return names
@@ -381,7 +354,7 @@ def _columns_of(
         in a column.
     """
     first = next(iter(schemas))
-    names = _named(schemas[first], columns, table)
+    names = _named(schemas[first].empty_table(), columns, table)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
