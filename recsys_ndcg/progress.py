@@ -10,13 +10,16 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from html import escape
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-    from typing import Self
+    from contextlib import AbstractContextManager
 
     from rich.table import Table
+
+    Shows = Callable[[Sequence["Line"]], None]
+    Bar = AbstractContextManager[Shows]
 
 Item = TypeVar("Item")
 
@@ -76,10 +79,11 @@ def _is_worker() -> bool:
 def _shown(bar: Bar, steps: Steps, over: threading.Event, after: float) -> None:
     if over.wait(after):
         return
-    with suppress(OSError, ValueError), bar:  # there is nothing more to write to
+    # there is no rich, which is an extra, or nothing more to write to
+    with suppress(ImportError, OSError, ValueError), bar as show:
         while True:
             if lines := steps.lines(monotonic()):
-                bar.show(lines)
+                show(lines)
             if over.wait(_BETWEEN):
                 return
 
@@ -186,27 +190,18 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-class Bar(Protocol):
-    """What shows lines until it is left, and is gone then."""
-
-    def __enter__(self) -> Self: ...  # noqa: D105
-    def __exit__(self, *_: object) -> None: ...  # noqa: D105
-    def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines in place of those before."""
-
-
 def bar_here() -> Bar | None:
-    """Return a bar for where this runs; None where nobody watches, or rich is absent."""
+    """Return a bar for where this runs; None where nobody watches.
+
+    It gives a function that shows lines in place of those before, until it is left.
+    """
     # who has a notebook has imported it
     shell_here = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if getattr(shell_here(), "kernel", None) is not None:
-        return _Notebook()
+        return _in_notebook()
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return None
-    try:
-        return _Terminal()
-    except ImportError:  # an extra
-        return None
+    return _on_terminal()
 
 
 def drawn(lines: Iterable[Line]) -> Table:
@@ -223,58 +218,39 @@ def drawn(lines: Iterable[Line]) -> Table:
     return table
 
 
-class _Terminal:
-    def __init__(self) -> None:
-        from rich.console import Console  # noqa: PLC0415 - an extra
-        from rich.live import Live  # noqa: PLC0415 - an extra
+@contextmanager
+def _on_terminal() -> Iterator[Shows]:
+    from rich.console import Console  # noqa: PLC0415 - an extra
+    from rich.live import Live  # noqa: PLC0415 - an extra
 
-        self._live = Live(
-            console=Console(stderr=True, markup=False, highlight=False, emoji=False),
-            auto_refresh=False,
-            transient=True,
-            # what is printed meanwhile stands above the bar, if it goes to the same terminal
-            redirect_stdout=_is_terminal(sys.stdout, sys.__stdout__),
-            redirect_stderr=_is_terminal(sys.stderr, sys.__stderr__),
-        )
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def show(self, lines: Sequence[Line]) -> None:
-        self._live.update(drawn(lines), refresh=True)
+    with Live(
+        console=Console(stderr=True, markup=False, highlight=False, emoji=False),
+        auto_refresh=False,
+        transient=True,
+        # what is printed meanwhile stands above the bar, if it goes to the same terminal
+        redirect_stdout=_is_terminal(sys.stdout, sys.__stdout__),
+        redirect_stderr=_is_terminal(sys.stderr, sys.__stderr__),
+    ) as live:
+        yield lambda lines: live.update(drawn(lines), refresh=True)
 
 
 def _is_terminal(stream: Any, original: Any) -> bool:
     return stream is not None and stream is original and bool(stream.isatty())
 
 
-class _Notebook:
-    def __init__(self) -> None:
-        self._place: Any = None
+@contextmanager
+def _in_notebook() -> Iterator[Shows]:
+    from IPython.display import display  # noqa: PLC0415 - there, in a notebook
 
-    def __enter__(self) -> Self:
-        return self
+    place = display({"text/html": "", "text/plain": ""}, raw=True, display_id=True)
 
-    def __exit__(self, *_: object) -> None:
-        if self._place is not None:
-            self._place.update(_bundle(""), raw=True)
+    def show(html: str) -> None:
+        place.update({"text/html": html, "text/plain": ""}, raw=True)
 
-    def show(self, lines: Sequence[Line]) -> None:
-        bundle = _bundle("<br>".join(map(_html, lines)))
-        if self._place is None:
-            from IPython.display import display  # noqa: PLC0415 - there, in a notebook
-
-            self._place = display(bundle, raw=True, display_id=True)
-        else:
-            self._place.update(bundle, raw=True)
-
-
-def _bundle(html: str) -> dict[str, str]:
-    return {"text/html": html, "text/plain": ""}
+    try:
+        yield lambda lines: show("<br>".join(map(_html, lines)))
+    finally:
+        show("")
 
 
 def _html(line: Line) -> str:

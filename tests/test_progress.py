@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,7 @@ from recsys_ndcg import progress
 from recsys_ndcg.progress import Line, Steps, clock, followed, progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
+    from collections.abc import Callable, Iterator, Sequence
 
 JOB = """
 import sys, time
@@ -37,25 +37,24 @@ class Seen:
         self.entered = self.left = 0
         self.drawn = threading.Event()
 
-    def __enter__(self) -> Self:
-        """Count."""
-        self.entered += 1
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Count."""
-        self.left += 1
-
-    def show(self, lines: Sequence[Line]) -> None:
-        """Keep."""
+    def _show(self, lines: Sequence[Line]) -> None:
         self.shown.append(list(lines))
         self.drawn.set()
+
+    @contextmanager
+    def bar(self) -> Iterator[Callable[[Sequence[Line]], None]]:
+        """Count, and keep."""
+        self.entered += 1
+        try:
+            yield self._show
+        finally:
+            self.left += 1
 
 
 @pytest.fixture(name="seen")
 def _seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     found = Seen()
-    monkeypatch.setattr(progress, "bar_here", lambda: found)
+    monkeypatch.setattr(progress, "bar_here", found.bar)
     return found
 
 
@@ -117,7 +116,7 @@ def test_what_is_followed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each when it is done with, and given on as it is."""
     said: list[tuple[str, float]] = []
     monkeypatch.setattr(Steps, "set", lambda _, *one: said.append(one))
-    monkeypatch.setattr(progress, "bar_here", Seen)
+    monkeypatch.setattr(progress, "bar_here", Seen().bar)
     items = followed(iter("abcd"), "Reading", 4, wanted=True)
     assert next(items) == "a"
     assert said == [("Reading", 0.0)]
@@ -217,10 +216,10 @@ def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "IPython.display", inner)
     bar = progress.bar_here()
     assert bar is not None
-    with bar:
-        bar.show([Line("<b>", 0.25, "0:01, 0:03 left"), Line("Looking", None, "0:01")])
-        bar.show([Line("Looking", 1.0, "0:02")])
-    first, second, last = (one["text/html"] for one in shown)
+    with bar as show:
+        show([Line("<b>", 0.25, "0:01, 0:03 left"), Line("Looking", None, "0:01")])
+        show([Line("Looking", 1.0, "0:02")])
+    _, first, second, last = (one["text/html"] for one in shown)
     assert first == (
         '&lt;b&gt; <progress value="0.250"></progress> 25%, 0:01, 0:03 left<br>'
         "Looking <progress></progress> 0:01"
@@ -228,4 +227,5 @@ def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyP
     assert "100%" in second
     assert last == ""
     vars(ipython)["get_ipython"] = SimpleNamespace  # IPython in a terminal
-    assert not isinstance(progress.bar_here(), type(bar))
+    monkeypatch.setattr("sys.stderr", None)
+    assert progress.bar_here() is None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,11 +69,11 @@ def _times(name: str, low: float, high: float) -> Iterator[str]:
 
 def _exchanged(facts: Facts) -> Iterator[str]:
     """Tell of estimates that stand where ratings do, and true values that do not."""
-    estimated, grades = facts.estimated, facts.beside_scale
-    if grades is None or facts.constant:
+    if facts.beside_scale is None or facts.constant:
         return
+    estimated, (grades, off_steps) = facts.estimated, facts.beside_scale
     n_labelled = facts.ratings - facts.unlabelled
-    if grades.n_off <= _MOST * n_labelled or _on_a_scale(grades.few):
+    if off_steps.count <= _MOST * n_labelled or _on_a_scale(grades.few):
         return
     # grades too, as logarithms of counts
     if grades.few is not None and len(grades.few) <= min(FEW, _MOST * n_labelled):
@@ -82,9 +81,9 @@ def _exchanged(facts: Facts) -> Iterator[str]:
     yield (
         "The columns estimated and true look exchanged: the estimates are the steps of a scale "
         f"from {estimated.lowest:g} to {estimated.highest:g}, as ratings are, and true values such "
-        f"as {shown(grades.off)} are not. Rows are (user, item, estimated, true), but Surprise's "
-        "(uid, iid, r_ui, est) have the true rating first: give them as Predictions, or a table "
-        "with columns= (--columns)."
+        f"as {shown(off_steps.lowest)} are not. Rows are (user, item, estimated, true), but "
+        "Surprise's (uid, iid, r_ui, est) have the true rating first: give them as Predictions, or "
+        "a table with columns= (--columns)."
     )
 
 
@@ -125,7 +124,7 @@ def _classes(facts: Facts) -> bool:
     """
     if facts.beside_scale is None:
         return False
-    estimates, grades = facts.estimated.few or (), facts.beside_scale.few
+    estimates, grades = facts.estimated.few or (), facts.beside_scale[0].few
     return len(estimates) > _ENDS or (grades is not None and len(grades) <= _ENDS)
 
 
@@ -224,13 +223,16 @@ class ColumnSummary:
         """Return the summary of both columns together."""
         both = (self, other)
         lowest, highest = min(one.lowest for one in both), max(one.highest for one in both)
+        few = None
+        if self.few is not None and other.few is not None:
+            few = _few_of(np.array(self.few + other.few))
         return ColumnSummary(
             self.count + other.count,
             lowest,
             highest,
             sum(one.at_lowest for one in both if one.lowest == lowest),
             sum(one.at_highest for one in both if one.highest == highest),
-            _few_in(self.few, other.few),
+            few,
         )
 
 
@@ -241,11 +243,6 @@ def _few_of(values: Floats) -> tuple[float, ...] | None:
         if len(found) > _STEPS:
             return None
     return tuple((np.sort(found) + 0.0).tolist())  # -0.0 is 0.0
-
-
-def _few_in(*parts: tuple[float, ...] | None) -> tuple[float, ...] | None:
-    """Return the same of several columns together."""
-    return None if None in parts else _few_of(np.array([*chain.from_iterable(filter(None, parts))]))
 
 
 def _on_a_scale(few: tuple[float, ...] | None) -> bool:
@@ -266,36 +263,6 @@ def _on_a_scale(few: tuple[float, ...] | None) -> bool:
 
 
 @dataclass(frozen=True)
-class GradesBeside:
-    """What is looked at of grades if the estimates stand on a scale, as grades do.
-
-    Parameters
-    ----------
-    few : tuple of float, optional
-        As in `ColumnSummary`.
-    n_off : int
-        How many are neither whole nor halves.
-    off : float
-        The least of those, NaN if there is none.
-    """
-
-    few: tuple[float, ...] | None
-    n_off: int
-    off: float
-
-    @classmethod
-    def of(cls, true: Floats) -> GradesBeside:
-        """Look at grades, none of them NaN."""
-        off = true[true % 0.5 != 0]
-        return cls(_few_of(true), len(off), float(off.min()) if len(off) else np.nan)
-
-    def __add__(self, other: GradesBeside) -> GradesBeside:
-        """Return the values of both parts together."""
-        off = float(np.fmin(self.off, other.off))
-        return GradesBeside(_few_in(self.few, other.few), self.n_off + other.n_off, off)
-
-
-@dataclass(frozen=True)
 class Facts:
     """What settles a plan: small, found for each part of the data, and merged.
 
@@ -311,8 +278,9 @@ class Facts:
         The true values of items in the lists, and of labelled items in no list.
     estimated : ColumnSummary
         The estimates.
-    beside_scale : GradesBeside, optional
-        Only of estimates that stand on a scale, as grades do.
+    beside_scale : pair of ColumnSummary, optional
+        Only of estimates that stand on a scale, as grades do: the grades beside them, and those of
+        these that are neither whole nor halves.
     protocol, duplicates : str
         As in the lists.
     order_only, has_items : bool
@@ -339,7 +307,7 @@ class Facts:
     listed: Grades
     unlisted: Grades
     estimated: ColumnSummary
-    beside_scale: GradesBeside | None
+    beside_scale: tuple[ColumnSummary, ...] | None
     protocol: str
     duplicates: str
     order_only: bool
@@ -368,7 +336,10 @@ class Facts:
         (1, 5.0)
         """
         estimated, true = ColumnSummary.of(lists.estimated), lists.true
-        possible = None
+        beside_scale = possible = None
+        if _on_a_scale(estimated.few):
+            grades = true[~np.isnan(true)]
+            beside_scale = ColumnSummary.of(grades), ColumnSummary.of(grades[grades % 0.5 != 0])
         if lists.impossible is not None:
             possible = cls.of(lists.without_impossible(), distinct=distinct)
         return cls(
@@ -383,9 +354,7 @@ class Facts:
             listed=Grades.of(true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
             estimated=estimated,
-            beside_scale=(
-                GradesBeside.of(true[~np.isnan(true)]) if _on_a_scale(estimated.few) else None
-            ),
+            beside_scale=beside_scale,
             protocol=lists.protocol,
             duplicates=lists.duplicates,
             order_only=lists.order_only,
@@ -416,20 +385,22 @@ class Facts:
                 f"{'/'.join(sorted(other.id_kinds))}. Make them the same type."
             )
             raise InvalidInputError(msg)
-        added = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
+        counts = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
         possible = None
         if self.possible or other.possible:
             possible = (self.possible or self) + (other.possible or other)
-        estimated = self.estimated + other.estimated
+        estimated, beside_scale = self.estimated + other.estimated, None
+        if self.beside_scale and other.beside_scale and _on_a_scale(estimated.few):
+            beside_scale = tuple(map(add, self.beside_scale, other.beside_scale))
         ties = {**self.first_ties, **other.first_ties}
         return replace(
             self,
-            **{name: getattr(self, name) + getattr(other, name) for name in added},
+            **{name: getattr(self, name) + getattr(other, name) for name in counts},
             longest=max(self.longest, other.longest),
             listed=self.listed + other.listed,
             unlisted=self.unlisted + other.unlisted,
             estimated=estimated,
-            beside_scale=self._beside_scale(other) if _on_a_scale(estimated.few) else None,
+            beside_scale=beside_scale,
             id_kinds=self.id_kinds | other.id_kinds,
             possible=possible,
             first_ties={
@@ -437,13 +408,6 @@ class Facts:
                 for key in ties
             },
         )
-
-    def _beside_scale(self, other: Facts) -> GradesBeside | None:
-        """Return those of both parts; None if either has estimates that stand on no scale."""
-        mine, theirs = self.beside_scale, other.beside_scale
-        if not (self.estimated.count and other.estimated.count):
-            return mine if self.estimated.count else theirs
-        return None if mine is None or theirs is None else mine + theirs
 
     @property
     def made_here(self) -> bool:

@@ -355,12 +355,26 @@ class Accumulator:
         return None if self._numbered is None or more is None else self._numbered + more
 
     def _check_alike(self, other: Accumulator) -> None:
-        """Refuse another of other settings, naming them."""
-        found = differences(self._plan, other._plan)
-        if self._per_user != other._per_user:
-            found["per_user"] = str(self._per_user), str(other._per_user)
-        if self._repeated != other._repeated:
-            found["repeated"] = repr(self._repeated), repr(other._repeated)
+        """Refuse another of other settings, naming them as they were asked for."""
+        mine, theirs = self._plan, other._plan
+        pairs: dict[str, tuple[object, object]] = {
+            "metrics": (_metrics(mine), _metrics(theirs)),
+            "threshold": (mine.threshold, theirs.threshold),
+            "per_user": (self._per_user, other._per_user),
+            "repeated": (repr(self._repeated), repr(other._repeated)),
+        }
+        found = {name: (one, two) for name, (one, two) in pairs.items() if one != two}
+        alike = (
+            () if "metrics" in found else zip(mine.measurements, theirs.measurements, strict=True)
+        )
+        for one, two in alike:
+            if one.metric != two.metric:
+                found["metrics"] = one, f"another metric that is called {two}"
+            for name in Convention.names():
+                choices = getattr(one.convention, name), getattr(two.convention, name)
+                if choices[0] != choices[1]:
+                    own, others = map(written, choices)
+                    found[name] = own, others if own != others else f"another {others}"
         if found:
             told = "; ".join(f"{name} is {one} and {two}" for name, (one, two) in found.items())
             msg = f"Accumulators of different settings cannot be merged: {told}. Make them alike."
@@ -376,32 +390,6 @@ def _check_new(count: int, where: str) -> None:
             "Accumulator(..., repeated='count')."
         )
         raise InvalidInputError(msg)
-
-
-def differences(mine: Plan, theirs: Plan) -> dict[str, tuple[str, str]]:
-    """Return in which settings two plans differ, that were asked for and are not settled yet.
-
-    Examples
-    --------
-    >>> differences(Plan.of("rr", threshold=3), Plan.of("rr", threshold=4))
-    {'threshold': ('3.0', '4.0')}
-    """
-    found = {
-        "metrics": (_metrics(mine), _metrics(theirs)),
-        "threshold": (str(mine.threshold), str(theirs.threshold)),
-    }
-    found = {name: pair for name, pair in found.items() if pair[0] != pair[1]}
-    if "metrics" in found:
-        return found
-    for one, other in zip(mine.measurements, theirs.measurements, strict=True):
-        if one.metric != other.metric:
-            found["metrics"] = (f"{one}", f"another metric that is called {other}")
-        for name in Convention.names():
-            pair = getattr(one.convention, name), getattr(other.convention, name)
-            if pair[0] != pair[1]:
-                own, others = map(written, pair)
-                found[name] = (own, others if own != others else f"another {others}")
-    return found
 
 
 def settle_threshold(asked: Plan, so_far: Plan | None, grades: Grades) -> Plan:

@@ -283,12 +283,12 @@ def _read(path: Path) -> str:
     return f"read_parquet({file_literal(path)})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _DuckDBTable(LazyTable):
     """A table in a database, of which messages name the file that is at fault."""
 
-    database: Database = None  # type: ignore[assignment]
-    source: Source = None  # type: ignore[assignment]
+    database: Database
+    source: Source
 
     def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them."""

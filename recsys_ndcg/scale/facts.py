@@ -9,11 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import (
-    Rows,
-    Table,
-    floats,
-)
+from recsys_ndcg.input import Rows, Table, floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 

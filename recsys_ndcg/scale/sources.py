@@ -25,84 +25,8 @@ _LOOK = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
 
-@dataclass(frozen=True)
-class TextFiles:
-    """Files of text, all written alike.
-
-    Parameters
-    ----------
-    relation : str
-        What stands behind FROM: a table of text.
-    columns : list of str
-        What they are called.
-    decimal : str
-        What stands before decimals.
-    """
-
-    relation: str
-    columns: list[str]
-    decimal: str
-
-    @classmethod
-    def of(
-        cls, paths: Sequence[Path], said: Mapping[str, str] | None, form: TextFormat | None
-    ) -> TextFiles:
-        """Look at the beginning of each file.
-
-        Raises
-        ------
-        InvalidInputError
-            A file is empty or no text in UTF-8, or its heading is not that of the first.
-        """
-        how = form or TextFormat()
-        if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
-            msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
-            raise InvalidInputError(msg)
-        first = how.text_of(_head(paths[0]))
-        how = replace(how, separator=how.separator_in(first))
-        fields = _fields(first, how)
-        for path in paths:
-            found = _fields(how.text_of(_head(path)), how)
-            if found != fields and (how.heading or len(found) != len(fields)):
-                msg = (
-                    f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
-                    f"{', '.join(fields)}. Write all files alike."
-                )
-                raise InvalidInputError(msg)
-        names = [str(place + 1) for place in range(len(fields))]
-        if how.heading:  # a column without a name goes by its place
-            names = [one or place for one, place in zip(fields, names, strict=True)]
-        elif not said:
-            names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
-            raise InvalidInputError(msg)
-        return cls(_relation(paths, len(names), how), names, how.decimal)
-
-    def _sql(self, column: str) -> str:
-        """Return what SQL calls a column: its place, for names may be alike to it."""
-        return f"c{self.columns.index(column)}"
-
-    def id(self, column: str) -> str:
-        """Return the SQL that reads an id, NULL where nothing stands."""
-        return f"CASE WHEN trim({self._sql(column)}) <> '' THEN {self._sql(column)} END"
-
-    def number(self, column: str, *, may_lack: bool) -> str:
-        """Return the SQL that reads a number, NULL for what is none.
-
-        Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
-        """
-        text = f"trim({self._sql(column)})"  # of every kind of space; a cast removes ASCII's alone
-        absent = f"lower({text}) IN ({_ABSENT})"
-        text = f"translate({text}, ',.', '.,')" if self.decimal == "," else text
-        # to DuckDB 1_000 is a number
-        number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
-        return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
-
-
-def _fields(head: str, how: TextFormat) -> list[str]:
-    return [one.strip() for one in how.first_fields(head)]
+def _fields(path: Path, how: TextFormat) -> list[str]:
+    return [one.strip() for one in how.first_fields(how.text_of(_head(path)))]
 
 
 def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
@@ -149,7 +73,17 @@ def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
 ROW = "row"
 _TEXT = {"string", "large_string", "string_view"}
 _WHOLE_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
-_NUMBERS = ("whole numbers", "uint64", "float", "double", "bool", "decimal")
+# what ids and numbers may be, and what is said of all else
+_READ = {
+    "id": (
+        ("text", "whole numbers", "uint64"),
+        "; within a memory limit, ids are text or whole numbers. Write it as one of these.",
+    ),
+    "number": (
+        ("whole numbers", "uint64", "float", "double", "bool", "decimal"),
+        ", which is not read as numbers. Convert it, or name another column.",
+    ),
+}
 #: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
 LONGEST = "DECIMAL(20, 0)"
 #: The types for whole numbers in text, with the least and the greatest number of each.
@@ -313,16 +247,65 @@ def _text(
     table: str,
     form: TextFormat | None,
 ) -> Source:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
+    """Look at the beginning of each file."""
+    how = form or TextFormat()
+    if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
+        msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
+        raise InvalidInputError(msg)
+    how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
+    titles = _titles(paths, columns, how)
+    names = _named(dict.fromkeys(titles, ()), columns, table)
+    sql = {}
+    for ours, theirs in names.items():
+        field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
+        if ours in IDS:
+            sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
+        else:
+            sql[ours] = _number(field, how.decimal, may_lack=ours == "true")
+    relation, kinds = _relation(paths, len(titles), how), dict.fromkeys(names, "text")
+    return Source(_called(paths), relation, names, sql, kinds, is_text=True)
 
-    text = TextFiles.of(paths, columns, form)
-    names = _named(pa.schema([(name, pa.string()) for name in text.columns]), columns, table)
-    sql = {
-        ours: text.id(theirs) if ours in IDS else text.number(theirs, may_lack=ours == "true")
-        for ours, theirs in names.items()
-    }
-    kinds = dict.fromkeys(names, "text")
-    return Source(_called(paths), text.relation, names, sql, kinds, is_text=True)
+
+def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextFormat) -> list[str]:
+    """Return what the columns of files of text are called.
+
+    Raises
+    ------
+    InvalidInputError
+        A file is empty or no text in UTF-8, or its heading is not that of the first.
+    """
+    fields = _fields(paths[0], how)
+    for path in paths:
+        found = _fields(path, how)
+        if found != fields and (how.heading or len(found) != len(fields)):
+            msg = (
+                f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
+                f"{', '.join(fields)}. Write all files alike."
+            )
+            raise InvalidInputError(msg)
+    names = [str(place + 1) for place in range(len(fields))]
+    if how.heading:  # a column without a name goes by its place
+        names = [one or place for one, place in zip(fields, names, strict=True)]
+    elif not said:
+        names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
+        raise InvalidInputError(msg)
+    return names
+
+
+def _number(field: str, decimal: str, *, may_lack: bool) -> str:
+    """Return the SQL that reads a number, NULL for what is none.
+
+    Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
+    """
+    text = f"trim({field})"  # of every kind of space; a cast removes ASCII's alone
+    absent = f"lower({text}) IN ({_ABSENT})"
+    text = f"translate({text}, ',.', '.,')" if decimal == "," else text
+    # to DuckDB 1_000 is a number
+    number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
+    return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
 
 
 def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
@@ -342,9 +325,9 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     return Source("the data", quoted(table), *columns_of, stream=reader)
 
 
-def _named(schema: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
+def _named(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
     """Return what a table calls our columns, with the words of any table for what is not there."""
-    heading = Table(schema.empty_table(), columns)
+    heading = Table(heads, columns)
     names = heading.called(*heading.wanted(table))
     heading.say_names()
     return names
@@ -367,51 +350,11 @@ def _columns_of(
     Raises
     ------
     InvalidInputError
-        SQL cannot tell a column from the others, or the files are not alike.
+        SQL cannot tell a column from the others, the files are not alike, or nothing reads what is
+        in a column.
     """
-    schema = next(iter(schemas.values()))
-    names = _named(schema, columns, table)
-    kinds = _checked_kinds(schemas, names)
-    for ours, theirs in names.items():
-        if not theirs:
-            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
-            raise InvalidInputError(msg)
-        alike = [one for one in schema.names if one.casefold() == theirs.casefold()]
-        if len(alike) > 1:
-            msg = (
-                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
-                "within a memory limit they are one. Rename one of them."
-            )
-            raise InvalidInputError(msg)
-    sql = {ours: quoted(theirs) for ours, theirs in names.items()}
-    # of one width, by which all are told apart
-    sql |= {
-        ours: f"CAST({sql[ours]} AS BIGINT)"
-        for ours, kind in kinds.items()
-        if kind == "whole numbers"
-    }
-    return names, sql, kinds
-
-
-def _called(paths: Sequence[Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-
-
-def _checked_kinds(schemas: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
-    """Return what the values of our columns are.
-
-    Parameters
-    ----------
-    schemas : mapping
-        Of Arrow's, by the names of files.
-    names : mapping
-        Our names to those of the first file.
-
-    Raises
-    ------
-    InvalidInputError
-        A file lacks a column, or has other values in it; or nothing reads them.
-    """
+    first = next(iter(schemas))
+    names = _named(schemas[first].empty_table(), columns, table)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
@@ -422,17 +365,36 @@ def _checked_kinds(schemas: Mapping[str, Any], names: Mapping[str, str]) -> dict
                 )
                 raise InvalidInputError(msg)
             kind = _kind_of_type(schema.field(theirs).type)
-            first = kinds.setdefault(ours, kind)
-            if ours not in IDS and {kind, first} == {"whole numbers", "double"}:
+            known = kinds.setdefault(ours, kind)
+            if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
-            elif kind != first:
-                msg = (
-                    f"{file}: {theirs} is {kind}, but {first} in {next(iter(schemas))}. Write "
-                    "all files alike."
-                )
+            elif kind != known:
+                msg = f"{file}: {theirs} is {kind}, but {known} in {first}. Write all files alike."
                 raise InvalidInputError(msg)
-            _check_kind(file, ours, theirs, kind)
-    return kinds
+            readable, advice = _READ["id" if ours in IDS else "number"]
+            if kind not in readable:
+                msg = f"{file}: {theirs} is {kind}{advice}"
+                raise InvalidInputError(msg)
+    sql = {}
+    for ours, theirs in names.items():
+        if not theirs:
+            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
+            raise InvalidInputError(msg)
+        alike = [one for one in schemas[first].names if one.casefold() == theirs.casefold()]
+        if len(alike) > 1:
+            msg = (
+                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
+                "within a memory limit they are one. Rename one of them."
+            )
+            raise InvalidInputError(msg)
+        # of one width, by which all are told apart
+        whole = kinds[ours] == "whole numbers"
+        sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)
+    return names, sql, kinds
+
+
+def _called(paths: Sequence[Path]) -> str:
+    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _kind_of_type(of: Any) -> str:
@@ -443,21 +405,6 @@ def _kind_of_type(of: Any) -> str:
     if told.startswith("decimal"):  # of any number of digits
         return "decimal"
     return "text" if told in _TEXT else "whole numbers" if told in _WHOLE_TYPES else told
-
-
-def _check_kind(file: str, ours: str, theirs: str, kind: str) -> None:
-    if ours in IDS and kind not in ("text", "whole numbers", "uint64"):
-        msg = (
-            f"{file}: {theirs} is {kind}; within a memory limit, ids are text or whole numbers. "
-            "Write it as one of these."
-        )
-        raise InvalidInputError(msg)
-    if ours not in IDS and kind not in _NUMBERS:
-        msg = (
-            f"{file}: {theirs} is {kind}, which is not read as numbers. Convert it, or name "
-            "another column."
-        )
-        raise InvalidInputError(msg)
 
 
 def with_whole_ids(database: Database, source: Source) -> Source:

@@ -20,7 +20,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input import Table, advice_on, checked_columns
-from recsys_ndcg.lists import Facts, Grades
+from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
@@ -30,9 +30,11 @@ from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics
 
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")
@@ -157,12 +159,15 @@ class WorkerError(RecsysNdcgError, ImportError):
     """The workers lack something that the driver has; the message says what brings it."""
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - the contract
     df: Any,
     *,
+    metrics: Metrics = None,
+    k: Cutoffs = 10,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
     partitions: int | None = None,
-    **choices: Any,
 ) -> SparkReport:
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
 
@@ -176,15 +181,12 @@ def evaluate(
     df : pyspark.sql.DataFrame, or mapping of two
         Classic or Connect, from Spark 3.5 on, with the columns user, item, estimated and true; or
         ``{"labels": df, "results": df}``, joined as `RankedLists.from_labels` does.
-    columns : mapping, optional
-        As in `recsys_ndcg.evaluate`.
+    metrics, k, threshold, convention, columns
+        As in `recsys_ndcg.evaluate`. What goes by the order of the rows is refused, for Spark
+        keeps none: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
     partitions : int, optional
         Among how many the users are divided. By default one for each 2^21 rows. The rows of one
         must fit into the memory of a worker: 200 bytes each.
-    **choices
-        metrics, k, threshold, convention, as in `recsys_ndcg.evaluate`. What goes by the order of
-        the rows is refused, for Spark keeps none: ``ties="input"``, ``duplicates="first"`` and
-        ``"last"``.
 
     Returns
     -------
@@ -213,7 +215,8 @@ def evaluate(
     >>> with spark.evaluate(df, k=10, threshold=4) as report:  # doctest: +SKIP
     ...     report.per_user.write.parquet("scores")
     """
-    return evaluate_by_plan(df, Plan.of(**choices), columns=columns, partitions=partitions)
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return evaluate_by_plan(df, plan, columns=columns, partitions=partitions)
 
 
 def evaluate_by_plan(
@@ -248,7 +251,8 @@ def evaluate_by_plan(
     rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
-        grades = _merged_grades(rows, tables, plan)
+        looking = Job(plan, grades_only=True)  # at what repeated rows become
+        grades = _merged(rows.mapInArrow(looking.measured, f"{REST} binary"), tables, looking)
     return _measured(rows, tables, Job(plan.with_threshold(grades), grades.highest))
 
 
@@ -277,25 +281,14 @@ def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
 
 
-def _merged_grades(rows: Any, tables: Mapping[str, SparkTable], plan: Plan) -> Grades:
-    """Return the bounds of what repeated rows become, which the threshold hangs on."""
-    table = rows.mapInArrow(kernel_of(Job(plan, np.nan, grades_only=True)), f"{REST} binary")
-    with _on_workers():
-        rests = table.collect()
-    grades: Grades = _merged(rests, tables, plan)
-    return grades
-
-
 def _measured(rows: Any, tables: Mapping[str, SparkTable], job: Job) -> SparkReport:
     """Measure all users once, and sum up what each partition leaves."""
     kind = next(one.dataType for one in rows.schema.fields if one.name == "user").simpleString()
     scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
     schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
-    table = rows.mapInArrow(kernel_of(job), schema).persist()
+    table = rows.mapInArrow(job.measured, schema).persist()
     try:
-        with _on_workers():
-            rests = table.where(f"{REST} is not null").select(REST).collect()
-        whole = _merged(rests, tables, job.plan)
+        whole = _merged(table, tables, job)
         per_user = table.where(f"{REST} is null").drop(REST)
         return SparkReport.of(whole, job.plan, per_user, table)
     except BaseException:
@@ -303,10 +296,12 @@ def _measured(rows: Any, tables: Mapping[str, SparkTable], job: Job) -> SparkRep
         raise
 
 
-def _merged(rests: Iterable[Any], tables: Mapping[str, SparkTable], plan: Plan) -> Any:
+def _merged(table: Any, tables: Mapping[str, SparkTable], job: Job) -> Any:
     """Merge what the workers left; where one met a fault, say which rows have it."""
+    with _on_workers():
+        rests = table.where(f"{REST} is not null").select(REST).collect()
     try:
-        return reduce(add, (unpacked(bytes(one[0]), plan) for one in rests))
+        return reduce(add, (job.unpacked(bytes(one[0])) for one in rests))
     except InvalidInputError:
         check_ids_of(tables)  # a worker knows the places of its own rows alone
         raise
@@ -338,7 +333,7 @@ def _on_workers() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker is told.
+    """What every worker is told, and does.
 
     Parameters
     ----------
@@ -353,62 +348,69 @@ class Job:
     """
 
     plan: Plan
-    highest: float
+    highest: float = np.nan
     grades_only: bool = False
     version: str = __version__
 
+    def measured(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Measure all users of a partition; an error of ours is handed on beside the scores.
 
-def kernel_of(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function for `mapInArrow`; it can be pickled wherever this module is."""
+        So it is not a failed task, which Spark would try again.
+        """
+        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - optional
 
-    def kernel(batches: Iterator[Any]) -> Iterator[Any]:
-        return measured(job, batches)
+        rows = [batch for batch in batches if batch.num_rows]
+        if not rows:
+            return
+        table = pa.Table.from_batches(rows)
+        columns = [(REST, pa.binary())]
+        if not self.grades_only:
+            counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
+            scores = [(name, pa.float64()) for name in self.plan.names]
+            columns = [("user", table.schema.field("user").type), *counts, *scores, *columns]
+        schema = pa.schema(columns)
+        try:
+            users, rest = self._left_of(table, schema)
+        except RecsysNdcgError as error:
+            users, rest = [], InvalidInputError(str(error))
+        yield from users
+        yield pa.RecordBatch.from_pylist([{REST: pickle.dumps(rest)}], schema=schema)
 
-    return kernel
+    def _left_of(self, table: Any, schema: Any) -> tuple[list[Any], Any]:
+        """Return the scores of every user, unless only grades are looked for, and what is left."""
+        if self.version != __version__:
+            msg = (
+                f"The workers have recsys-ndcg {__version__}, but {self.version} asks. Give them "
+                "the same."
+            )
+            raise InvalidInputError(msg)
+        # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
+        with at_most(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            lists = ListMaker(self.plan.duplicates, in_order=False).lists(_tables(table))
+            if self.grades_only:
+                return [], Facts.of(lists).all_true
+            audit = Audit.of(lists, self.plan, highest=self.highest)
+            part = PartialReport.of(audit, keep=False)
+            # without the measurements: they may hold functions of the user's
+            return [_of_users(audit, schema)], _measured_by((), part)
+
+    def unpacked(self, rest: bytes) -> Any:
+        """Return what a worker left: grades, or the part of a report.
+
+        Raises
+        ------
+        InvalidInputError
+            The worker met it.
+        """
+        found = pickle.loads(rest)  # noqa: S301 - from our own workers
+        if isinstance(found, InvalidInputError):
+            raise found
+        return found if self.grades_only else _measured_by(self.plan.measurements, found)
 
 
-def measured(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
-    """Measure all users of a partition; an error of ours is handed on beside the scores.
-
-    So it is not a failed task, which Spark would try again.
-    """
-    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - optional
-
-    rows = [batch for batch in batches if batch.num_rows]
-    if not rows:
-        return
-    table = pa.Table.from_batches(rows)
-    columns = [(REST, pa.binary())]
-    if not job.grades_only:
-        counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
-        scores = [(name, pa.float64()) for name in job.plan.names]
-        columns = [("user", table.schema.field("user").type), *counts, *scores, *columns]
-    schema = pa.schema(columns)
-    try:
-        users, rest = _left_of(table, job, schema)
-    except RecsysNdcgError as error:
-        users, rest = None, pickle.dumps(InvalidInputError(str(error)))
-    if users is not None:
-        yield users
-    yield pa.RecordBatch.from_pylist([{REST: rest}], schema=schema)
-
-
-def _left_of(table: Any, job: Job, schema: Any) -> tuple[Any, bytes]:
-    """Return the scores of every user, unless only grades are looked for, and what is left."""
-    if job.version != __version__:
-        msg = (
-            f"The workers have recsys-ndcg {__version__}, but {job.version} asks. Give them the "
-            "same."
-        )
-        raise InvalidInputError(msg)
-    # one thread: Spark runs as many tasks as there are cores; what is to be said, the driver says
-    with at_most(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        lists = ListMaker(job.plan.duplicates, in_order=False).lists(_tables(table))
-        if job.grades_only:
-            return None, pickle.dumps(Facts.of(lists).all_true)
-        audit = Audit.of(lists, job.plan, highest=job.highest)
-        return _of_users(audit, schema), packed(PartialReport.of(audit, keep=False))
+def _measured_by(measurements: tuple[Measurement, ...], part: PartialReport) -> PartialReport:
+    return replace(part, totals=replace(part.totals, measurements=measurements))
 
 
 def _tables(rows: Any) -> dict[str, Any]:
@@ -438,30 +440,6 @@ def _of_users(audit: Audit, schema: Any) -> Any:
     columns = [users, counts.n_items, n_relevant]
     nothing = pa.nulls(len(users), pa.binary())
     return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
-
-
-def packed(part: PartialReport) -> bytes:
-    """Return what is left of a partition as bytes.
-
-    The measurements are left out: they may hold functions of the user's.
-    """
-    return pickle.dumps(replace(part, totals=replace(part.totals, measurements=())))
-
-
-def unpacked(rest: bytes, plan: Plan) -> Any:
-    """Return what a worker packed.
-
-    Raises
-    ------
-    InvalidInputError
-        The worker met it.
-    """
-    found = pickle.loads(rest)  # noqa: S301 - from our own workers
-    if isinstance(found, InvalidInputError):
-        raise found
-    if isinstance(found, Grades):
-        return found
-    return replace(found, totals=replace(found.totals, measurements=plan.measurements))
 
 
 def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:

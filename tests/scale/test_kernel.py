@@ -8,12 +8,11 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.scale.spark import REST, Job, SparkReport, measured, unpacked
+from recsys_ndcg.scale.spark import REST, Job, SparkReport
 from recsys_ndcg.scoring.plan import Plan
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, Case, predictions
@@ -49,16 +48,14 @@ def test_as_in_memory(case: Case) -> None:
         for one in _partitions(table, case.parts or 3)
         if one.num_rows
     ]
-    looking = Job(plan, np.nan, grades_only=True)
-    rests = [
-        batch.column(REST)[0].as_py() for one in partitions for batch in measured(looking, one)
-    ]
-    grades = reduce(add, (unpacked(one, plan) for one in rests))
+    looking = Job(plan, grades_only=True)
+    rests = [batch.column(REST)[0].as_py() for one in partitions for batch in looking.measured(one)]
+    grades = reduce(add, map(looking.unpacked, rests))
     plan = plan.with_threshold(grades)
     job = Job(plan, grades.highest)
-    parts = [pd.concat([batch.to_pandas() for batch in measured(job, one)]) for one in partitions]
+    parts = [pd.concat([batch.to_pandas() for batch in job.measured(one)]) for one in partitions]
     assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
-    whole = reduce(add, (unpacked(one[REST].iloc[-1], plan) for one in parts))
+    whole = reduce(add, (job.unpacked(one[REST].iloc[-1]) for one in parts))
     users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
     with warnings.catch_warnings():  # said of `expected`, too
         warnings.simplefilter("ignore")
@@ -75,24 +72,24 @@ def test_an_error_of_ours_is_handed_on() -> None:
     """It is no failed task: Spark would try that again."""
     frame = predictions(1)
     table = pa.Table.from_pandas(pd.concat([frame, frame[:1]]), preserve_index=False)
-    (batch,) = measured(_job(), table.to_batches())
+    (batch,) = _job().measured(table.to_batches())
     user, item = frame.loc[0, ["user", "item"]].astype(int)
     with pytest.raises(InvalidInputError, match=f"user {user} has the item {item} twice"):
-        unpacked(batch.column(REST)[-1].as_py(), _job().plan)
+        _job().unpacked(batch.column(REST)[-1].as_py())
     assert batch.num_rows == 1
 
 
 def test_another_version_is_refused() -> None:
     """Scores of two versions are not one report."""
     table = pa.Table.from_pandas(predictions(1), preserve_index=False)
-    (batch,) = measured(replace(_job(), version="0.0.1"), table.to_batches())
+    (batch,) = replace(_job(), version="0.0.1").measured(table.to_batches())
     with pytest.raises(InvalidInputError, match=r"but 0\.0\.1 asks"):
-        unpacked(batch.column(REST)[-1].as_py(), _job().plan)
+        _job().unpacked(batch.column(REST)[-1].as_py())
 
 
 def test_an_empty_partition_leaves_nothing() -> None:
     """There may be more of them than users."""
-    assert list(measured(_job(), [])) == []
+    assert list(_job().measured([])) == []
 
 
 @pytest.mark.parametrize("places", [0, 2])
@@ -102,6 +99,6 @@ def test_ids_that_are_decimals_come_back_as_such(places: int) -> None:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     kind = pa.decimal128(20, places)
     table = table.set_column(0, "user", pa.array(frame["user"].tolist(), kind))
-    batch, _ = measured(_job(metrics="rr", threshold=4), table.to_batches())
+    batch, _ = _job(metrics="rr", threshold=4).measured(table.to_batches())
     assert batch.column("user").type == kind
     assert set(batch.column("user").to_pylist()) == set(frame["user"].tolist())
