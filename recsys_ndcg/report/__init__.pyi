@@ -11,6 +11,7 @@ from recsys_ndcg.report.page import options as options
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section
+from recsys_ndcg.report.readable import Readable as Readable
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.reporting import build_report as build_report
 from recsys_ndcg.report.reporting import warn_of as warn_of
