@@ -8,8 +8,9 @@ import numpy as np
 
 from recsys_ndcg.comparison.common_users import CHANCE, identical
 from recsys_ndcg.comparison.tables import means
+from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors import visible
-from recsys_ndcg.rendering import first_few, size
+from recsys_ndcg.rendering import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,14 +9,32 @@ import numpy as np
 
 from recsys_ndcg.comparison.tables import best_first, better, means
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import first_few, p_value, size
+from recsys_ndcg.rendering import first_few, number
 from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _FEW_NAMES = 4
+_SMALLEST = 0.0001  # p that is written with its digits
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
+
+
+def size(value: float) -> str:
+    """Return a number in a sentence: four decimals, or two digits of a small or a huge one."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
+
+
+def probability(p: float) -> str:
+    """Return a p-value in a table, in four decimals."""
+    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
+
+
+def p_value(p: float) -> str:
+    """Return a p-value in a sentence, in two digits."""
+    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
 def verdict(result: MetricComparison) -> str:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-_SMALLEST = 0.0001  # p that is written with its digits
 _HUGE = 1e9  # numbers from here on have six digits, and a power of ten
 LONGEST = 60  # characters of a name on a page
 _LONGEST_LABEL = 32  # and in a chart
@@ -59,30 +58,6 @@ def signed(value: float) -> str:
     ('+0.2500', '+0.0000', '+1.5e+60')
     """
     return number(value, "+")
-
-
-def size(value: float) -> str:
-    """Return a number in a sentence: four decimals, or two digits of a small or a huge one."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
-
-
-def probability(p: float) -> str:
-    """Return a p-value in a table, in four decimals."""
-    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
-
-
-def p_value(p: float) -> str:
-    """Return a p-value in a sentence, in two digits."""
-    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
-
-
-def interval(middle: float, low: float, high: float) -> str:
-    """Return a difference with its ends."""
-    if np.isnan(middle):
-        return "-"
-    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"
 
 
 def within(low: float, high: float, level: float) -> str:
