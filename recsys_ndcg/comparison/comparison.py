@@ -13,7 +13,6 @@ from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import (
-    best_first,
     interval_table,
     leaderboard,
     pairwise,
@@ -669,7 +668,7 @@ class Comparison(Readable):
         """
         before = self._model(self.baseline if a is None else a)
         result = self.by_metric[metric]
-        ordered = [result.models[place] for place in best_first(result)]
+        ordered = [result.models[place] for place in result.best_first]
         after = self._model(next(one for one in ordered if one != before) if b is None else b)
         if before == after:
             msg = f"{before!r} is compared with itself: name two models, a= and b=."

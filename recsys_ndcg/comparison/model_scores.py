@@ -122,7 +122,7 @@ class ModelScores(Scores):
         """Return what a file has beside the tables."""
         return {
             "signatures": [signature.text for signature in self.signatures],
-            "runs": [[json_value(mean) for mean in run] for run in self.runs.tolist()],
+            "runs": json_value(self.runs.tolist()),
             "parameters": dict(self.parameters),
         }
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.comparison.tables import best_first, better, means
 from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import first_few, number
 from recsys_ndcg.significance import power
@@ -70,7 +69,7 @@ def _test(result: MetricComparison) -> str:
 def _two(result: MetricComparison) -> tuple[str, str]:
     found = result.tested
     (one, other), users = result.models, counted(int(found.users[0]), "user")
-    sure = int(better(found, result.how.alpha)[0])
+    sure = int(result.better[0])
     difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
     if not found.wins[0] and not found.losses[0]:
         said = f"{one} and {other} score the same in {result.name} for each of {users}."
@@ -94,7 +93,7 @@ def _two(result: MetricComparison) -> tuple[str, str]:
 
 def _many(result: MetricComparison) -> tuple[str, str]:
     found, count = result.tested, len(result.models)
-    sure, order = better(found, result.how.alpha), best_first(result)
+    sure, order = result.better, result.best_first
     where = f"in {result.name} ({counted(int(found.users.max()), 'user')}; {_test(result)})"
     if not found.wins.any() and not found.losses.any():
         users = counted(int(found.users.max()), "user")
@@ -190,7 +189,7 @@ def _all_within(result: MetricComparison, best: int) -> str:
 def _means_told(result: MetricComparison) -> str:
     told = [
         f"{name} {size(mean)}"
-        for name, mean in zip(result.models, means(result.scores).tolist(), strict=True)
+        for name, mean in zip(result.models, result.means().tolist(), strict=True)
     ]
     return f"Its scores: {', '.join(first_few(told, _FEW_NAMES))}."
 
