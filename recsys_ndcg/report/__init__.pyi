@@ -23,4 +23,3 @@ from recsys_ndcg.report.segments.user_groups import is_table as is_table
 from recsys_ndcg.report.segments.user_segments import BUILT_IN as BUILT_IN
 from recsys_ndcg.report.segments.user_segments import segments_of as segments_of
 from recsys_ndcg.report.tables import BY as BY
-from recsys_ndcg.report.tables import scores_table as scores_table
