@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.verdict import probability
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import Document, Section, ShownTable, number, signed
+from recsys_ndcg.rendering import Document, Section, ShownTable, number, probability, signed
 from recsys_ndcg.report import remarks_section, signatures_section
 
 if TYPE_CHECKING:

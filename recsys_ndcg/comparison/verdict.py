@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import first_few, number
+from recsys_ndcg.rendering import first_few, p_value
 from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _FEW_NAMES = 4
-_SMALLEST = 0.0001  # p that is written with its digits
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
 
 
@@ -24,16 +23,6 @@ def size(value: float) -> str:
     if np.isnan(value):
         return "-"
     return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
-
-
-def probability(p: float) -> str:
-    """Return a p-value in a table, in four decimals."""
-    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
-
-
-def p_value(p: float) -> str:
-    """Return a p-value in a sentence, in two digits."""
-    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
 def verdict(result: MetricComparison) -> str:

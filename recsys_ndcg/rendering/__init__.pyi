@@ -18,4 +18,6 @@ from recsys_ndcg.rendering.wording import count as count
 from recsys_ndcg.rendering.wording import cut as cut
 from recsys_ndcg.rendering.wording import first_few as first_few
 from recsys_ndcg.rendering.wording import number as number
+from recsys_ndcg.rendering.wording import p_value as p_value
+from recsys_ndcg.rendering.wording import probability as probability
 from recsys_ndcg.rendering.wording import signed as signed

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+_SMALLEST = 0.0001  # p that is written with its digits
 _HUGE = 1e9  # numbers from here on have six digits, and a power of ten
 LONGEST = 60  # characters of a name on a page
 _LONGEST_LABEL = 32  # and in a chart
@@ -58,6 +59,16 @@ def signed(value: float) -> str:
     ('+0.2500', '+0.0000', '+1.5e+60')
     """
     return number(value, "+")
+
+
+def probability(p: float) -> str:
+    """Return a p-value in a table, in four decimals."""
+    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
+
+
+def p_value(p: float) -> str:
+    """Return a p-value in a sentence, in two digits."""
+    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
 def within(low: float, high: float, level: float) -> str:
