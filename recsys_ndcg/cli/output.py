@@ -141,13 +141,10 @@ def write_page(path: Path | None, found: Report | Comparison) -> bool:
     """
     if path is None:
         return False
-    from recsys_ndcg.comparison import comparison_page
     from recsys_ndcg.rendering import render
-    from recsys_ndcg.report import Report
 
     command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-    page = found.page(command) if isinstance(found, Report) else comparison_page(found, command)
-    _write(path, render(page, "page").encode())
+    _write(path, render(found.page(command), "page").encode())
     return is_dash(path)
 
 

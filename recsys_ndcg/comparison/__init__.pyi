@@ -1,10 +1,8 @@
 from recsys_ndcg.comparison.common_users import CHANCE as CHANCE
 from recsys_ndcg.comparison.common_users import USERS as USERS
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
-from recsys_ndcg.comparison.document import comparison_document as comparison_document
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import parameters_of as parameters_of
-from recsys_ndcg.comparison.page import comparison_page as comparison_page
 from recsys_ndcg.comparison.reading_models import check_options as check_options
 from recsys_ndcg.comparison.reading_models import compare as compare
 from recsys_ndcg.comparison.reading_models import of_each_model as of_each_model

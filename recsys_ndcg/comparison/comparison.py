@@ -13,7 +13,6 @@ from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import (
-    best_first,
     interval_table,
     leaderboard,
     pairwise,
@@ -35,26 +34,28 @@ from recsys_ndcg.files import checked_ids, open_archive, write_archive
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
-from recsys_ndcg.report import tracker_metrics
+from recsys_ndcg.report import Readable, tracker_metrics
 from recsys_ndcg.scoring import Measurement, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import altair as alt
 
     from recsys_ndcg.arrays import Ids
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.rendering import Document
     from recsys_ndcg.scoring import Signature
 
 _FORM = "comparison 2"
+_KINDS = {False: "leaderboard", True: "pairs"}  # of tables: whether of the pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Readable):
     """What `compare` returns: models on the same users, a value.
 
     Parameters
@@ -477,6 +478,34 @@ class Comparison:
             return traded_off(self, name, other, colour)
         return plotted(self, kind, name, *self._both(name, a, b))
 
+    def document(
+        self,
+        metric: str | Metric | None = None,
+        kinds: Sequence[str] = ("leaderboard",),
+        *,
+        answer: bool = True,  # noqa: ARG002 - every form has room for it
+    ) -> Document:
+        """Return what people read of it in one metric, the verdict above.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            The first by default.
+        kinds : sequence of {'leaderboard', 'pairs', 'segments'}
+            Its tables, in their order.
+        answer : bool
+            As in other results, and without effect.
+        """
+        from recsys_ndcg.comparison.document import comparison_document  # noqa: PLC0415 - rarely
+
+        return comparison_document(self, self._metric(metric), kinds)
+
+    def page(self, command: str | None = None) -> Document:
+        """Return the same with the charts, the segments, and both models' lists of users."""
+        from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - with all plots
+
+        return comparison_page(self, command)
+
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
 
@@ -492,7 +521,7 @@ class Comparison:
         InvalidInputError
             There is no such metric.
         """
-        return self._rendered("markdown", metric, pairs=pairs)
+        return self._rendered("markdown", metric=metric, kinds=[_KINDS[pairs]])
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
@@ -505,34 +534,7 @@ class Comparison:
         metric, pairs
             As in `to_markdown`.
         """
-        return self._rendered("latex", metric, pairs=pairs)
-
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the comparison as a page, and write it if a path is given.
-
-        One file that needs no network and lets nothing else run: the verdict, the leaderboard,
-        the remarks, the charts, the segments, and a table of the users with both models' lists.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            The file.
-
-        Raises
-        ------
-        MissingExtraError
-            What the extra `report` brings is not installed.
-        InvalidInputError
-            The file cannot be written.
-        """
-        from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - with all plots
-        from recsys_ndcg.files import write_whole  # noqa: PLC0415
-        from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
-
-        page = render(comparison_page(self), "page")
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return self._rendered("latex", metric=metric, kinds=[_KINDS[pairs]])
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics below each other, indexed by metric and model."""
@@ -656,24 +658,6 @@ class Comparison:
                 **{name: head[name] for name in ("baseline", "margin", "left_out")},
             )
 
-    def __str__(self) -> str:
-        """Return the leaderboard of the first metric, the verdict and the remarks, as text."""
-        return self._rendered("text")
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._rendered("html")
-
-    def _rendered(
-        self, form: str, metric: str | Metric | None = None, *, pairs: bool = False
-    ) -> str:
-        from recsys_ndcg.comparison.document import comparison_document  # noqa: PLC0415 - rarely
-        from recsys_ndcg.rendering import render  # noqa: PLC0415
-
-        kind = "pairs" if pairs else "leaderboard"
-        return render(comparison_document(self, self._metric(metric), [kind]), form)
-
     def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
         """Return two models: the baseline and the best of the others, unless they are named.
 
@@ -684,7 +668,7 @@ class Comparison:
         """
         before = self._model(self.baseline if a is None else a)
         result = self.by_metric[metric]
-        ordered = [result.models[place] for place in best_first(result)]
+        ordered = [result.models[place] for place in result.best_first]
         after = self._model(next(one for one in ordered if one != before) if b is None else b)
         if before == after:
             msg = f"{before!r} is compared with itself: name two models, a= and b=."

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import Document, Section, ShownTable, interval, number, probability
+from recsys_ndcg.rendering import Document, Section, ShownTable, number, probability, signed
 from recsys_ndcg.report import remarks_section, signatures_section
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     elif len(table) > 1:
         note += f"; the intervals of all {len(table)} pairs hold together"
     table = table.assign(
-        ends=[interval(*each) for each in ends],
+        ends=[_interval(*each) for each in ends],
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
     return ShownTable(
@@ -150,7 +150,7 @@ def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
     ends = zip(table["difference"], table["difference_low"], table["difference_high"], strict=True)
     table = table.assign(
         half=(table["ci_high"] - table["ci_low"]) / 2,
-        ends=[interval(*each) + mark for each, mark in zip(ends, marks, strict=True)],
+        ends=[_interval(*each) + mark for each, mark in zip(ends, marks, strict=True)],
     )
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
     star = "; *: against the whole" if against.any() else ""
@@ -197,3 +197,10 @@ def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
 
 def _signature(comparison: Comparison, metric: str) -> str:
     return visible(comparison.signature(metric).short)
+
+
+def _interval(middle: float, low: float, high: float) -> str:
+    """Return a difference with its ends."""
+    if np.isnan(middle):
+        return "-"
+    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"

@@ -14,7 +14,12 @@ from recsys_ndcg.comparison.model_scores import TABLES
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.significance import PairResults, compare_pairs, ratio_interval
+from recsys_ndcg.significance import (
+    PairResults,
+    compare_pairs,
+    mean_interval,
+    ratio_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,6 +94,36 @@ class MetricComparison(Record):
         """Return the users' scores under one of the models."""
         scores: Floats = self.scores[:, self.models.index(model)]
         return scores
+
+    def means(self, table: str = "scores") -> Floats:
+        """Return the mean of each model over what is there of its scores, or of another table."""
+        values = getattr(self, table)
+        there = ~np.isnan(values)
+        total = column_sums(np.where(there, values, 0.0))
+        return quotient(total, there.sum(axis=0))
+
+    def intervals(self, alpha: float) -> Floats:
+        """Return Student's t interval for each model's mean: shape (2, n_models)."""
+        there, mean = ~np.isnan(self.scores), self.means()
+        lengths = column_lengths(np.where(there, self.scores - mean, 0.0))
+        return np.array(mean_interval(there.sum(axis=0), mean, lengths, 1 - alpha))
+
+    @property
+    def best_first(self) -> Positions:
+        """The places of the models, the best mean first, those without a score last."""
+        mean = self.means()
+        return np.argsort(np.where(np.isnan(mean), np.inf, -self.sign * mean), kind="stable")
+
+    @property
+    def better(self) -> Positions:
+        """1 for each pair whose first model is significantly better, -1 for the second, or 0."""
+        with np.errstate(invalid="ignore"):
+            sure = self.tested.corrected <= self.how.alpha
+        return np.where(sure, np.nan_to_num(self.tested.direction), 0).astype(np.int64)
+
+    def interval_in(self, found: PairResults) -> tuple[Floats, Floats]:
+        """Return the intervals in the units of the metric, where less may be better."""
+        return (found.low, found.high) if self.sign > 0 else (-found.high, -found.low)
 
     @property
     def sign(self) -> int:

@@ -14,7 +14,7 @@ import pandas as pd
 from recsys_ndcg.arrays import quotient
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.files import json_value
-from recsys_ndcg.input import encode, index_of
+from recsys_ndcg.input import encode
 from recsys_ndcg.scoring import ListCounts, Measurement, Scores, Signature
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class ModelScores(Scores):
         """Return what a file has beside the tables."""
         return {
             "signatures": [signature.text for signature in self.signatures],
-            "runs": [[json_value(mean) for mean in run] for run in self.runs.tolist()],
+            "runs": json_value(self.runs.tolist()),
             "parameters": dict(self.parameters),
         }
 
@@ -217,13 +217,6 @@ class ModelScores(Scores):
             truth=self.truth[:, places],
             runs=self.runs[:, places],
         )
-
-    def table(self) -> pd.DataFrame:
-        """Return the scores by user, below what there is to count in the lists."""
-        table = pd.DataFrame(self.scores, columns=self.names, copy=True)
-        table.insert(0, "n_items", self.counts.n_items.copy())
-        table.insert(1, "n_relevant", self.counts.n_relevant.copy())
-        return table.set_index(index_of(self.users, "user"))
 
     def report_for(self, name: str) -> Report:
         """Return the report with its lists.

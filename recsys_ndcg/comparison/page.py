@@ -11,7 +11,6 @@ import pandas as pd
 
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
-from recsys_ndcg.comparison.tables import best_first
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
@@ -78,7 +77,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, how = brief.sections
     result = comparison.deciding
-    ordered = [comparison.models[place] for place in best_first(result)]
+    ordered = [comparison.models[place] for place in result.best_first]
     best = next(name for name in ordered if name != CHANCE)
     before = comparison.baseline
     after = next(name for name in ordered if name != before)
@@ -210,7 +209,7 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
     # a long list is harder to order
     order = np.lexsort((-items, -own, trivial))
     places, trivial = places[order], trivial[order]
-    ranked = [result.models[place] for place in best_first(result)]
+    ranked = [result.models[place] for place in result.best_first]
     shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.tables import means
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.rendering import plot
 
@@ -53,7 +52,7 @@ def plotted(
             "tiers",
             _with_ends(comparison, metric),
             metric,
-            float(means(result.chance)[0]),  # of lists that differ, that of the first model
+            float(result.means("chance")[0]),  # of lists that differ, that of the first model
             baselines=_baselines(comparison, metric),
             lower_is_better=lower,
             level=level,

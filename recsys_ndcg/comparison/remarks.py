@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.common_users import CHANCE, identical
-from recsys_ndcg.comparison.tables import means
+from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors import visible
-from recsys_ndcg.rendering import first_few, size
+from recsys_ndcg.rendering import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,9 +103,9 @@ def _orders(by_metric: Sequence[MetricComparison]) -> list[str]:
     first, *others = by_metric
     views = [
         (f"pooled {first.name}", first.sign * first.pooled),
-        *((one.name, one.sign * means(one.scores)) for one in others),
+        *((one.name, one.sign * one.means()) for one in others),
     ]
-    own = first.sign * means(first.scores)
+    own = first.sign * first.means()
     lines = [_disagreement(first, own, name, other) for name, other in views]
     return first_few(filter(None, lines), _LINES, "… and {} more.")
 
@@ -155,7 +155,7 @@ def _segments(comparison: Comparison) -> Iterator[str]:
 
 def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     result = by_metric[0]
-    mean, chance = means(result.scores), means(result.chance)
+    mean, chance = result.means(), result.means("chance")
     with np.errstate(invalid="ignore"):
         below = result.sign * (mean - chance) < 0
     names = [name for name, low in zip(result.models, below, strict=True) if low]

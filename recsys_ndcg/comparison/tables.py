@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import column_lengths, column_sums, quotient
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import json_value
 from recsys_ndcg.progress import progress_bar
@@ -17,7 +16,6 @@ from recsys_ndcg.significance import (
     CORRECTIONS,
     compare_pairs,
     letters,
-    mean_interval,
     rank_intervals,
     resampled_intervals,
 )
@@ -25,44 +23,15 @@ from recsys_ndcg.significance import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recsys_ndcg.arrays import Flags, Floats, Positions
+    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
-    from recsys_ndcg.significance import PairResults
-
-
-def means(table: Floats) -> Floats:
-    """Return the mean of each column over what is there."""
-    there = ~np.isnan(table)
-    total = column_sums(np.where(there, table, 0.0))
-    count = there.sum(axis=0)
-    return quotient(total, count)
-
-
-def intervals(table: Floats, alpha: float) -> Floats:
-    """Return Student's t interval for the mean of each column: shape (2, n_columns)."""
-    there, mean = ~np.isnan(table), means(table)
-    lengths = column_lengths(np.where(there, table - mean, 0.0))
-    return np.array(mean_interval(there.sum(axis=0), mean, lengths, 1 - alpha))
-
-
-def better(found: PairResults, alpha: float) -> Positions:
-    """Return 1 for each pair whose first model is significantly better, -1 for the second, or 0."""
-    with np.errstate(invalid="ignore"):
-        sure = found.corrected <= alpha
-    return np.where(sure, np.nan_to_num(found.direction), 0).astype(np.int64)
-
-
-def best_first(result: MetricComparison) -> Positions:
-    """Return the places of the models, the best mean first, those without a score last."""
-    mean = means(result.scores)
-    return np.argsort(np.where(np.isnan(mean), np.inf, -result.sign * mean), kind="stable")
 
 
 def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a row for each model, by tier, and in each tier the best mean first."""
     result, models = comparison.by_metric[metric], comparison.contenders.values()
-    order, sure = best_first(result), better(result.tested, result.how.alpha)
+    order, sure = result.best_first, result.better
     own = own_scores(result)
     pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
     chance, n_models = own["chance"].to_numpy(), len(models)
@@ -71,7 +40,7 @@ def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         pooled_low=pooled_low,
         pooled_high=pooled_high,
         chance=chance,
-        adjusted=adjusted(own["mean"].to_numpy(), chance, means(result.best)),
+        adjusted=adjusted(own["mean"].to_numpy(), chance, result.means("best")),
         **_against(result, comparison.baseline),
         rank_low=first,
         rank_high=last,
@@ -85,14 +54,14 @@ def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
 
 def own_scores(result: MetricComparison) -> pd.DataFrame:
     """Return what is known of each model by itself."""
-    low, high = intervals(result.scores, result.how.alpha)
+    low, high = result.intervals(result.how.alpha)
     columns = {
         "users": (~np.isnan(result.scores)).sum(axis=0),
-        "mean": means(result.scores),
+        "mean": result.means(),
         "ci_low": low,
         "ci_high": high,
         "pooled": result.pooled,
-        "chance": means(result.chance),
+        "chance": result.means("chance"),
     }
     return pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
 
@@ -100,7 +69,7 @@ def own_scores(result: MetricComparison) -> pd.DataFrame:
 def interval_table(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
     """Return the intervals of every metric and model, by Student's t and the delta method."""
     alpha = 1 - level
-    ends = [[*intervals(one.scores, alpha), *one.pooled_intervals(alpha)] for one in by_metric]
+    ends = [[*one.intervals(alpha), *one.pooled_intervals(alpha)] for one in by_metric]
     return _of_all(by_metric, ends)
 
 
@@ -128,8 +97,8 @@ def _of_all(by_metric: Sequence[MetricComparison], ends: Sequence[Any]) -> pd.Da
 def pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row for each pair of models: a less b, in the units of the metric."""
     found, pooled = result.tested, result.pooled_tested
-    low, high = turned(result.sign, found)
-    pooled_low, pooled_high = turned(result.sign, pooled)
+    low, high = result.interval_in(found)
+    pooled_low, pooled_high = result.interval_in(pooled)
     first, second = zip(*result.named_pairs, strict=True)
     together = result.how.corrected_by.is_simultaneous or len(first) == 1
     kind = "simultaneous" if together and result.how.kind.has_intervals else "own"
@@ -164,11 +133,6 @@ def pairwise(result: MetricComparison) -> pd.DataFrame:
             "pooled_p_corrected": pooled.corrected,
         }
     )
-
-
-def turned(sign: int, found: PairResults) -> tuple[Floats, Floats]:
-    """Return intervals in the units of the metric, where less may be better."""
-    return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
 
 
 def _against(result: MetricComparison, baseline: str) -> dict[str, Any]:
@@ -244,7 +208,7 @@ def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.Dat
     others = [name for name in part.models if name != baseline]
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
     found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
-    low, high = turned(part.sign, found)
+    low, high = part.interval_in(found)
     differences = {
         "difference": part.sign * found.difference,
         "difference_low": low,

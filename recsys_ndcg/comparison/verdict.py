@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.comparison.tables import best_first, better, means
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import first_few, p_value, size
+from recsys_ndcg.rendering import first_few, p_value
 from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
@@ -17,6 +16,13 @@ if TYPE_CHECKING:
 
 _FEW_NAMES = 4
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
+
+
+def size(value: float) -> str:
+    """Return a number in a sentence: four decimals, or two digits of a small or a huge one."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
 
 
 def verdict(result: MetricComparison) -> str:
@@ -52,7 +58,7 @@ def _test(result: MetricComparison) -> str:
 def _two(result: MetricComparison) -> tuple[str, str]:
     found = result.tested
     (one, other), users = result.models, counted(int(found.users[0]), "user")
-    sure = int(better(found, result.how.alpha)[0])
+    sure = int(result.better[0])
     difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
     if not found.wins[0] and not found.losses[0]:
         said = f"{one} and {other} score the same in {result.name} for each of {users}."
@@ -76,7 +82,7 @@ def _two(result: MetricComparison) -> tuple[str, str]:
 
 def _many(result: MetricComparison) -> tuple[str, str]:
     found, count = result.tested, len(result.models)
-    sure, order = better(found, result.how.alpha), best_first(result)
+    sure, order = result.better, result.best_first
     where = f"in {result.name} ({counted(int(found.users.max()), 'user')}; {_test(result)})"
     if not found.wins.any() and not found.losses.any():
         users = counted(int(found.users.max()), "user")
@@ -172,7 +178,7 @@ def _all_within(result: MetricComparison, best: int) -> str:
 def _means_told(result: MetricComparison) -> str:
     told = [
         f"{name} {size(mean)}"
-        for name, mean in zip(result.models, means(result.scores).tolist(), strict=True)
+        for name, mean in zip(result.models, result.means().tolist(), strict=True)
     ]
     return f"Its scores: {', '.join(first_few(told, _FEW_NAMES))}."
 

@@ -17,9 +17,7 @@ from recsys_ndcg.rendering.terminal import print_document as print_document
 from recsys_ndcg.rendering.wording import count as count
 from recsys_ndcg.rendering.wording import cut as cut
 from recsys_ndcg.rendering.wording import first_few as first_few
-from recsys_ndcg.rendering.wording import interval as interval
 from recsys_ndcg.rendering.wording import number as number
 from recsys_ndcg.rendering.wording import p_value as p_value
 from recsys_ndcg.rendering.wording import probability as probability
 from recsys_ndcg.rendering.wording import signed as signed
-from recsys_ndcg.rendering.wording import size as size

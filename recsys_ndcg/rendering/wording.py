@@ -61,13 +61,6 @@ def signed(value: float) -> str:
     return number(value, "+")
 
 
-def size(value: float) -> str:
-    """Return a number in a sentence: four decimals, or two digits of a small or a huge one."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
-
-
 def probability(p: float) -> str:
     """Return a p-value in a table, in four decimals."""
     return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
@@ -76,13 +69,6 @@ def probability(p: float) -> str:
 def p_value(p: float) -> str:
     """Return a p-value in a sentence, in two digits."""
     return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
-
-
-def interval(middle: float, low: float, high: float) -> str:
-    """Return a difference with its ends."""
-    if np.isnan(middle):
-        return "-"
-    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"
 
 
 def within(low: float, high: float, level: float) -> str:

@@ -11,6 +11,7 @@ from recsys_ndcg.report.page import options as options
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section
+from recsys_ndcg.report.readable import Readable as Readable
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.reporting import build_report as build_report
 from recsys_ndcg.report.reporting import warn_of as warn_of
@@ -22,4 +23,3 @@ from recsys_ndcg.report.segments.user_groups import is_table as is_table
 from recsys_ndcg.report.segments.user_segments import BUILT_IN as BUILT_IN
 from recsys_ndcg.report.segments.user_segments import segments_of as segments_of
 from recsys_ndcg.report.tables import BY as BY
-from recsys_ndcg.report.tables import scores_table as scores_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ class Readable(ABC):
     def _repr_html_(self) -> str:
         return self._rendered("html", answer=True)
 
-    def _rendered(self, form: str, *, answer: bool = False) -> str:
+    def _rendered(self, form: str, **what: Any) -> str:
         from recsys_ndcg.rendering import render  # noqa: PLC0415 - rarely needed
 
-        return render(self.document(answer=answer), form)
+        return render(self.document(**what), form)

@@ -25,7 +25,6 @@ from recsys_ndcg.report.tables import (
     per_user_audit,
     ranked,
     resampled,
-    scores_table,
     summary_table,
 )
 from recsys_ndcg.scoring import metric_among
@@ -141,7 +140,7 @@ class Report(Readable, Mapping[str, float]):
     @property
     def per_user(self) -> pd.DataFrame:
         """Scores by user."""
-        return scores_table(self.scores)
+        return self.scores.table()
 
     @property
     def mean(self) -> pd.Series[float]:

@@ -100,16 +100,6 @@ TIES_MATTER = 0.001  # a range this wide changes the third decimal
 _IN_SUMMARY = ("chance", "adjusted", "tie_low", "tie_high")
 
 
-def scores_table(scores: Scores) -> pd.DataFrame:
-    """Return n_items, n_relevant and a column per metric, indexed by user."""
-    counts = scores.counts
-    known = not np.isnan(counts.n_relevant).any()  # what is relevant
-    table = pd.DataFrame(scores.per_user, columns=scores.names, copy=True)
-    table.insert(0, "n_items", counts.n_items.copy())
-    table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
-    return table.set_index(index_of(scores.users, "user"))
-
-
 def summary_table(totals: Totals, median: Floats) -> pd.DataFrame:
     """Return mean, interval, pooled, median and counts, and what they are to be read against.
 

@@ -17,7 +17,6 @@ from recsys_ndcg.errors import InvalidInputError, check_path, counted, needing, 
 from recsys_ndcg.files import replacing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import form_of
-from recsys_ndcg.report import scores_table
 from recsys_ndcg.scale.database import (
     AS_TEXT,
     FILE,
@@ -108,7 +107,7 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     with _written(path), replacing(Path(os.path.realpath(path))) as file, ExitStack() as stack:
 
         def write(scores: Scores) -> None:
-            table = pa.Table.from_pandas(scores_table(scores).reset_index(), preserve_index=False)
+            table = pa.Table.from_pandas(scores.table().reset_index(), preserve_index=False)
             with _written(path):
                 if not writers:
                     writer = parquet.ParquetWriter(file, table.schema)

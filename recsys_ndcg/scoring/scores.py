@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import Columns, Record, column_sums, quotient, read_only
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.scoring.signature import Signature
 
@@ -205,6 +207,15 @@ class Scores(Measured, Record):
             },
             truth=np.concatenate(truths) if len(truths) == len(parts) else None,
         )
+
+    def table(self) -> pd.DataFrame:
+        """Return n_items, n_relevant and a column per metric, indexed by user."""
+        counts = self.counts
+        known = not np.isnan(counts.n_relevant).any()  # what is relevant
+        table = pd.DataFrame(self.per_user, columns=self.names, copy=True)
+        table.insert(0, "n_items", counts.n_items.copy())
+        table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
+        return table.set_index(index_of(self.users, "user"))
 
     def take(self, users: Any) -> Self:
         """Return the scores of some users.

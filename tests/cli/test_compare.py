@@ -16,7 +16,6 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.reading import named, read_entry
-from recsys_ndcg.comparison.document import comparison_document
 from recsys_ndcg.rendering.terminal import print_document
 from tests.commands import refusal, run
 from tests.comparison.models import Rows, models
@@ -58,7 +57,7 @@ def test_models_are_called_by_their_files() -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     found = _expected(threshold=4)
     head, note, heading, *rest = result.stdout.splitlines()
-    assert head == comparison_document(found, "ndcg@10").facts
+    assert head == found.document("ndcg@10").facts
     assert note == "ndcg@10; won, tied, lost: users, against good"
     assert heading.split()[:3] == ["tier", "model", "mean"]
     assert [line.split()[1] for line in rest[:3]] == list(found.leaderboard.index)
@@ -402,7 +401,7 @@ def test_a_terminal_shows_the_top_tier_in_bold(width: int) -> None:
     screen = Console(
         file=io.StringIO(), width=width, soft_wrap=True, markup=False, force_terminal=True
     )
-    print_document(comparison_document(found, "ndcg@10"), screen, quiet=True)
+    print_document(found.document("ndcg@10"), screen, quiet=True)
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     top = found.leaderboard.index[found.leaderboard["tier"] == 1].tolist()
     assert top == found.leaderboard.index[:2].tolist()

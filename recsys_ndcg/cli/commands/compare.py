@@ -208,10 +208,8 @@ def _gates(
 
 def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] | None = None) -> None:
     """Print a comparison: the leaderboard, if no tables are named."""
-    from recsys_ndcg.comparison import comparison_document
-
     kinds = kinds or ["leaderboard"]
-    document = comparison_document(found, found.metrics[0], kinds)
+    document = found.document(kinds=kinds)
     values = found.to_dict() if style.form == "json" else _values(found, kinds[0], style)
     show_document(document, values, style)
 

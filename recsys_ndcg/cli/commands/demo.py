@@ -111,13 +111,12 @@ def _models(surprise: Any, seed: int) -> dict[str, Any]:
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
-    from recsys_ndcg.comparison import comparison_document
     from recsys_ndcg.rendering import print_document
     from recsys_ndcg.report import leaderboard_document
 
     best = comparison.leaderboard.index[0]
     say()
-    print_document(comparison_document(comparison, names[0]), out, quiet=True)
+    print_document(comparison.document(names[0]), out, quiet=True)
     say(comparison.verdict, wrap=True)
     report = reports[best]
     say()
