@@ -13,13 +13,12 @@ from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report, build_report
 from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
-from recsys_ndcg.scoring import Plan
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import TextFormat
     from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 
 def evaluate(  # noqa: PLR0913 - the contract

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
 

@@ -9,20 +9,17 @@ import itertools
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Positions
 from recsys_ndcg.errors import InvalidInputError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from recsys_ndcg.arrays import Positions
 
 _ROWS = 1 << 19  # of a block at most
 _SHARED = 1 << 17  # rows: fewer take longer to hand out than to work through

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from html import escape
@@ -13,9 +14,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-
     from rich.table import Table
 
     Shows = Callable[[Sequence["Line"]], None]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import ranges
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input import encode, in_common, objects
@@ -17,13 +19,7 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import at_most, in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TypeVar
-
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
-
-    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 
     Result = TypeVar("Result")
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import edges
-from recsys_ndcg.catalogue.candidates import top
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, edges
+from recsys_ndcg.catalogue.candidates import Candidates, Estimated, top
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input import Rows, encode, floats, in_common, objects, text_places
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import GroupedLists, PlacedLists, group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
-    from recsys_ndcg.catalogue.candidates import Candidates, Estimated
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.scoring import Plan
 

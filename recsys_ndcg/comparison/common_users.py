@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +13,6 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import in_common
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from recsys_ndcg.comparison.model_scores import ModelScores
 
 CHANCE = "chance"

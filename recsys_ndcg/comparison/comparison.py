@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.model_scores import ModelScores
@@ -40,12 +43,8 @@ from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     import altair as alt
 
-    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.scoring import Signature

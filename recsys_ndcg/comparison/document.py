@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from recsys_ndcg.rendering import Document, Section, ShownTable, number, probabi
 from recsys_ndcg.report import remarks_section, signatures_section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from recsys_ndcg.comparison.comparison import Comparison
 
 

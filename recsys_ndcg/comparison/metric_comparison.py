@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -9,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Record, column_lengths, column_sums, quotient
-from recsys_ndcg.comparison.model_scores import TABLES
+from recsys_ndcg.arrays import (
+    Flags,
+    Floats,
+    Positions,
+    Record,
+    column_lengths,
+    column_sums,
+    quotient,
+)
+from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
@@ -22,10 +31,6 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.significance import Testing
 
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import quotient
+from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, quotient
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.files import json_value
 from recsys_ndcg.input import encode
 from recsys_ndcg.scoring import ListCounts, Measurement, Scores, Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Floats, Ids, Positions
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Positions
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
     Details,
+    Document,
+    Part,
     Section,
     Sentences,
     ShownTable,
@@ -39,11 +43,7 @@ from recsys_ndcg.report import (
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.rendering import Document, Part
 
 _AUDITS = 6  # models, of which each audit is shown,
 _ROWS = 1_000_000  # but no more users in all: it takes a second for so many

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,16 +26,13 @@ from recsys_ndcg.files import is_saved
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, is_table, segments_of
-from recsys_ndcg.scoring import Plan
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     import pandas as pd
 
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.common_users import CHANCE, identical
 from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors import visible
 from recsys_ndcg.rendering import first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import pandas as pd
 
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 

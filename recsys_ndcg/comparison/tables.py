@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import json_value
 from recsys_ndcg.progress import progress_bar
@@ -21,9 +23,6 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 

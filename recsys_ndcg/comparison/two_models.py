@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import same
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.lists import GroupedLists

@@ -9,11 +9,11 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, gains, notation, presets
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, nearest, shown
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.convention.gains import Discount, Gain
 
 CHOICES: dict[str, tuple[str | float, ...]] = {

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, shown
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
 
 Gain = str | Mapping[float, float] | Callable[["Floats"], "Floats"]
 Discount = str | Callable[["Floats"], "Floats"]

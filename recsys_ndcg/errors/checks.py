@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.errors.classes import InvalidInputError, MissingExtraError
 from recsys_ndcg.errors.wording import nearest, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _CLOSEST = 1e-12  # to 0 and 1: below, 1 - alpha has fewer than four digits of alpha
 

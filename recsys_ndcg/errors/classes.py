@@ -6,16 +6,13 @@ import os
 import shlex
 import sys
 import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recsys_ndcg.errors.wording import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _PACKAGE = Path(__file__).parents[1]
 

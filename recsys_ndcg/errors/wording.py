@@ -5,11 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from unicodedata import category
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LONGEST = 100
 _PLAINLY = "recsys_ndcg.plainly"  # the name by which `str.encode` knows it

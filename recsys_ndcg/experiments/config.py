@@ -5,19 +5,17 @@ from __future__ import annotations
 import inspect
 import sys
 import tomllib
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
 from recsys_ndcg.experiments.models import is_algorithm
 from recsys_ndcg.experiments.trials import experiment
 from recsys_ndcg.files import open_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
 _WAYS = ("class", "function")

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import threading
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
@@ -27,7 +28,7 @@ from importlib.util import find_spec, resolve_name
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import cloudpickle
 import numpy as np
@@ -35,9 +36,6 @@ from joblib.hashing import NumpyHasher
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
 _OURS = "recsys_ndcg"  # by its version even in a checkout

@@ -11,23 +11,19 @@ import json
 import math
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
-from recsys_ndcg.experiments.cells import Cell, Result
+from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN, machine, versions
 from recsys_ndcg.files import json_value, open_archive, open_file, write_archive, write_whole
 from recsys_ndcg.folds import FoldRun, Ranked
 from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from recsys_ndcg.experiments.cells import Failure
 
 _FORMAT = 3
 _RUN, _MODEL = "run.json", "model.json"

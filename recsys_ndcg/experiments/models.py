@@ -8,10 +8,10 @@ import inspect
 import os
 import platform
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.comparison import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, visible
@@ -23,9 +23,6 @@ from recsys_ndcg.experiments.fingerprints import (
     type_and_digest,
 )
 from recsys_ndcg.folds import FunctionModel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_some
-from recsys_ndcg.experiments.cells import Cell, Failure, Task, failure_of, run_fold
+from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, run_fold
 from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.measures import describe_measures
-from recsys_ndcg.experiments.models import is_algorithm, unwrapped
+from recsys_ndcg.experiments.models import Model, is_algorithm, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.files import arrow_column
@@ -24,12 +26,6 @@ from recsys_ndcg.folds import FoldRuns, Splits, UserKFold, run_each
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.experiments.cells import Result
-    from recsys_ndcg.experiments.models import Model
     from recsys_ndcg.folds import FoldPlan
 
 _SEED = "random_state"

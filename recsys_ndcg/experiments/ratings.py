@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, reading, shown
@@ -16,11 +17,6 @@ from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import is_place
 from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of
 from recsys_ndcg.input import Rows, Table, read_ratings, roles_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _TIME = "timestamp"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -10,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison import parameters_of
+from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, visible
 from recsys_ndcg.experiments.measures import lower_is_better
 from recsys_ndcg.folds import FoldRuns
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from recsys_ndcg.comparison import ModelScores
     from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.folder import RunFolder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from glob import glob
 from pathlib import Path
@@ -12,8 +13,6 @@ from recsys_ndcg.errors import InvalidInputError, check_path, needing, visible
 from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.experiments.cells import Result

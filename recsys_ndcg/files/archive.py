@@ -25,12 +25,14 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
 from recsys_ndcg.files import earlier
@@ -40,10 +42,6 @@ from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     Head = dict[str, Any]
     Columns = dict[str, NDArray[Any]]
 

@@ -8,16 +8,14 @@ import io
 import lzma
 import os
 import zipfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISCHR
-from typing import IO, TYPE_CHECKING, Any, TypeGuard
+from typing import IO, Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 #: Where data is read from: a file by its name, or what is open for reading bytes.
 Place = str | Path | IO[bytes]

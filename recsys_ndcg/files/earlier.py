@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import base64
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recsys_ndcg.files.contents import most_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 #: The formats that are read here; the next number is that of the first archives.
 FORMATS = {"report": 4, "comparison": 1, "run": 2, "model": 2, "cell": 2}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from stat import S_IMODE
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from recsys_ndcg.errors import InvalidInputError, check_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: No files to be replaced, whatever they lead to.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from inspect import getattr_static, isfunction
 from itertools import chain, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.catalogue import Ratings, Training
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.folds.ratings import ratings_of
 from recsys_ndcg.input import Rows, floats, ids_of
@@ -18,10 +19,6 @@ from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.catalogue import Leak
     from recsys_ndcg.folds.measures import FoldPlan
 
     Split = tuple[Any, list[Any]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,8 +19,6 @@ import numpy as np
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from recsys_ndcg.metrics import Metric
 
 # Surprise's own four, to the last bit, for where it is not installed.

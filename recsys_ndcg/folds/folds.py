@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, itemgetter
@@ -15,15 +16,12 @@ from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refus
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested
-from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE
+from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
 from recsys_ndcg.scoring import Audit, Totals, facts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from recsys_ndcg.folds.measures import FoldPlan
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Plan
 

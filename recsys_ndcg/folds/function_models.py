@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.convention import Convention
 
 _POSSIBLE = {"was_impossible": False}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,11 @@ from recsys_ndcg.catalogue import placing
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 from recsys_ndcg.folds.fitting import FoldJob, Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
-from recsys_ndcg.scoring import Plan, checked_convention
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, checked_convention
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics
+    from recsys_ndcg.scoring import Measurement
 
 _PROTOCOLS = ("rated", "catalogue")
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.input import refuse_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     Times = NDArray[np.float64] | NDArray[np.int64]
 
 _MISSING = ("", "nan", "NaT", "<NA>")

@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -25,13 +26,10 @@ from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.folds.fitting import fitted_and_tested
-from recsys_ndcg.folds.folds import BegunFold, fold_of
+from recsys_ndcg.folds.folds import BegunFold, FoldRun, fold_of
 from recsys_ndcg.progress import followed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-
-    from recsys_ndcg.folds.folds import FoldRun
     from recsys_ndcg.folds.measures import FoldPlan
 
 Task = TypeVar("Task")

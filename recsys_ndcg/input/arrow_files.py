@@ -8,19 +8,18 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import most_bytes
 from recsys_ndcg.input.text_columns import coded_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.input.ids import Coded
 
 Result = TypeVar("Result")

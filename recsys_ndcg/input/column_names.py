@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 #: What a column may be to us, and what people call it:
 #: in small letters, without what stands between words, and without the type that RecBole appends.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files import Place, content_of, is_place
+from recsys_ndcg.files import Content, Place, content_of, is_place
 from recsys_ndcg.input.column_names import column_list, roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns
@@ -23,11 +23,6 @@ from recsys_ndcg.input.python_objects import read_known, read_predictions, read_
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
 from recsys_ndcg.input.text_tables import TextTable, number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from recsys_ndcg.files import Content
 
 
 def read_file(

@@ -5,15 +5,14 @@ Nothing heavy is imported before a file is read: the help of the command line li
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.files import PACKINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     import pandas as pd
 
 

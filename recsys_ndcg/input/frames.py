@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from itertools import combinations
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.input.arrow_files import ArrowColumns
 from recsys_ndcg.input.column_names import (
@@ -25,9 +26,6 @@ from recsys_ndcg.input.row_checks import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.text_columns import coded_text, of_polars
 from recsys_ndcg.parallel import in_threads
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Ids
 
 #: The columns that have readers of their own; of further ones, the numbers are read.
 _USUAL = ("user", "item", "estimated", "true", "rank")

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Codes, Flags, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown, warn
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Flags, Ids, Positions
 
 _LONGEST = 10_000  # bits of a number that Python writes in digits
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from types import FunctionType, NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeGuard
 
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.files import open_file
@@ -19,10 +20,6 @@ from recsys_ndcg.input.unpickling import (
     Prediction,
     load,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-    from typing import TypeGuard
 
 _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN: set[type] = {int, float, str, bytes, bool, NoneType}

@@ -7,23 +7,27 @@ at. pyarrow reads in all threads, several times faster.
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
-from recsys_ndcg.input.text_format import HEADING, LONGEST_LINE, MOST_COLUMNS, first_line
+from recsys_ndcg.input.text_format import (
+    HEADING,
+    LONGEST_LINE,
+    MOST_COLUMNS,
+    TextFormat,
+    first_line,
+)
 from recsys_ndcg.input.text_tables import most_lines, whole_numbers
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.files import Content
     from recsys_ndcg.input.ids import Coded
-    from recsys_ndcg.input.text_format import TextFormat
 
 _BLOCK = 1 << 20
 _ARROW_BLOCK = 1 << 21

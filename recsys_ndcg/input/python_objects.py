@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import Coded
 from recsys_ndcg.input.row_checks import JOIN, all_rows, check_rows, in_order, is_row
 from recsys_ndcg.input.rows import Rows, floats, listed, objects, plain_floats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Floats, Ids
 
 #: How many are taken at a time: while they are in the cache.
 CHUNK = 1 << 12

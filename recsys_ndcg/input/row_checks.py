@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import refuse_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Floats
 
 #: What has a length and is no row.
 NO_ROWS = (str, bytes, Mapping, AbstractSet)

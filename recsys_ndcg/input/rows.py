@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
 from recsys_ndcg.input.row_checks import NO_NUMBERS, advice_on, refuse_no_floats, refuse_unranked
@@ -21,11 +23,6 @@ _DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
 #: What is the same number as a float64, or the nearest one.
 _PLAIN = {float, int, bool, np.float64, np.int64}
 _TENS = 10.0 ** np.arange(23)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 
 
 @dataclass(frozen=True)

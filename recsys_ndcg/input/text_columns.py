@@ -7,21 +7,17 @@ plain text in every row, are left to those who look at each value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from operator import lt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Codes, Ids, Positions
 from recsys_ndcg.input.ids import Coded, ascending_order, reordered
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Ids, Positions
 
 _TEXT = {"string", "large_string", "string_view"}
 _OF_POLARS = {"String", "Categorical", "Enum"}

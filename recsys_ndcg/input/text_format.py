@@ -6,13 +6,10 @@ import codecs
 import csv
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files import packed_as
-
-if TYPE_CHECKING:
-    from recsys_ndcg.files import Content
+from recsys_ndcg.files import Content, packed_as
 
 #: Of a table whose columns nobody can have meant: reading them takes minutes.
 MOST_COLUMNS = 1000

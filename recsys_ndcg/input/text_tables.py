@@ -5,18 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input.ids import as_numbers
-from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, first_line, unguarded
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Ids
-    from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line, unguarded
 
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}

@@ -10,12 +10,9 @@ import io
 import pickle
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 _INERT_PACKAGES = frozenset({"surprise", "numpy", "collections"})
 _BUILTINS = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import edges
+from recsys_ndcg.arrays import Positions, edges
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import encode, in_common, objects
 from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -17,8 +17,6 @@ from recsys_ndcg.lists.preparation import named
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from recsys_ndcg.arrays import Positions
 
     Sizes = int | Mapping[Any, int] | pd.Series[Any]
 

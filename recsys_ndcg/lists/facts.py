@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import add, itemgetter
 from typing import TYPE_CHECKING
@@ -10,13 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import type_names
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
-
-    from recsys_ndcg.arrays import Floats, Ids
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Record, edges, ranges, read_only
+from recsys_ndcg.arrays import (
+    Codes,
+    Flags,
+    Floats,
+    Ids,
+    Positions,
+    Record,
+    edges,
+    ranges,
+    read_only,
+)
 from recsys_ndcg.errors import counted
 from recsys_ndcg.input import text_places
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Self
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
     from recsys_ndcg.convention import Convention
 
 

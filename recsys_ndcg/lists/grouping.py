@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.parallel import blocks_of, in_threads, slices_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
 
 
 @dataclass(frozen=True)

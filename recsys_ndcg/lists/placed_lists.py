@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.convention import Convention
 
 

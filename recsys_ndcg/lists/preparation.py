@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import written
 from recsys_ndcg.lists.placed_lists import PlacedLists
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
@@ -10,9 +12,6 @@ from recsys_ndcg.lists.assembly import group, join
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from recsys_ndcg.input import TextFormat
     from recsys_ndcg.lists.candidates import Sizes
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import is_encodable
 from recsys_ndcg.parallel import blocks_of, in_threads
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _WHOLE = 2.0**53  # up to here a float is the whole number that it writes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.own import metric
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
 
 

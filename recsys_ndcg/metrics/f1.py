@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.recall import Recall
 from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
 
 

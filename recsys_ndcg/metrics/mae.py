@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.metrics.rmse import RMSE
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
 
 

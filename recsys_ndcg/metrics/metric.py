@@ -6,17 +6,14 @@ import re
 import sys
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, shown
-from recsys_ndcg.ranking import weighted
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking, weighted
 
 #: The choices that decide which rows there are and which users count, for every metric.
 ROWS_AND_USERS = frozenset(

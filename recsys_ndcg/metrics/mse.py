@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.metrics.rmse import RMSE
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 
 @register

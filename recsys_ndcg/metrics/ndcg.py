@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
-from recsys_ndcg.ranking import weighted
+from recsys_ndcg.ranking import Ranking, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.ranking import Ranking
 
 MOST_PLACES = 10_000_000
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +12,6 @@ from recsys_ndcg.convention import ALSO_CALLED, bare, plainly
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from importlib.metadata import EntryPoints
 
 

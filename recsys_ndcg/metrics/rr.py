@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
+from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.registry import register
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
 
 

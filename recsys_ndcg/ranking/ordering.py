@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import ranges
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats, Positions, ranges
 
 Number = TypeVar("Number", bound=np.generic)
 _FEW_CELLS = 4096  # to sort so many takes less time than to sort them by themselves

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import row_sums
+from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
 from recsys_ndcg.errors import refuse
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.lists import Facts, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
-from recsys_ndcg.ranking.runs import Cells, first_hits, hits_so_far
+from recsys_ndcg.ranking.runs import Cells, Runs, first_hits, hits_so_far
 from recsys_ndcg.ranking.sorted_lists import SortedLists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.ranking.runs import Runs
 
 
 def weighted(table: Floats, weights: Floats) -> Floats:

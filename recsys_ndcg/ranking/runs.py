@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import edges, ranges
+from recsys_ndcg.arrays import Floats, Positions, edges, ranges
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.ranking.ordering import descending
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
 
 
 def hits_so_far(relevant: Floats, size: Positions, ahead: Floats, place: Positions) -> Floats:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention import PRESETS, Convention
 from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _MOST = 10  # rows that are told when a reported number is looked for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,11 @@ from recsys_ndcg.convention import CHOICES, PRESETS, WORDS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.rendering import signed
-from recsys_ndcg.scoring import Plan, Signature, facts_for, measure
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Signature, facts_for, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
-
     from recsys_ndcg.lists import Facts, GroupedLists
-    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Scores
+    from recsys_ndcg.scoring import Measurement, Scores
 
 _CELLS = 1 << 22  # scores that are held at once
 _SAME = 1e-12

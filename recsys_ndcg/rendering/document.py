@@ -6,12 +6,11 @@ text, Markdown, LaTeX, HTML or a page, and `recsys_ndcg.rendering.terminal` on a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import pandas as pd
 
     from recsys_ndcg.rendering.plots.vega import Spec

@@ -9,15 +9,13 @@ import io
 import json
 import lzma
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, needing
 from recsys_ndcg.input import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: What separates cells in the spreadsheets of some countries, and a line end in those of all.
 _SEPARATES = re.compile(r"[;|\t\r]")

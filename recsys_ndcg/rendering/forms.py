@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
-from recsys_ndcg.rendering.document import Code, Details, Sentences, ShownTable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from recsys_ndcg.rendering.document import Document, Part
+from recsys_ndcg.rendering.document import Code, Details, Document, Part, Sentences, ShownTable
 
 
 def to_text(document: Document) -> str:

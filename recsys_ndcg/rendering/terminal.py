@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -11,15 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors import printable
-from recsys_ndcg.rendering.document import Code, Sentences, ShownTable
+from recsys_ndcg.rendering.document import Code, Document, Part, Sentences, ShownTable
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
     import pandas as pd
     from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
-
-    from recsys_ndcg.rendering.document import Document, Part
 
 _BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
 _USUAL_WIDTH = 80

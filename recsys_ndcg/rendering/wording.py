@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
@@ -13,8 +14,6 @@ import numpy as np
 from recsys_ndcg.errors import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
 
 _SMALLEST = 0.0001  # p that is written with its digits

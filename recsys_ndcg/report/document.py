@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from recsys_ndcg.rendering import (
     Code,
     Details,
     Document,
+    Part,
     Section,
     Sentences,
     ShownTable,
@@ -20,9 +22,6 @@ from recsys_ndcg.rendering import (
 from recsys_ndcg.report.remarks import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from recsys_ndcg.rendering import Part
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Signature
 

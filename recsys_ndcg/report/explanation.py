@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import quotient
+from recsys_ndcg.arrays import Floats, Ids, Positions, quotient
 from recsys_ndcg.errors import InvalidInputError, refuse
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import prepare
@@ -19,9 +20,6 @@ from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Audit, Measurement
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
     Code,
     Details,
+    Document,
     Section,
     Sentences,
     ShownTable,
@@ -30,10 +33,6 @@ from recsys_ndcg.report.plotting import plotted
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Scores, Signature
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -14,8 +15,6 @@ from recsys_ndcg.metrics import parse
 from recsys_ndcg.report.tables import intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import altair as alt
 
     from recsys_ndcg.scoring import Audit, Measurement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +14,6 @@ from recsys_ndcg.rendering import count, first_few, number
 from recsys_ndcg.report.tables import TIES_MATTER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from recsys_ndcg.report.report import Report
 
 #: The audit, a row by the name of each metric.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
@@ -30,11 +32,8 @@ from recsys_ndcg.report.tables import (
 from recsys_ndcg.scoring import metric_among
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import altair as alt
 
-    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.scoring import Audit, Scores, Signature

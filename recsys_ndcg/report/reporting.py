@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import warn
-from recsys_ndcg.lists import suspicions
+from recsys_ndcg.lists import Facts, suspicions
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.report.tables import TIES_MATTER, intervals
 from recsys_ndcg.scoring import Audit, facts_for
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, GroupedLists
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Plan, Totals
 
 _SOME = 1000  # users who tell whether random order has to be measured of all

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.files import from_parquet, json_value, open_archive, to_parquet, write_archive
 from recsys_ndcg.metrics import names_known
@@ -22,12 +25,6 @@ from recsys_ndcg.scoring import (
     Totals,
 )
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 #: What is told of each metric; the mean stands under the name alone.
 COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")

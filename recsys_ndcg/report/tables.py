@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import quotient
+from recsys_ndcg.arrays import Floats, quotient
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -23,9 +24,6 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.scoring import Audit, Scores, Totals
 
 BY = ("score", "adjusted", "z")

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
 from recsys_ndcg.scale.tables import PartialReport
-from recsys_ndcg.scoring import Audit, Plan, facts_for
+from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, facts_for
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Flags
     from recsys_ndcg.input import Rows
     from recsys_ndcg.lists import Grades
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Cutoffs, Metrics
 
     Hashes = NDArray[np.uint64]
 

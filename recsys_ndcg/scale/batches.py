@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 
 _NAMED = 3  # cells, in a message
 _IDS = ("users", "items")  # which may well be tuples

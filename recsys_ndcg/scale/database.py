@@ -7,6 +7,7 @@ import errno
 import math
 import re
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,13 +16,10 @@ from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, shown
 from recsys_ndcg.parallel import n_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*(?:([kmgt]?)(i?)b)?\s*", re.IGNORECASE)
 _LEAST = 270_000_000  # beside what the process has, for anything to be done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import reduce
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_path, counted, needing, shown
 from recsys_ndcg.files import replacing
 from recsys_ndcg.progress import progress_bar
@@ -29,18 +31,13 @@ from recsys_ndcg.scale.database import (
     temporary_folder,
 )
 from recsys_ndcg.scale.engines import IDS
-from recsys_ndcg.scale.facts import FIRST, Fault, LazyTable, facts_of, pairs_of
-from recsys_ndcg.scale.sources import LONGEST, ROW, source_of, with_whole_ids
+from recsys_ndcg.scale.facts import FIRST, Fault, LazyTable, RowFacts, facts_of, pairs_of
+from recsys_ndcg.scale.sources import LONGEST, ROW, Source, source_of, with_whole_ids
 from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.input import TextFormat
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scale.facts import RowFacts
-    from recsys_ndcg.scale.sources import Source
     from recsys_ndcg.scoring import Plan, Scores
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError, check_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from recsys_ndcg.report import Report
 
 IDS = ("user", "item")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -12,9 +13,6 @@ from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import Rows, Table, floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 #: Rows that are named where something is wrong with more.
 FIRST = 3

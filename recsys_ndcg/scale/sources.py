@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
 from recsys_ndcg.files import PACKINGS, Content, open_file, packed_as
 from recsys_ndcg.input import FileKind, Table, TextFormat, existing_file
-from recsys_ndcg.scale.database import FILE, file_literal, literal, quoted
+from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from recsys_ndcg.scale.database import Database
 
 # how packed files of text end, that are read out of core
 _SUFFIXES = (".gz", ".zst")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import narwhals as nw
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.input import Table, advice_on, checked_columns
 from recsys_ndcg.lists import Facts
@@ -26,15 +27,12 @@ from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import FIRST, LazyTable, check_ids_of, facts_of
 from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables
-from recsys_ndcg.scoring import Audit, Plan
+from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics
+    from recsys_ndcg.scoring import Measurement
 
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
 from recsys_ndcg.input import Rows, Table, encode
 from recsys_ndcg.lists import Facts, RankedLists, join
@@ -18,11 +20,8 @@ from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scoring import Audit, Scores, Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     import pandas as pd
 
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scale.facts import RowFacts
     from recsys_ndcg.scoring import Plan

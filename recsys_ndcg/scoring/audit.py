@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, refuse
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import CandidateLists, truth_by_user
@@ -20,11 +23,6 @@ from recsys_ndcg.scoring.scores import ORDERS, Scores
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.scoring.measurement import Measurement
     from recsys_ndcg.scoring.signature import Signature

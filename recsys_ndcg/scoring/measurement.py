@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from recsys_ndcg.lists import Objections
 from recsys_ndcg.metrics import Metric, Recorded, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
     from recsys_ndcg.lists import Facts, GroupedLists
 
 #: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for

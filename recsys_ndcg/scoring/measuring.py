@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.lazy import Known
 from recsys_ndcg.lists import Facts, prepare
 from recsys_ndcg.parallel import blocks_of, in_threads
@@ -14,9 +16,6 @@ from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-
-    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring.measurement import Measurement

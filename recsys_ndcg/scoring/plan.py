@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -23,8 +23,6 @@ from recsys_ndcg.scoring.measurement import Measurement, short_below
 from recsys_ndcg.scoring.measuring import facts_for, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from recsys_ndcg.lists import Facts, Grades, GroupedLists
     from recsys_ndcg.scoring.scores import Scores
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Columns, Record, column_sums, quotient, read_only
+from recsys_ndcg.arrays import (
+    Columns,
+    Flags,
+    Floats,
+    Ids,
+    Positions,
+    Record,
+    column_sums,
+    quotient,
+    read_only,
+)
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.scoring.signature import Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Self
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
     from recsys_ndcg.lists import Facts
     from recsys_ndcg.scoring.measurement import Measurement
 

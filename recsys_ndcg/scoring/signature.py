@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import BESIDE, BY_THRESHOLD, Convention, ours, parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
@@ -16,9 +17,6 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.lists import Facts
     from recsys_ndcg.scoring.measurement import Measurement
 

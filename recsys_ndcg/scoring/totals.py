@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_lengths, column_sums, quotient
+from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, quotient
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.scoring.scores import Means, Measured, adjusted, same
+from recsys_ndcg.scoring.scores import Means, Measured, Scores, adjusted, same
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.scores import Scores
 
 
 #: Roles whose means are kept, by what must be measured for them: other orders of the same lists,

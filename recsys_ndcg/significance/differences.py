@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, Record
+from recsys_ndcg.arrays import Columns, Flags, Floats, Positions, Record
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.parallel import in_threads
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Flags, Floats, Positions
 
 _SAME = 1e-12  # of the larger of two scores: less is the last digits of their sums
 _CELLS = 1 << 18

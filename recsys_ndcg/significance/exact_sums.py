@@ -10,18 +10,16 @@ or whose models do not score the same users, has a column of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_lengths
+from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths
 from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
 
 _WILD = 1024  # times the size of the typical model: its digits are not those of the others

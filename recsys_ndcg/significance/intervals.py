@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_lengths, column_sums
+from recsys_ndcg.arrays import Floats, column_lengths, column_sums
 from recsys_ndcg.errors import check_choice, check_level, check_whole
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.exact_sums import drawn_sums, in_whole_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Floats
 
 #: How a bootstrap makes intervals of its resamples.
 BOOTSTRAPS = ("percentile", "bca")

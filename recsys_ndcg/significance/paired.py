@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns
+from recsys_ndcg.arrays import Columns, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
@@ -19,11 +20,6 @@ from recsys_ndcg.significance.paired_tests import (
     share_beyond,
 )
 from recsys_ndcg.significance.testing import CORRECTIONS, Testing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
 
 _POWER = 0.8
 _NEXT = float(np.nextafter(0.0, 1.0))

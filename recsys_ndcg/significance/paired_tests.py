@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns
+from recsys_ndcg.arrays import Columns, Flags, Floats, Positions
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.differences import settle
+from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores, settle
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
     correlation_rows,
@@ -20,10 +21,6 @@ from recsys_ndcg.significance.exact_sums import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from recsys_ndcg.arrays import Flags, Floats, Positions
-    from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
     from recsys_ndcg.significance.testing import Testing
 
     ShowShare = Callable[[float], None]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recsys_ndcg.arrays import Flags, Positions
+from recsys_ndcg.arrays import Flags, Positions
 
 _MANY = 512  # columns of letters; there may be as many as 3^(n/3)
 

@@ -7,12 +7,10 @@ tails of one with few users do not decide about all others.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.arrays import Floats, Positions
 
 #: No p-value is 0.
 SMALLEST = float(np.finfo(np.float64).tiny)

@@ -5,6 +5,7 @@ Surprise's own rmse, mae, mse and fcp are here too, so that only an import chang
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from surprise.accuracy import fcp, mae, mse, rmse
@@ -15,8 +16,6 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.library import complete, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from recsys_ndcg.convention import Convention
 
 Function = TypeVar("Function", bound="Callable[..., float]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,10 @@ import numpy as np
 import pandas as pd
 from surprise import Trainset
 
+from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.catalogue import (
     Candidates,
+    Estimated,
     Placement,
     Training,
     labels_from_testset,
@@ -32,10 +35,6 @@ from recsys_ndcg.surprise.formulas import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from recsys_ndcg.arrays import Floats, Positions
-    from recsys_ndcg.catalogue import Estimated
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import Rows
     from recsys_ndcg.lists import PlacedLists

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from surprise import (
     SVDpp,
 )
 
+from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy
@@ -27,8 +29,12 @@ from recsys_ndcg.surprise.formulas import (
     CoClusters,
     Factors,
     ImplicitFactors,
+    Inner,
+    Items,
+    Mask,
     MostPopular,
     Popularity,
+    Rule,
     Slopes,
 )
 from recsys_ndcg.surprise.neighbours import (
@@ -40,11 +46,6 @@ from recsys_ndcg.surprise.neighbours import (
 from recsys_ndcg.surprise.traps import refuse_infinite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Floats, Ids, Positions
-    from recsys_ndcg.surprise.formulas import Inner, Items, Mask, Rule
-
     Block = tuple[Floats, Mask | None]
 
 #: By the function that computes the estimate, so that a subclass with another one is not taken

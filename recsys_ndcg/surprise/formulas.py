@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from surprise import AlgoBase
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Ratings
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from recsys_ndcg.arrays import Floats
 
 Inner = NDArray[np.intp]
 Mask = NDArray[np.bool_]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import Codes, Floats
 from recsys_ndcg.catalogue import Ratings
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Codes, Floats
     from recsys_ndcg.surprise.formulas import Inner, Items, Mask
 
 Places = NDArray[Any]  # of unsigned integers

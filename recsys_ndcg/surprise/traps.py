@@ -7,17 +7,14 @@ worker of a search imports this, so that it needs no more than an algorithm does
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from surprise import AlgoBase, CoClustering, SlopeOne
 
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import DivergedModelError, shown, warn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from recsys_ndcg.arrays import Floats, Ids
 
 _TRUNCATING = (SlopeOne, CoClustering)
 _ENOUGH = 20

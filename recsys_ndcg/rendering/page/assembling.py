@@ -7,6 +7,7 @@ import math
 import os
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from hashlib import sha256
@@ -20,17 +21,17 @@ from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import (
     Charts,
     Details,
+    Document,
+    Part,
+    UserLists,
 )
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import altair as alt
     import jinja2
 
-    from recsys_ndcg.rendering.document import Document, Part, UserLists
     from recsys_ndcg.rendering.plots.vega import Spec
 
 MOST = 500_000  # signs of JSON, about a quarter of a page

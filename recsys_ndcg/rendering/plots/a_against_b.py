@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.histograms import LOOKS, SHORT, Bins, outcomes, settled
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import altair as alt
 
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.rendering.plots.vega import Spec
 
 _MOST = 2_000  # users whose dots a reader tells apart, and a page has room for

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import beside, count, label, labels, number, within
 from recsys_ndcg.significance import mean_interval
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from recsys_ndcg.arrays import Flags, Floats, Positions
     from recsys_ndcg.rendering.plots.vega import Spec
 
 _QUARTERS = [0.25, 0.75]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import (
     beside,
@@ -22,11 +24,8 @@ from recsys_ndcg.rendering.wording import (
 from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import altair as alt
 
-    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.rendering.plots.vega import Spec
 
 _MOST = 60  # models in a chart, the best ones

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.histograms import SHORT
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number, of_level
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import altair as alt
 
-    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.rendering.plots.vega import Spec
 
 

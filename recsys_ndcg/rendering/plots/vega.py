@@ -8,21 +8,19 @@ field, and puts that of a channel into an expression, in which a backslash means
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import needing
 from recsys_ndcg.rendering.wording import of_level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     import altair as alt
-
-    from recsys_ndcg.arrays import Floats
 
 Spec = dict[str, Any]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import visible
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
@@ -22,9 +24,6 @@ from recsys_ndcg.rendering import (
 from recsys_ndcg.report.document import remarks_section, signatures_section, text_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sized
-
-    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.report.segments.segmented import Segments
 
 _FEW = 10  # users, of whom an interval says little

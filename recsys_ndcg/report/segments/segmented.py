@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import add
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Record
+from recsys_ndcg.arrays import Codes, Floats, Positions, Record
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
@@ -20,9 +20,6 @@ from recsys_ndcg.scoring import Moments
 from recsys_ndcg.significance import CORRECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from recsys_ndcg.arrays import Codes, Floats, Positions
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report.report import Report
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, nearest, shown
 from recsys_ndcg.files import is_place
 from recsys_ndcg.input import (
@@ -29,11 +30,6 @@ from recsys_ndcg.input import (
     roles_of,
     written,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recsys_ndcg.arrays import Ids, Positions
 
 #: What groups may be, beside the built-in ones; for messages.
 FORMS = (

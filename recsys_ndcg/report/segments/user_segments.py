@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input import Coded, checked_columns, encode, in_common, objects
 from recsys_ndcg.report.segments.user_groups import (
@@ -27,9 +28,6 @@ from recsys_ndcg.report.segments.user_groups import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Floats, Ids, Positions
     from recsys_ndcg.scoring import ListCounts
 
 #: Segments that need nobody to say who is in them.

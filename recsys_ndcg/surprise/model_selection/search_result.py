@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -12,11 +13,13 @@ import numpy as np
 import pandas as pd
 from surprise.model_selection import KFold
 
-from recsys_ndcg.comparison import parameters_of
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
 from recsys_ndcg.folds import (
     ACCURACY,
     FoldPlan,
+    FoldRun,
     FoldRuns,
     Splits,
     resolved,
@@ -26,12 +29,8 @@ from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.comparison import ModelScores
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.folds import FoldRun, Measure
+    from recsys_ndcg.folds import Measure
 
 
 class SearchResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from surprise.model_selection import KFold
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.folds import (
     FoldPlan,
+    FoldRun,
     FoldRuns,
     Splits,
     run_in_order,
@@ -24,11 +26,9 @@ from recsys_ndcg.surprise.library import complete, say
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from recsys_ndcg.comparison import ModelScores
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.folds import FoldRun, Measure
+    from recsys_ndcg.folds import Measure
 
 
 _NAME, _CELL = 18, 8  # as wide as Surprise's
