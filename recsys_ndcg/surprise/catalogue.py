@@ -312,9 +312,10 @@ def candidates_of(
         msg = f"exclude must be 'train' or None, not {shown(exclude)}."
         raise InvalidInputError(msg)
     _refuse_other_trainset(algo, trainset)
+    training = Training(trainset)
     return Candidates(
-        Estimates(algo),
-        Training(trainset),
+        Estimates(algo, training),
+        training,
         excludes=exclude is not None,
         scale=trainset.rating_scale if clip else None,
         convention=convention,

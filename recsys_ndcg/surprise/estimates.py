@@ -20,33 +20,26 @@ from surprise import (
     SVDpp,
 )
 
-from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.catalogue import Training
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.surprise.formulas import (
+    BaselineNeighbours,
     Biases,
+    CentredNeighbours,
     CoClusters,
     Factors,
     ImplicitFactors,
-    Inner,
-    Items,
-    Mask,
     MostPopular,
+    Neighbours,
     Popularity,
     Rule,
     Slopes,
 )
-from recsys_ndcg.surprise.neighbours import (
-    BaselineNeighbours,
-    CentredNeighbours,
-    Neighbours,
-    StandardisedNeighbours,
-)
 from recsys_ndcg.surprise.traps import refuse_infinite
 
 if TYPE_CHECKING:
-    Block = tuple[Floats, Mask | None]
+    from recsys_ndcg.catalogue import Training
 
 #: By the function that computes the estimate, so that a subclass with another one is not taken
 #: for its parent.
@@ -59,7 +52,7 @@ RULES: dict[Any, Callable[[Any], Rule]] = {
     CoClustering.estimate: CoClusters,
     KNNBasic.estimate: Neighbours,
     KNNWithMeans.estimate: CentredNeighbours,
-    KNNWithZScore.estimate: StandardisedNeighbours,
+    KNNWithZScore.estimate: CentredNeighbours,
     KNNBaseline.estimate: BaselineNeighbours,
     MostPopular.estimate: Popularity,
 }
@@ -77,6 +70,8 @@ class Estimates:
     ----------
     algo : surprise.AlgoBase
         Fitted. Not copied: fitting it again leaves this object behind.
+    training : Training
+        What it was fitted on.
 
     Attributes
     ----------
@@ -85,8 +80,6 @@ class Estimates:
         with Surprise and are not random, with `estimate`, `predict` and `default_prediction` as
         they are there, if 50 pairs drawn at random get what `predict` gives them. For all others
         `predict` is called for every pair.
-    n_items : int
-        How many items the trainset has.
 
     Warns
     -----
@@ -95,24 +88,26 @@ class Estimates:
     """
 
     vectorised: bool
-    n_items: int
 
-    def __init__(self, algo: Any) -> None:
-        self.n_items = int(algo.trainset.n_items)
-        self._n_users = int(algo.trainset.n_users)
-        self._name = type(algo).__name__
+    def __init__(self, algo: Any, training: Training) -> None:
         self._algo = algo
+        self._name = type(algo).__name__
+        self._users, self._items = training.users, training.items
         rule = _rule_of(algo)
         self._rule = rule if rule is not None and self._agrees(rule) else None
         self.vectorised = self._rule is not None
 
-    def block(self, users: Inner) -> Block:
+    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
         """Return some users' estimates for all items.
+
+        An algorithm of one's own may know users that the trainset does not.
 
         Parameters
         ----------
-        users : int array, shape (n,)
-            Inner ids; -1 for a user that the trainset does not know.
+        users : array, shape (n,)
+            Raw ids.
+        places : int array, shape (n,)
+            Their inner ids; -1 for a user that the trainset does not know.
 
         Returns
         -------
@@ -120,38 +115,26 @@ class Estimates:
             In the order of the inner ids of the items, new and the caller's own.
         impossible : bool array of the same shape, or None
             Where `predict` says that the estimate was impossible; None for nowhere.
-        """
-        users = np.asarray(users, dtype=np.intp)
-        known = users >= 0
-        if self._rule is None:
-            return self._predicted(users, slice(None))
-        if known.all():
-            return self._rule.block(users, slice(None))
-        values = np.empty((len(users), self.n_items))
-        impossible = np.zeros(values.shape, dtype=bool)
-        values[known], where = self._rule.block(users[known], slice(None))
-        if where is not None:
-            impossible[known] = where
-        values[~known], impossible[~known] = self._unknown_user
-        return values, impossible if impossible.any() else None
-
-    def of_all(self, users: Ids, places: Positions) -> Block:
-        """Return some users' estimates for all items, as `block` does, by their raw ids, too.
-
-        An algorithm of one's own may know users that the trainset does not.
 
         Raises
         ------
         DivergedModelError
             One is NaN or infinite.
         """
-        if not self.vectorised:
-            return self.of_raw(users, self._raw_ids[1][:-1])
-        values, impossible = self.block(places)
+        if self._rule is None:
+            return self.of_raw(users, self._items)
+        known = places >= 0
+        values, impossible = self._rule.block(places[known], slice(None))
+        if not known.all():
+            table = np.empty((len(users), len(self._items)))
+            where = np.zeros(table.shape, dtype=bool)
+            table[known], where[known] = values, False if impossible is None else impossible
+            table[~known], where[~known] = self._of_stranger
+            values, impossible = table, where
         refuse_infinite(self._name, users, values)
         return values, impossible
 
-    def of_raw(self, users: Ids, items: Ids) -> Block:
+    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Flags]:
         """Return what `predict` says of raw ids.
 
         Raises
@@ -163,7 +146,7 @@ class Estimates:
         refuse_infinite(self._name, users, values)
         return values, impossible
 
-    def _predict(self, users: Ids, items: Ids) -> Block:
+    def _predict(self, users: Ids, items: Ids) -> tuple[Floats, Flags]:
         """Return what ``algo.predict(..., clip=False)`` says of raw ids."""
         values = np.empty((len(users), len(items)))
         impossible = np.zeros(values.shape, dtype=bool)
@@ -172,36 +155,29 @@ class Estimates:
                 prediction = self._algo.predict(user, item, clip=False)
                 values[row, column] = prediction.est
                 impossible[row, column] = (prediction.details or {}).get("was_impossible", False)
-        return values, impossible if impossible.any() else None
-
-    def _predicted(self, users: Inner, items: Items) -> Block:
-        """Return the same for inner ids, -1 for one that the trainset does not know."""
-        raw_users, raw_items = self._raw_ids
-        raw = raw_items[:-1][items] if isinstance(items, slice) else raw_items[items]
-        return self._predict(raw_users[users], raw)
+        return values, impossible
 
     @lazy
-    def _raw_ids(self) -> tuple[Ids, Ids]:
-        """Those of users and of items, each with one at the end that cannot exist, for -1."""
-        training, stranger = Training(self._algo.trainset), np.array([object()])
-        return np.append(training.users, stranger), np.append(training.items, stranger)
-
-    @lazy
-    def _unknown_user(self) -> tuple[Floats, Mask]:
-        """An unknown user's estimates for all items, and where they are impossible."""
-        values, where = self._predicted(np.array([-1]), slice(None))
-        return values[0], np.zeros(self.n_items, dtype=bool) if where is None else where[0]
+    def _of_stranger(self) -> tuple[Floats, Flags]:
+        """The estimates of a user that cannot exist, for all items."""
+        return self._predict(np.array([object()]), self._items)
 
     def _agrees(self, rule: Rule) -> bool:
         """Compare pairs drawn at random with predict, and warn if any differs."""
-        if not (self._n_users and self.n_items):
+        if not (len(self._users) and len(self._items)):
             return True
         rng = np.random.default_rng(0)
         worst = 0.0
         for n_users, n_items in _CHECKED:
-            users = rng.integers(self._n_users, size=n_users)
-            items = rng.integers(self.n_items, size=n_items)
-            worst = max(worst, _difference(rule.block(users, items), self._predicted(users, items)))
+            users = rng.integers(len(self._users), size=n_users)
+            items = rng.integers(len(self._items), size=n_items)
+            got, where = rule.block(users, items)
+            true, impossible = self._predict(self._users[users], self._items[items])
+            with np.errstate(invalid="ignore"):
+                off = np.abs(got - true)
+            off[np.isclose(got, true, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)] = 0.0
+            off[impossible != (where if where is not None else False)] = np.inf
+            worst = max(worst, float(np.nan_to_num(off, nan=np.inf, posinf=np.inf).max()))
         if worst > 0.0:
             warn(
                 f"{self._name}: computed over arrays, some estimates differ from those of "
@@ -209,22 +185,6 @@ class Estimates:
                 "which is slow."
             )
         return worst == 0.0
-
-
-def _difference(one: Block, other: Block) -> float:
-    """Return the largest difference above the tolerance, 0 if there is none."""
-    (got, got_mask), (true, true_mask) = one, other
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(got - true)
-        same = (difference <= _TOLERANCE * (1.0 + np.abs(true))) | (got == true)
-    same |= np.isnan(got) & np.isnan(true)
-    if not np.array_equal(_filled(got_mask, same), _filled(true_mask, same)):
-        return np.inf
-    return float(np.nan_to_num(difference[~same], nan=np.inf).max(initial=0.0))
-
-
-def _filled(mask: Mask | None, like: Mask) -> Mask:
-    return np.zeros(like.shape, dtype=bool) if mask is None else mask
 
 
 def _rule_of(algo: Any) -> Rule | None:

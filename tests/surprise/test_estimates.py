@@ -32,9 +32,9 @@ from surprise import (
 
 from recsys_ndcg import DataWarning
 from recsys_ndcg.catalogue.candidates import Ratings, Training
+from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.surprise.estimates import RULES, Estimates
-from recsys_ndcg.surprise.formulas import Factors
-from recsys_ndcg.surprise.neighbours import Neighbours, keep_nearest, places
+from recsys_ndcg.surprise.formulas import Factors, Neighbours, keep_nearest, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +70,18 @@ def predicted(algo: Any, users: list[Any], items: list[Any]) -> tuple[Any, Any]:
     return values, np.array([[one.details["was_impossible"] for one in row] for row in rows])
 
 
+def estimates_of(algo: Any) -> Estimates:
+    """Return the estimates of an algorithm."""
+    return Estimates(algo, Training(algo.trainset))
+
+
+def asked(algo: Any, estimates: Estimates, inner: Any) -> tuple[Any, Any]:
+    """Return the estimates for inner users, -1 for a stranger, and where they are impossible."""
+    users = np.append(Training(algo.trainset).users, np.array([NOBODY]))[inner]
+    values, impossible = estimates.of_all(users, np.asarray(inner))
+    return values, np.zeros(values.shape, dtype=bool) if impossible is None else impossible
+
+
 def assert_as_predicted(algo: Any, estimates: Estimates) -> None:
     """Compare all pairs, unknown users and items among them."""
     trainset = algo.trainset
@@ -78,14 +90,13 @@ def assert_as_predicted(algo: Any, estimates: Estimates) -> None:
     true, impossible = predicted(algo, users, items)
     inner = np.append(np.arange(trainset.n_users), -1)
     np.random.default_rng(3).shuffle(inner)
-    scratch, _ = estimates.block(inner)
+    scratch, _ = asked(algo, estimates, inner)
     scratch[:] = -7.0  # the caller's own: this must not reach the model
-    values, where = estimates.block(inner)
-    assert values.shape == (len(users), estimates.n_items)
+    values, where = asked(algo, estimates, inner)
+    assert values.shape == (len(users), trainset.n_items)
     assert values.dtype == np.float64
     assert values.flags.c_contiguous
     np.testing.assert_allclose(values, true[inner, :-1], rtol=1e-12, atol=1e-12)
-    where = np.zeros(values.shape, dtype=bool) if where is None else where
     np.testing.assert_array_equal(where, impossible[inner, :-1])
 
 
@@ -107,7 +118,7 @@ FACTORS: dict[str, Callable[[], Any]] = {
 def test_all_pairs_are_as_predicted(name: str, data: str) -> None:
     """Also for unknown users and items, half stars, and the same pair rated twice."""
     algo = FACTORS[name]().fit(TRAINSETS[data])
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert estimates.vectorised
     assert_as_predicted(algo, estimates)
 
@@ -140,7 +151,7 @@ def test_all_neighbours_are_as_predicted(
     """With few and with all neighbours, and with too few of them."""
     min_k = 3 if k == 5 else 1
     algo = neighbours(kind, similarity, data, user_based=user_based, k=k, min_k=min_k)
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert estimates.vectorised
     assert_as_predicted(algo, estimates)
 
@@ -149,7 +160,7 @@ def test_all_neighbours_are_as_predicted(
 def test_without_a_least_number_of_neighbours(kind: Any) -> None:
     """min_k=0 leaves the mean or the baseline where nobody is similar."""
     algo = neighbours(kind, "pearson", "whole", user_based=True, min_k=0)
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert estimates.vectorised
     assert_as_predicted(algo, estimates)
 
@@ -196,7 +207,7 @@ def test_what_is_overridden_is_called(name: str, where: str) -> None:
         setattr(algo, name, shifted)
     else:
         algo.__class__ = type("Own", (KNNBasic,), {name: lambda _self, *a, **o: shifted(*a, **o)})
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert not estimates.vectorised
     assert_as_predicted(algo, estimates)
 
@@ -215,7 +226,7 @@ class _Own(AlgoBase):  # type: ignore[misc]
 def test_an_algorithm_of_ones_own_is_asked_pair_by_pair() -> None:
     """Whatever it says is impossible is so."""
     algo = _Own().fit(TRAINSETS["whole"])
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert not estimates.vectorised
     assert_as_predicted(algo, estimates)
 
@@ -223,14 +234,14 @@ def test_an_algorithm_of_ones_own_is_asked_pair_by_pair() -> None:
 def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     """Unknown users get draws of their own, too."""
     algo = NormalPredictor().fit(TRAINSETS["whole"])
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert not estimates.vectorised
     np.random.seed(5)  # noqa: NPY002 - the generator that Surprise draws from
-    values, impossible = estimates.block(np.array([0, -1, -1]))
+    values, impossible = asked(algo, estimates, np.array([0, -1, -1]))
     np.random.seed(5)  # noqa: NPY002
     user, items = algo.trainset.to_raw_uid(0), Training(algo.trainset).items.tolist()
     true, _ = predicted(algo, [user, NOBODY, NOBODY], items)
-    assert impossible is None
+    assert not impossible.any()
     np.testing.assert_array_equal(values, true)
 
 
@@ -238,7 +249,7 @@ def test_the_global_generator_is_left_alone() -> None:
     """The pairs that are checked come from a generator of their own."""
     algo = FACTORS["SVD"]().fit(TRAINSETS["whole"])
     before = np.random.get_state()[1].tolist()  # type: ignore[index] # noqa: NPY002
-    Estimates(algo).block(np.arange(3))
+    asked(algo, estimates_of(algo), np.arange(3))
     assert before == np.random.get_state()[1].tolist()  # type: ignore[index] # noqa: NPY002
 
 
@@ -263,7 +274,7 @@ def test_a_rule_that_differs_is_not_used(monkeypatch: pytest.MonkeyPatch) -> Non
     algo = FACTORS["SVD"]().fit(TRAINSETS["whole"])
     monkeypatch.setitem(RULES, SVD.estimate, _Shifted)
     with pytest.warns(DataWarning, match=r"^SVD: .*by up to 1e-06\..*slow") as caught:
-        estimates = Estimates(algo)
+        estimates = estimates_of(algo)
     assert caught[0].filename == __file__
     assert not estimates.vectorised
     assert_as_predicted(algo, estimates)
@@ -274,7 +285,7 @@ def test_a_rule_that_hides_what_is_impossible_is_not_used(monkeypatch: pytest.Mo
     algo = neighbours(KNNBasic, "msd", "whole", user_based=True, k=40, min_k=20)
     monkeypatch.setitem(RULES, KNNBasic.estimate, _Silent)
     with pytest.warns(DataWarning, match="KNNBasic: "):
-        estimates = Estimates(algo)
+        estimates = estimates_of(algo)
     assert_as_predicted(algo, estimates)
 
 
@@ -284,22 +295,23 @@ def test_a_formula_that_the_library_changed_is_noticed(monkeypatch: pytest.Monke
     monkeypatch.setitem(RULES, CoClustering.estimate, RULES[SVD.estimate])
     algo.biased, algo.pu, algo.qi = False, np.full((41, 2), np.nan), np.ones((60, 2))
     with pytest.warns(DataWarning, match="by up to inf"):
-        estimates = Estimates(algo)
+        estimates = estimates_of(algo)
     assert_as_predicted(algo, estimates)
 
 
-def test_nan_in_a_model_stays_nan() -> None:
-    """A diverged model is the caller's to see."""
+def test_nan_in_a_model_is_refused() -> None:
+    """Of those that are asked for; the formula is still that of predict."""
     algo = FACTORS["SVD"]().fit(TRAINSETS["whole"])
     algo.pu[3:30] = np.nan
     algo.bu[39] = np.inf
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert estimates.vectorised
-    values, _ = estimates.block(np.arange(40))
-    assert np.isnan(values[3:30]).all()
-    assert np.isfinite(values[:3]).all()
-    assert np.isinf(values[39]).all()
-    assert_as_predicted(algo, estimates)
+    values, _ = asked(algo, estimates, np.arange(3))
+    assert np.isfinite(values).all()
+    users = Training(algo.trainset).users
+    for bad, first in ((np.arange(40), 3), (np.array([0, 39]), 39)):
+        with pytest.raises(DivergedModelError, match=f"first for user {users[first]!r}"):
+            asked(algo, estimates, bad)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -307,27 +319,24 @@ def test_similarities_without_an_order_are_left_to_the_library(value: float) -> 
     """What a heap makes of NaN depends on the order of the ratings."""
     algo = neighbours(KNNWithMeans, "msd", "whole", user_based=False)
     algo.sim[4, ::3] = value
-    estimates = Estimates(algo)
-    assert not estimates.vectorised
-    with np.errstate(invalid="ignore"):  # inf / inf within predict
-        assert_as_predicted(algo, estimates)
+    assert not estimates_of(algo).vectorised
 
 
 def test_what_the_library_cannot_divide_is_its_own_error() -> None:
     """KNNBasic with min_k=0 divides by zero where nobody is similar."""
     algo = neighbours(KNNBasic, "msd", "whole", user_based=True, min_k=0)
     algo.sim[:] = 0.0
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert not estimates.vectorised
     with pytest.raises(ZeroDivisionError):
-        estimates.block(np.arange(2))
+        asked(algo, estimates, np.arange(2))
 
 
 def test_a_user_without_a_list_of_ratings_is_unknown() -> None:
     """The trainset decides who is known by its lists, not by its ids."""
     algo = FACTORS["SVD"]().fit(trainset_of("whole"))
     del algo.trainset.ur[3]
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert not estimates.vectorised
     assert_as_predicted(algo, estimates)
     assert Ratings(algo.trainset.ur, algo.trainset.n_users).sizes[3] == 0
@@ -339,22 +348,22 @@ def test_two_threads_get_the_same_as_one(user_based: bool) -> None:  # noqa: FBT
     """Nothing is kept that a block could disturb."""
     algo = neighbours(KNNBaseline, "msd", "repeats", user_based=user_based)
     users: NDArray[np.intp] = np.append(np.arange(41), -1)
-    alone, threaded = Estimates(algo), Estimates(algo)
+    alone, threaded = estimates_of(algo), estimates_of(algo)
     with ThreadPoolExecutor(4) as pool:
-        blocks = list(pool.map(lambda _: threaded.block(users)[0], range(12)))
+        blocks = list(pool.map(lambda _: asked(algo, threaded, users)[0], range(12)))
     for block in blocks:
-        np.testing.assert_array_equal(block, alone.block(users)[0])
+        np.testing.assert_array_equal(block, asked(algo, alone, users)[0])
 
 
 def test_all_users_at_once_are_as_in_parts() -> None:
     """Also when none of them is asked for, and when none is known."""
-    estimates = Estimates(neighbours(KNNBasic, "cosine", "half", user_based=True))
-    whole, _ = estimates.block(np.arange(40))
-    parts = [estimates.block(part)[0] for part in np.array_split(np.arange(40), 7)]
+    algo = neighbours(KNNBasic, "cosine", "half", user_based=True)
+    estimates = estimates_of(algo)
+    whole, _ = asked(algo, estimates, np.arange(40))
+    parts = [asked(algo, estimates, part)[0] for part in np.array_split(np.arange(40), 7)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
-    assert estimates.block(np.arange(0))[0].shape == (0, estimates.n_items)
-    unknown, impossible = estimates.block(np.array([-1, -1]))
-    assert impossible is not None
+    assert asked(algo, estimates, np.arange(0))[0].shape == (0, algo.trainset.n_items)
+    unknown, impossible = asked(algo, estimates, np.array([-1, -1]))
     assert impossible.all()
     np.testing.assert_array_equal(unknown[0], unknown[1])
 
@@ -366,10 +375,10 @@ def test_the_size_of_a_piece_is_for_speed_alone(
 ) -> None:
     """Similarities are looked at some rows at a time."""
     algo = neighbours(KNNBasic, "msd", "whole", user_based=user_based, min_k=3)
-    whole, _ = Estimates(algo).block(np.arange(41))
+    whole, _ = asked(algo, estimates_of(algo), np.arange(41))
     for name in ("_CELLS", "_SORTED"):
-        monkeypatch.setattr(f"recsys_ndcg.surprise.neighbours.{name}", 400)
-    np.testing.assert_array_equal(Estimates(algo).block(np.arange(41))[0], whole)
+        monkeypatch.setattr(f"recsys_ndcg.surprise.formulas.{name}", 400)
+    np.testing.assert_array_equal(asked(algo, estimates_of(algo), np.arange(41))[0], whole)
 
 
 def test_more_places_than_sixteen_bits_have() -> None:
@@ -386,7 +395,7 @@ def test_more_ratings_of_a_user_than_sixteen_bits_have() -> None:
     # its own fit takes the square of the number of ratings
     algo.freq, algo.dev = np.ones((2, 2), dtype=int), np.array([[0.0, 1.0], [-1.0, 0.0]])
     algo.user_mean = [3.0]
-    estimates = Estimates(algo)
+    estimates = estimates_of(algo)
     assert estimates.vectorised
     assert_as_predicted(algo, estimates)
 

@@ -2,24 +2,234 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 from surprise import model_selection
+from surprise.model_selection.search import BaseSearchCV
 from surprise.utils import get_rng
 
-from recsys_ndcg.errors import InvalidInputError, check_whole, shown
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.comparison import ModelScores, parameters_of
+from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
+from recsys_ndcg.folds import (
+    ACCURACY,
+    FoldPlan,
+    FoldRuns,
+    Splits,
+    resolved,
+    run_in_order,
+)
+from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
-from recsys_ndcg.surprise.model_selection.search_result import SearchResult
+from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
+    from recsys_ndcg.folds import Measure
 
 _NESTED = ("sim_options", "bsl_options")
 
 
-class GridSearchCV(SearchResult, model_selection.GridSearchCV):  # type: ignore[misc] # no types there
+class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
+    """What both searches do in place of Surprise's `fit`, and what can be read after it."""
+
+    _known: Mapping[str, Measure] = MappingProxyType({})
+    _folds: list[FoldRuns]
+
+    def __init__(  # noqa: PLR0913 - what both have
+        self,
+        algo_class: Any,
+        parameters: Mapping[str, Any],
+        *,
+        measures: Any,
+        refit: Any,
+        threshold: float | None,
+        convention: Convention | str | None,
+        keep_per_user: bool,
+        progress: bool,
+        **others: Any,
+    ) -> None:
+        if not callable(algo_class):
+            name = type(algo_class).__name__
+            msg = f"algo_class is the class of an algorithm, {name} without brackets, not {name}()."
+            raise InvalidInputError(msg)
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user, self.progress = keep_per_user, progress
+        super().__init__(algo_class, parameters, **self._measuring(measures, refit), **others)
+
+    def fit(self, data: Any) -> None:
+        """Cross-validate all combinations of parameters, as the attributes stand by now.
+
+        Parameters
+        ----------
+        data : surprise.Dataset
+            The ratings.
+
+        Raises
+        ------
+        InvalidInputError
+            Before anything is trained, as for `cross_validate`, or where `refit` is asked for and
+            the data has no whole to fit on; and in the end, if no combination has a score to refit
+            by.
+        """
+        vars(self).update(self._measuring(self.measures, self.refit))
+        plan = FoldPlan.of(
+            [self._known[name] for name in self.measures],
+            self.threshold,
+            self.convention,
+            train=self.return_train_measures,
+            per_user=self.keep_per_user,
+        )
+        if self.refit and hasattr(data, "folds_files"):
+            msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
+            raise InvalidInputError(msg)
+        if not len(self.param_combinations):
+            msg = "There are no combinations of parameters to try: a list of values is empty."
+            raise InvalidInputError(msg)
+        watched = Splits(data, self.cv, model_selection.KFold, "cv")
+        plan = watched.settled(plan, self.n_jobs)
+        # all at once, as Surprise has them: each combination sees the same
+        splits = list(watched.by(partial(warn_of_truncation, self.algo_class)))
+        watched.warn_of_leaks()
+        pairs = product(self.param_combinations, splits)
+        total = len(self.param_combinations) * len(splits)
+        folds = run_in_order(
+            ((Algorithm(self.algo_class(**chosen)), *split) for chosen, split in pairs),
+            plan,
+            total,
+            progress=self.progress,
+            n_jobs=self.n_jobs,
+            pre_dispatch=self.pre_dispatch,
+            verbose=self.joblib_verbose,
+        )
+        self._folds = [FoldRuns(folds[i : i + len(splits)]) for i in range(0, total, len(splits))]
+        self._warn_of_diverged()
+        self._warn_of_random_order()
+        self._choose(plan)
+        if self.refit:
+            if self.best_estimator[self.refit] is None:
+                msg = f"No combination has a score in {self.refit}, so there is none to refit."
+                raise InvalidInputError(msg)
+            self.best_estimator[self.refit].fit(data.build_full_trainset())
+
+    def predict(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `predict` of the best estimator, which `refit` has fitted."""
+        return self._refitted().predict(*args, **kwargs)
+
+    def test(self, testset: Any, verbose: bool = False) -> Any:  # noqa: FBT001, FBT002 - Surprise's
+        """Call `test` of the best estimator, which `refit` has fitted."""
+        return self._refitted().test(testset, verbose)
+
+    @property
+    def per_user(self) -> pd.DataFrame:
+        """The scores of every user, indexed by combination, fold and user."""
+        self._check_fitted()
+        tables = {place: folds.per_user for place, folds in enumerate(self._folds)}
+        return pd.concat(tables, names=["combination"])
+
+    @property
+    def contenders(self) -> dict[str, ModelScores]:
+        """Each combination of parameters as a model, for `recsys_ndcg.compare`."""
+        self._check_fitted()
+        names = [_told(chosen, self.param_combinations) for chosen in self.param_combinations]
+        return {
+            name: replace(folds.contender, parameters=parameters_of(chosen))
+            for name, chosen, folds in zip(names, self.param_combinations, self._folds, strict=True)
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `cv_results` as a table, a row per combination, pooled scores beside means."""
+        self._check_fitted()
+        table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
+        sums = pd.DataFrame([folds.pooled for folds in self._folds])
+        users = [sum(folds.n_users) for folds in self._folds]
+        table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
+        return table.rename_axis("combination")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_folds"):
+            msg = "Nothing has been searched yet. Call fit(data) first."
+            raise InvalidInputError(msg)
+
+    def _measuring(self, measures: Any, refit: Any) -> dict[str, Any]:
+        """Return the names of the measures and of `refit`, as Surprise holds them."""
+        found = resolved(measures, self._known)
+        self._known = {**self._known, **{one.name: one for one in found}}
+        return {"measures": [one.name for one in found], "refit": _refit_by(refit, found)}
+
+    def _refitted(self) -> Any:
+        if not self.refit:
+            msg = (
+                "refit is False, so no estimator is fitted: ask for refit='ndcg@10', for instance."
+            )
+            raise InvalidInputError(msg)
+        self._check_fitted()
+        return self.best_estimator[self.refit]
+
+    def _choose(self, plan: FoldPlan) -> None:
+        """Set `cv_results` and the best of each measure, in Surprise's names and order."""
+        combinations, folds = self.param_combinations, self._folds
+        results: dict[str, Any] = {}
+        self.cv_results = results
+        self.best_index, self.best_params, self.best_score, self.best_estimator = {}, {}, {}, {}
+        for measure in plan.measures:
+            name = measure.name
+            test = np.asarray([[fold.test[name] for fold in one] for one in folds])
+            kinds = {"test": test}
+            if plan.train:
+                kinds["train"] = np.asarray([[fold.train[name] for fold in one] for one in folds])
+            for split in range(test.shape[1]):
+                results |= {
+                    f"split{split}_{kind}_{name}": of[:, split] for kind, of in kinds.items()
+                }
+            for kind, of in kinds.items():
+                results[f"mean_{kind}_{name}"] = of.mean(axis=1)
+                results[f"std_{kind}_{name}"] = of.std(axis=1)
+            mean = results[f"mean_test_{name}"]
+            results[f"rank_test_{name}"], place = _ranked(measure, mean)
+            chosen = None if place is None else combinations[place]
+            self.best_index[name], self.best_params[name] = place, chosen
+            self.best_score[name] = np.nan if chosen is None else mean[place]
+            self.best_estimator[name] = None if chosen is None else self.algo_class(**chosen)
+        for kind in ("fit", "test"):
+            times = np.array([[getattr(fold, f"{kind}_time") for fold in one] for one in folds])
+            results[f"mean_{kind}_time"] = times.mean(axis=1)
+            results[f"std_{kind}_time"] = times.std(axis=1)
+        results["params"] = combinations
+        results |= {
+            f"param_{name}": [one[name] for one in combinations] for name in combinations[0]
+        }
+
+    def _warn_of_diverged(self) -> None:
+        reasons = [[one.diverged for one in folds if one.diverged] for folds in self._folds]
+        bad = [place for place, found in enumerate(reasons) if found]
+        if bad:
+            msg = (
+                f"{len(bad)} of {len(reasons)} combinations diverged, the first "
+                f"{self.param_combinations[bad[0]]}; ranking measures rank them last. "
+                f"{reasons[bad[0]][0]}"
+            )
+            warn(msg)
+
+    def _warn_of_random_order(self) -> None:
+        found = [
+            list(dict.fromkeys(name for fold in folds for name in fold.orderless))
+            for folds in self._folds
+        ]
+        first = next((place for place, names in enumerate(found) if names), 0)
+        name = getattr(self.algo_class, "__name__", type(self.algo_class).__name__)
+        who = f"{name} with {self.param_combinations[first]}"
+        FoldRuns.warn_of_random_order(who, found, "combinations")
+
+
+class GridSearchCV(SearchResult, model_selection.GridSearchCV):
     """Search a grid of parameters, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
@@ -94,21 +304,24 @@ class GridSearchCV(SearchResult, model_selection.GridSearchCV):  # type: ignore[
         keep_per_user: bool = False,
         progress: bool = True,
     ) -> None:
-        self.threshold, self.convention = threshold, convention
-        self.keep_per_user, self.progress = keep_per_user, progress
         super().__init__(
-            _checked_class(algo_class),
+            algo_class,
             _checked_lists(param_grid),
-            **self._measuring(measures, refit),
+            measures=measures,
+            refit=refit,
             cv=cv,
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
             joblib_verbose=joblib_verbose,
+            threshold=threshold,
+            convention=convention,
+            keep_per_user=keep_per_user,
+            progress=progress,
         )
 
 
-class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # type: ignore[misc]
+class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):
     """Search parameters drawn at random, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
@@ -151,20 +364,23 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
         keep_per_user: bool = False,
         progress: bool = True,
     ) -> None:
-        self.threshold, self.convention = threshold, convention
-        self.keep_per_user, self.progress = keep_per_user, progress
         check_whole("n_iter", n_iter, 1)
         super().__init__(
-            _checked_class(algo_class),
+            algo_class,
             _checked_lists(param_distributions, drawn=True),
             n_iter=n_iter,
-            **self._measuring(measures, refit),
+            measures=measures,
+            refit=refit,
             cv=cv,
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
             random_state=random_state,
             joblib_verbose=joblib_verbose,
+            threshold=threshold,
+            convention=convention,
+            keep_per_user=keep_per_user,
+            progress=progress,
         )
 
     @staticmethod
@@ -186,14 +402,6 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
         return get_rng(random_state).choice(grid, n_iter, replace=False)
 
 
-def _checked_class(algo_class: Any) -> Any:
-    if not callable(algo_class):
-        name = type(algo_class).__name__
-        msg = f"algo_class is the class of an algorithm, {name} without brackets, not {name}()."
-        raise InvalidInputError(msg)
-    return algo_class
-
-
 def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
     if not isinstance(parameters, Mapping):
         msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
@@ -207,6 +415,41 @@ def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
                 msg = f"{name} is a distribution, which only RandomizedSearchCV draws from."
             raise InvalidInputError(msg)
     return dict(parameters)
+
+
+def _told(chosen: dict[str, Any], combinations: Sequence[dict[str, Any]]) -> str:
+    """Return the parameters in which combinations differ."""
+    own = [name for name in chosen if any(one.get(name) != chosen[name] for one in combinations)]
+    return ", ".join(f"{name}={chosen[name]!r}" for name in own) or "as given"
+
+
+def _refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
+    """Return the name of the measure to refit by; that of the first for True."""
+    if refit is None or refit is False:
+        return False
+    known = {one.name: one for one in measures}
+    if not known:
+        msg = f"refit={shown(refit)} chooses by a measure, and measures is empty."
+        raise InvalidInputError(msg)
+    name = measures[0].name if refit is True else resolved([refit], known)[0].name
+    if name not in known:
+        msg = f"refit={shown(refit)} is none of the measures. {nearest(name, known)}"
+        raise InvalidInputError(msg)
+    return name
+
+
+def _ranked(measure: Measure, mean: Floats) -> tuple[Any, Any]:
+    """Return the rank of every combination, 1 for the best, and the place of the best."""
+    # a stable sort, so that the best of equals ranks first, with what has no score at the end
+    order = (-mean if measure.greater_is_better else mean).argsort(kind="stable")
+    best = None if np.isnan(mean).all() else order[0]
+    if measure in ACCURACY.values() and not np.isnan(mean).any():
+        order = mean.argsort()[:: -1 if measure.greater_is_better else 1]  # equals as in Surprise
+    rank = np.empty_like(order)
+    rank[order] = np.arange(1, len(mean) + 1)
+    if best is None:
+        warn(f"No combination has a score in {measure.name}, so none is the best.")
+    return rank, best
 
 
 complete(__name__, "surprise.model_selection.search")
