@@ -5,42 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, gains, notation, presets
-from recsys_ndcg.errors import InvalidInputError, as_float, is_number, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, nearest, shown
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention.gains import Discount, Gain
 
+#: The words that each field may be, the default first.
 CHOICES: dict[str, tuple[str | float, ...]] = {
-    "gain": ("exponential", "linear", "binary", "exponential_above"),
-    "discount": ("log2", "ln", "log2_max", "reciprocal"),
-    "ideal": ("global", "local", "max"),
-    "unlabelled": ("zero", "filter", "raise"),
-    "ties": (
-        "expected",
-        "input",
-        "best",
-        "worst",
-        "item_asc",
-        "item_desc",
-        "text_asc",
-        "text_desc",
-    ),
-    "short_list": ("k", "n", "drop"),
-    "recall_over": ("relevant", "capped"),
-    "ap_over": ("relevant", "capped", "k", "hits"),
-    "undefined": ("skip", 0.0, 1.0, "raise"),
-    "missing_user": ("zero", "skip", "raise"),
-    "unlisted": ("count", "ignore"),
-    "impossible": ("rank", "last", "drop"),
-    "mean_over": ("all", "labelled", "relevant"),
-    "duplicates": ("raise", "first", "last", "max", "mean"),
+    name: tuple(words) for name, words in formulas.SAID.items()
 }
+_FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 #: What a report's signature adds, and what stands for all other choices in its short form.
 BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
@@ -145,8 +126,8 @@ class Convention:
         def __new__(cls, **options: Any) -> Self:
             """Refuse options that do not exist, naming the nearest one."""
             for name in options:
-                if name not in _names():
-                    msg = f"Convention has no option {name!r}. {nearest(name, _names())}"
+                if name not in _NAMES:
+                    msg = f"Convention has no option {name!r}. {nearest(name, _NAMES)}"
                     raise InvalidInputError(msg)
             return super().__new__(cls)
 
@@ -154,12 +135,12 @@ class Convention:
         """Refuse values that no rule stands behind."""
         for name, choices in CHOICES.items():
             value = getattr(self, name)
-            if name in ("gain", "discount") and callable(value):
+            if name in _FUNCTIONS and callable(value):
                 continue
             if name == "gain" and isinstance(value, Mapping):
                 object.__setattr__(self, "gain", _checked_gains(value))
-            elif not (isinstance(value, str) or is_number(value)) or value not in choices:
-                raise InvalidInputError(_unknown_value(name, value, choices))
+            else:
+                check_choice(name, value, choices, _FUNCTIONS.get(name, ""))
         if not isinstance(self.undefined, str):
             object.__setattr__(self, "undefined", as_float(self.undefined))
         for name in ("tie_tolerance", "recommend_from", "max_grade"):
@@ -211,12 +192,12 @@ class Convention:
     @property
     def texts(self) -> dict[str, str]:
         """All fields in the same order, as a signature writes them."""
-        return {name: notation.written(getattr(self, name)) for name in _names()}
+        return {name: notation.written(getattr(self, name)) for name in _NAMES}
 
     @staticmethod
     def names() -> tuple[str, ...]:
         """Return the names of all fields, in the same order."""
-        return _names()
+        return _NAMES
 
     @classmethod
     def default_texts(cls) -> dict[str, str]:
@@ -237,7 +218,7 @@ class Convention:
         InvalidInputError
             A part is unknown or missing, or left to defaults that are others here.
         """
-        metric, found = notation.fields_of(text, [*_names()], BESIDE)
+        metric, found = notation.fields_of(text, [*_NAMES], BESIDE)
         digest = found.pop("defaults", cls.default_digest())
         if digest != cls.default_digest():
             msg = (
@@ -268,14 +249,13 @@ class Convention:
             msg = f"A signature is text, not {shown(text)}."
             raise InvalidInputError(msg)
         _, texts = cls.texts_of(text)
-        return cls(**{name: notation.parsed(name, texts[name]) for name in _names()})
+        return cls(**{name: notation.parsed(name, texts[name]) for name in _NAMES})
 
     def gains(self, true: Floats, threshold: float | None) -> Floats:
         """Return the gain of every grade, 0 for an unlabelled item (NaN).
 
         Examples
         --------
-        >>> import numpy as np
         >>> Convention().gains(np.array([0.0, 3.0, np.nan]), None)
         array([0., 7., 0.])
         """
@@ -294,9 +274,18 @@ class Convention:
         Raises
         ------
         InvalidInputError
-            A function of the user's gives weights that are negative, infinite or increasing.
+            A function of the user's gives weights that are negative, infinite or increasing: then
+            the best order would not be the one with the largest gains first.
+
+        Examples
+        --------
+        >>> Convention(discount="reciprocal").discounts(3).round(3)
+        array([1.   , 0.5  , 0.333])
         """
-        return gains.discounts(depth, self.discount)
+        if not isinstance(self.discount, str):
+            return gains.checked_weights(self.discount, depth, "discount")
+        ranks = np.arange(1, depth + 1, dtype=np.float64)
+        return np.asarray(gains.DISCOUNTS[self.discount](ranks))
 
     def discount_objection(self, depth: int) -> str:
         """Return why the ranks 1 to `depth` have no usable weights; "" if they have."""
@@ -307,8 +296,17 @@ class Convention:
         return ""
 
     def rounded(self, estimated: Floats) -> Floats:
-        """Return estimates of which those count as tied that are equal."""
-        return gains.rounded(estimated, self.tie_tolerance)
+        """Return estimates of which those count as tied that are equal.
+
+        Examples
+        --------
+        >>> Convention(tie_tolerance=0.5).rounded(np.array([3.0, 3.9999999999]))
+        array([6., 8.])
+        """
+        step = self.tie_tolerance
+        if isinstance(step, str):
+            return estimated.astype(np.float32).astype(np.float64)
+        return np.rint(estimated / step) if step else estimated
 
     def least_recommended(self, threshold: float | None) -> float:
         """Return from which rounded estimate an item counts as recommended.
@@ -318,8 +316,12 @@ class Convention:
         >>> Convention(recommend_from=4.0, tie_tolerance=0.5).least_recommended(None)
         8.0
         """
-        least = threshold if self.recommend_from == "threshold" else self.recommend_from
-        return gains.rounded_limit(float(least), self.tie_tolerance)  # type: ignore[arg-type]
+        given = threshold if self.recommend_from == "threshold" else self.recommend_from
+        least, step = float(given), self.tie_tolerance  # type: ignore[arg-type]
+        if isinstance(step, str):
+            return float(np.float32(least))
+        # the limit on the grid of the rounded estimates, whatever the division's last digit
+        return float(np.ceil(least / step - 1e-6)) if step else least
 
     @property
     def gain_needs_threshold(self) -> bool:
@@ -378,9 +380,7 @@ class Convention:
         return formulas.explained(self)
 
 
-@cache
-def _names() -> tuple[str, ...]:
-    return tuple(one.name for one in fields(Convention))
+_NAMES = tuple(one.name for one in fields(Convention))
 
 
 def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
@@ -411,13 +411,3 @@ def _finite(name: str, value: float | str | None) -> float | str | None:
         msg = f"{name} must be a finite number{other}, not {shown(value)}."
         raise InvalidInputError(msg)
     return as_float(value)
-
-
-def _unknown_value(name: str, value: object, choices: tuple[str | float, ...]) -> str:
-    known = ", ".join(repr(choice) for choice in choices)
-    more = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
-    close = nearest(
-        value if isinstance(value, str) else shown(value), [str(choice) for choice in choices]
-    )
-    hint = f" {close}" if close.startswith("Did") else ""
-    return f"{name} must be one of {known}{more.get(name, '')}; got {shown(value)}.{hint}"

@@ -11,109 +11,121 @@ from typing import Any
 
 from recsys_ndcg.convention.notation import written
 
-_UNLABELLED = {
-    "zero": "An item without a grade has gain 0 and is not relevant.",
-    "filter": "Items without a grade are removed before ranking.",
-    "raise": "Items without a grade are refused.",
-}
-_UNLISTED = {
-    "count": "A labelled item outside the list counts among the relevant and the ideal ones.",
-    "ignore": "A labelled item outside the list does not exist.",
-}
-_IMPOSSIBLE = {
-    "last": "Predictions that the model could not make stand after all others, tied.",
-    "drop": "Predictions that the model could not make are taken out of the list.",
-}
-_TIES = {
-    "expected": "Items with equal estimates: the exact mean over all their orders.",
-    "input": "Items with equal estimates keep the order of the input.",
-    "best": "Items with equal estimates stand in their best order.",
-    "worst": "Items with equal estimates stand in their worst order.",
-    "item_asc": "Items with equal estimates stand by item id, lowest first.",
-    "item_desc": "Items with equal estimates stand by item id, highest first.",
-    "text_asc": "Items with equal estimates stand by item id as text, first in the alphabet first.",
-    "text_desc": "Items with equal estimates stand by item id as text, last in the alphabet first.",
-}
-_GAIN = {
-    "exponential": ("2 to the power of the grade, minus 1", r"g(t) = 2^t - 1"),
-    "linear": ("the grade itself", r"g(t) = t"),
-    "binary": ("1 for a relevant item, else 0", r"g(t) = [t \geq \theta]"),
-    "exponential_above": (
-        "2 to the power of the grade's steps above the threshold, from 1, minus 1; else 0",
-        r"g(t) = [t \geq \theta] \left(2^{t - \theta + 1} - 1\right)",
-    ),
-}
-_DISCOUNT = {
-    "log2": ("1 over the binary logarithm of the rank plus 1", r"D(r) = \frac{1}{\log_2(r + 1)}"),
-    "ln": ("1 over the natural logarithm of the rank plus 1", r"D(r) = \frac{1}{\ln(r + 1)}"),
-    "log2_max": (
-        "1 over the binary logarithm of the rank; ranks 1 and 2 weigh 1 both",
-        r"D(r) = \frac{1}{\max(\log_2 r, 1)}",
-    ),
-    "reciprocal": ("1 over the rank", r"D(r) = \frac{1}{r}"),
-}
+_TIED = "Items with equal estimates"
 _BEST_FIRST = r"g(t^*_r)\,D(r), \quad g(t^*_1) \geq g(t^*_2) \geq \dots"
-_IDEAL = {
-    "global": (
-        "of all the user's labelled items L, best first",
-        rf"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{\min(k, |L|)}} {_BEST_FIRST} \text{{ of all }} L",
-    ),
-    "local": (
-        "of the items in the list, best first (for an empty one of all labelled items)",
-        rf"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{\min(k, n)}} {_BEST_FIRST} \text{{ of the list}}",
-    ),
-    "max": (
-        "of the top grade at each of the k places, the same for every user",
-        r"\mathrm{IDCG@}k = \sum_{r=1}^{k} g(t_{\max})\,D(r)",
-    ),
-}
-_PLACES = {
-    "k": ("over k, also where the list is shorter", "k"),
-    "n": (
-        "over k, or over the length of a shorter list (an empty one has one place, and scores 0)",
-        r"\min(k, n)",
-    ),
-    "drop": ("over k", "k"),
-}
-_RECALL = {
-    "relevant": ("over all relevant items", "R"),
-    "capped": ("over the relevant items, at most k", r"\min(k, R)"),
-}
-_AP = {
-    "relevant": ("over all relevant items", "R"),
-    "capped": ("over the relevant items, at most k", r"\min(k, R)"),
-    "k": ("over k", "k"),
-    "hits": (
-        "over the relevant items among the first k, so that a better order can score less",
-        r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]",
-    ),
-}
 _PRECISIONS = (
     r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]\,\mathrm{P@}r,"
     r"\quad \mathrm{P@}r = \frac{1}{r} \sum_{q=1}^{r} [t_q \geq \theta]"
 )
-_UNDEFINED = {
-    "skip": "has no score and stays out of the mean",
-    "0.0": "scores 0",
-    "1.0": "scores 1",
-    "raise": "is refused",
-}
-_MISSING = {
-    "zero": "A labelled user without a list scores as an empty list does.",
-    "skip": "A labelled user without a list is left out.",
-    "raise": "A labelled user without a list is refused.",
-}
-_MEAN_OVER = {
-    "all": "all users",
-    "labelled": "the users with a labelled item",
-    "relevant": "the users with a relevant item",
-}
-_DUPLICATES = {
-    "raise": "is refused",
-    "first": "counts by its first row",
-    "last": "counts by its last row",
-    "max": "counts by its highest values",
-    "mean": "counts by the mean of its values",
+#: The words of each choice, the default first, with what they say; and with a formula, if they are
+#: one.
+SAID: dict[str, dict[str | float, Any]] = {
+    "gain": {
+        "exponential": ("2 to the power of the grade, minus 1", r"g(t) = 2^t - 1"),
+        "linear": ("the grade itself", r"g(t) = t"),
+        "binary": ("1 for a relevant item, else 0", r"g(t) = [t \geq \theta]"),
+        "exponential_above": (
+            "2 to the power of the grade's steps above the threshold, from 1, minus 1; else 0",
+            r"g(t) = [t \geq \theta] \left(2^{t - \theta + 1} - 1\right)",
+        ),
+    },
+    "discount": {
+        "log2": (
+            "1 over the binary logarithm of the rank plus 1",
+            r"D(r) = \frac{1}{\log_2(r + 1)}",
+        ),
+        "ln": ("1 over the natural logarithm of the rank plus 1", r"D(r) = \frac{1}{\ln(r + 1)}"),
+        "log2_max": (
+            "1 over the binary logarithm of the rank; ranks 1 and 2 weigh 1 both",
+            r"D(r) = \frac{1}{\max(\log_2 r, 1)}",
+        ),
+        "reciprocal": ("1 over the rank", r"D(r) = \frac{1}{r}"),
+    },
+    "ideal": {
+        "global": (
+            "of all the user's labelled items L, best first",
+            rf"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{\min(k, |L|)}} {_BEST_FIRST} \text{{ of all }} L",
+        ),
+        "local": (
+            "of the items in the list, best first (for an empty one of all labelled items)",
+            rf"\mathrm{{IDCG@}}k = \sum_{{r=1}}^{{\min(k, n)}} {_BEST_FIRST} \text{{ of the list}}",
+        ),
+        "max": (
+            "of the top grade at each of the k places, the same for every user",
+            r"\mathrm{IDCG@}k = \sum_{r=1}^{k} g(t_{\max})\,D(r)",
+        ),
+    },
+    "unlabelled": {
+        "zero": "An item without a grade has gain 0 and is not relevant.",
+        "filter": "Items without a grade are removed before ranking.",
+        "raise": "Items without a grade are refused.",
+    },
+    "ties": {
+        "expected": f"{_TIED}: the exact mean over all their orders.",
+        "input": f"{_TIED} keep the order of the input.",
+        "best": f"{_TIED} stand in their best order.",
+        "worst": f"{_TIED} stand in their worst order.",
+        "item_asc": f"{_TIED} stand by item id, lowest first.",
+        "item_desc": f"{_TIED} stand by item id, highest first.",
+        "text_asc": f"{_TIED} stand by item id as text, first in the alphabet first.",
+        "text_desc": f"{_TIED} stand by item id as text, last in the alphabet first.",
+    },
+    "short_list": {
+        "k": ("over k, also where the list is shorter", "k"),
+        "n": (
+            (
+                "over k, or over the length of a shorter list (an empty one has one place, and "
+                "scores 0)"
+            ),
+            r"\min(k, n)",
+        ),
+        "drop": ("over k", "k"),
+    },
+    "recall_over": {
+        "relevant": ("over all relevant items", "R"),
+        "capped": ("over the relevant items, at most k", r"\min(k, R)"),
+    },
+    "ap_over": {
+        "relevant": ("over all relevant items", "R"),
+        "capped": ("over the relevant items, at most k", r"\min(k, R)"),
+        "k": ("over k", "k"),
+        "hits": (
+            "over the relevant items among the first k, so that a better order can score less",
+            r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]",
+        ),
+    },
+    "undefined": {
+        "skip": "has no score and stays out of the mean",
+        0.0: "scores 0",
+        1.0: "scores 1",
+        "raise": "is refused",
+    },
+    "missing_user": {
+        "zero": "A labelled user without a list scores as an empty list does.",
+        "skip": "A labelled user without a list is left out.",
+        "raise": "A labelled user without a list is refused.",
+    },
+    "unlisted": {
+        "count": "A labelled item outside the list counts among the relevant and the ideal ones.",
+        "ignore": "A labelled item outside the list does not exist.",
+    },
+    "impossible": {
+        "rank": "",
+        "last": "Predictions that the model could not make stand after all others, tied.",
+        "drop": "Predictions that the model could not make are taken out of the list.",
+    },
+    "mean_over": {
+        "all": "all users",
+        "labelled": "the users with a labelled item",
+        "relevant": "the users with a relevant item",
+    },
+    "duplicates": {
+        "raise": "is refused",
+        "first": "counts by its first row",
+        "last": "counts by its last row",
+        "max": "counts by its highest values",
+        "mean": "counts by the mean of its values",
+    },
 }
 
 
@@ -129,25 +141,24 @@ def _lists(convention: Any) -> list[str]:
     return [
         "Each user's items are ranked by estimate, highest first.",
         *([f"Estimates are first rounded to {rounded}."] if step else []),
-        _TIES[convention.ties],
-        _UNLABELLED[convention.unlabelled],
-        _UNLISTED[convention.unlisted],
-        *([_IMPOSSIBLE[convention.impossible]] if convention.impossible != "rank" else []),
-        f"The same user and item twice {_DUPLICATES[convention.duplicates]}.",
+        _said(convention, "ties"),
+        _said(convention, "unlabelled"),
+        _said(convention, "unlisted"),
+        *filter(None, [_said(convention, "impossible")]),
+        f"The same user and item twice {_said(convention, 'duplicates')}.",
     ]
 
 
 def _gains(convention: Any) -> list[str]:
-    gain, discount = convention.gain, convention.discount
-    words, latex = _GAIN[gain] if isinstance(gain, str) else _own(gain, "g")
+    words, latex = _said(convention, "gain")
     lines = ["", f"Gain of a grade: {words}.", _set(latex)]
-    words, latex = _DISCOUNT[discount] if isinstance(discount, str) else _own(discount, "D")
+    words, latex = _said(convention, "discount")
     lines += [f"Weight of a rank: {words}.", _set(latex)]
     lines += [
         "DCG@k: the weighted gains of the first k items.",
         _set(r"\mathrm{DCG@}k = \sum_{r=1}^{\min(k, n)} g(t_r)\,D(r)"),
     ]
-    words, latex = _IDEAL[convention.ideal]
+    words, latex = _said(convention, "ideal")
     top = (
         "" if convention.max_grade is None else rf", \quad t_{{\max}} = {convention.max_grade:.15g}"
     )
@@ -161,7 +172,7 @@ def _gains(convention: Any) -> list[str]:
 
 
 def _hits(convention: Any) -> list[str]:
-    words, places = _PLACES[convention.short_list]
+    words, places = _said(convention, "short_list")
     reach, which = r"\min(k, n)", "first k items"
     least = convention.recommend_from
     if least is not None:
@@ -172,8 +183,8 @@ def _hits(convention: Any) -> list[str]:
         after = " after rounding" if convention.tie_tolerance else ""
         reach = r"\min(k, m)"
         which = f"first k items that are estimated at least {limit_words}{after}"
-    recall, found = _RECALL[convention.recall_over]
-    average, over = _AP[convention.ap_over]
+    recall, found = _said(convention, "recall_over")
+    average, over = _said(convention, "ap_over")
     lines = [
         "",
         f"Hits: the relevant items among the {which}.",
@@ -202,8 +213,8 @@ def _hits(convention: Any) -> list[str]:
 def _users(convention: Any) -> list[str]:
     lines = [
         "",
-        f"A user whose denominator is 0 {_UNDEFINED[str(convention.undefined)]}.",
-        _MISSING[convention.missing_user],
+        f"A user whose denominator is 0 {_said(convention, 'undefined')}.",
+        _said(convention, "missing_user"),
     ]
     if convention.short_list == "drop":
         lines += [
@@ -212,7 +223,7 @@ def _users(convention: Any) -> list[str]:
         ]
     return [
         *lines,
-        f"Mean: over {_MEAN_OVER[convention.mean_over]} that have a score.",
+        f"Mean: over {_said(convention, 'mean_over')} that have a score.",
         "Pooled: the sum of their numerators over that of their denominators.",
         _set(
             r"\mathrm{mean} = \frac{1}{|U|} \sum_{u \in U} \frac{n_u}{d_u},"
@@ -221,16 +232,19 @@ def _users(convention: Any) -> list[str]:
     ]
 
 
-def _own(rule: object, letter: str) -> tuple[str, str]:
-    """Describe a mapping or a function of the user's."""
-    if isinstance(rule, Mapping):
-        cases = r" \\ ".join(rf"{gain:.15g} & t = {grade:.15g}" for grade, gain in rule.items())
-        listed = ", ".join(f"{gain:.15g} for {grade:.15g}" for grade, gain in rule.items())
+def _said(convention: Any, name: str) -> Any:
+    """Return what is said of a choice; a mapping or a function of the user's is described."""
+    value = getattr(convention, name)
+    if isinstance(value, Mapping):
+        cases = r" \\ ".join(rf"{gain:.15g} & t = {grade:.15g}" for grade, gain in value.items())
+        listed = ", ".join(f"{gain:.15g} for {grade:.15g}" for grade, gain in value.items())
         return listed, rf"g(t) = \begin{{cases}} {cases} \end{{cases}}"
-    name = written(rule)[len("callable(") : -1]
-    argument = "t" if letter == "g" else "r"
-    words = f"the function {name}, of which nothing more is known here"
-    return words, rf"{letter}({argument}) = \mathrm{{{name}}}({argument})".replace("_", r"\_")
+    if callable(value):
+        called = written(value)[len("callable(") : -1]
+        weight = "g(t)" if name == "gain" else "D(r)"
+        words = f"the function {called}, of which nothing more is known here"
+        return words, rf"{weight} = \mathrm{{{called}}}({weight[2]})".replace("_", r"\_")
+    return SAID[name][value]
 
 
 def _set(latex: str) -> str:

@@ -34,7 +34,7 @@ _GAINS: dict[str, Callable[[Floats], Floats]] = {
     "exponential": _exponential,
     "linear": lambda grades: grades,
 }
-_DISCOUNTS = {
+DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
     "ln": lambda ranks: 1 / np.log(ranks + 1),
     "log2_max": lambda ranks: 1 / np.maximum(np.log2(ranks), 1),
@@ -133,32 +133,13 @@ def relevance(true: Floats, threshold: float | None) -> Floats:
     return (true >= threshold).astype(np.float64)  # type: ignore[operator]
 
 
-def discounts(depth: int, rule: Discount) -> Floats:
-    """Return the weight of the ranks 1 to `depth`, by `Convention.discount`.
-
-    Raises
-    ------
-    InvalidInputError
-        A function of the user's gives weights that are negative, infinite or increasing: then
-        the best order would not be the one with the largest gains first.
-
-    Examples
-    --------
-    >>> discounts(3, "reciprocal").round(3)
-    array([1.   , 0.5  , 0.333])
-    """
-    if isinstance(rule, str):
-        return np.asarray(_DISCOUNTS[rule](np.arange(1, depth + 1, dtype=np.float64)))
-    return checked_weights(rule, depth, "discount")
-
-
 def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) -> Floats:
     """Return the weights that a function of the user's gives the ranks 1 to `depth`.
 
     Raises
     ------
     InvalidInputError
-        As for `discounts`.
+        As for `Convention.discounts`.
     """
     ranks = np.arange(1, depth + 1, dtype=np.float64)
     beginnings = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
@@ -216,30 +197,3 @@ def faulty_grades(
         faults += [(values > values[-1], fault, "pass the real top of the scale")]
     found = ((known[bad], fault, advice) for bad, fault, advice in faults if bad.any())
     return next(found, None)
-
-
-def rounded(estimated: Floats, step: float | str) -> Floats:
-    """Return estimates of which those count as tied that are equal, by `Convention.tie_tolerance`.
-
-    Examples
-    --------
-    >>> rounded(np.array([3.0, 3.9999999999]), 0.5)
-    array([6., 8.])
-    """
-    if step == "float32":
-        return estimated.astype(np.float32).astype(np.float64)
-    return np.rint(estimated / float(step)) if step else estimated
-
-
-def rounded_limit(least: float, step: float | str) -> float:
-    """Return a limit among estimates that are rounded like this.
-
-    Examples
-    --------
-    >>> rounded_limit(4.0, 0.5)
-    8.0
-    """
-    if step == "float32":
-        return float(np.float32(least))
-    # the limit on the grid of the rounded estimates, whatever the division's last digit
-    return float(np.ceil(least / float(step) - 1e-6)) if step else least

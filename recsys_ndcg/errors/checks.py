@@ -122,13 +122,15 @@ def as_float(value: Any) -> float:
     return float(str(value) if short else value) + 0.0
 
 
-def check_choice(name: str, value: object, allowed: Collection[str]) -> None:
-    """Refuse what is none of the words."""
-    if not isinstance(value, str) or value not in allowed:
-        known = ", ".join(repr(one) for one in allowed)
-        hint = nearest(str(value), allowed)
+def check_choice(
+    name: str, value: object, allowed: Collection[str | float], also: str = ""
+) -> None:
+    """Refuse what is none of the words or numbers, nor what may stand there `also`."""
+    if not (isinstance(value, str) or is_number(value)) or value not in allowed:
+        known = ", ".join(map(repr, allowed))
+        hint = nearest(value if isinstance(value, str) else shown(value), map(str, allowed))
         close = f" {hint}" if hint.startswith("Did") else ""
-        msg = f"{name} must be one of {known}, not {shown(value)}.{close}"
+        msg = f"{name} must be one of {known}{also}, not {shown(value)}.{close}"
         raise InvalidInputError(msg)
 
 

@@ -211,14 +211,14 @@ class Recorded(Metric):
         Its cutoff.
     text : str
         Its name, with the cutoff.
-    is_bounded, ranks, more_is_better : bool
-        Its `bounded`, `orders` and `greater_is_better`.
+    bounded, orders, greater_is_better : bool
+        As it had them.
     """
 
     text: str = ""
-    is_bounded: bool = True
-    ranks: bool = True
-    more_is_better: bool = True
+    bounded: bool = True  # type: ignore[misc] # of each one, where a metric has it of all
+    orders: bool = True  # type: ignore[misc]
+    greater_is_better: bool = True  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         """Keep the text as it is."""
@@ -226,21 +226,6 @@ class Recorded(Metric):
     def __str__(self) -> str:
         """Return the name."""
         return self.text
-
-    @property
-    def bounded(self) -> bool:  # type: ignore[override] # of each one, where a metric has it of all
-        """Whether the score lies between 0 and 1."""
-        return self.is_bounded
-
-    @property
-    def orders(self) -> bool:  # type: ignore[override]
-        """Whether the score depends on the order of a list."""
-        return self.ranks
-
-    @property
-    def greater_is_better(self) -> bool:  # type: ignore[override]
-        """Whether more of it is better."""
-        return self.more_is_better
 
 
 def checked_k(k: Any) -> int | None:

@@ -119,9 +119,9 @@ class Measurement:
         metric = Recorded(
             stored["k"],
             text=name,
-            is_bounded=stored["bounded"],
-            ranks=stored["orders"],
-            more_is_better=stored.get("greater_is_better", True),  # the first files of 4 lack it
+            bounded=stored["bounded"],
+            orders=stored["orders"],
+            greater_is_better=stored.get("greater_is_better", True),  # the first files of 4 lack it
         )
         return cls(metric, rule)
 
