@@ -28,7 +28,6 @@ _CHOICES = {
     "ties": ("input", "item_asc", "item_desc", "text_asc", "text_desc"),
     "bounded": (True, False),
 }
-Parts = tuple[type[Metric], dict[str, Any]]
 
 
 class ByRank(Linear):
@@ -38,8 +37,23 @@ class ByRank(Linear):
     """
 
     function: ClassVar[Callable[..., Any]]
+    takes: ClassVar[str] = "ranks"
+    options: ClassVar[tuple[str, ...]] = ("of", "over")
     over: ClassVar[str] = "ideal"
     within_list: ClassVar[bool | None] = False
+
+    @staticmethod
+    def body_of(of: str = "relevance", over: str = "ideal") -> dict[str, Any]:
+        """Return what a class is to say for these options."""
+        by_gain = of == "gain"
+        return {
+            "worth": of,
+            "over": over,
+            "reads": GAINS | {"ideal", "max_grade"} if by_gain else ORDER,
+            "needs_threshold": not by_gain,
+            "uses_gains": by_gain,
+            "bounded": over == "ideal" or (over == "weights" and not by_gain),
+        }
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return those of the first ranks."""
@@ -98,7 +112,14 @@ class OfList(Metric):
 
     cutoff: ClassVar[str] = "possible"
     reads: ClassVar[frozenset[str]] = ORDER
+    takes: ClassVar[str] = "a list"
+    options: ClassVar[tuple[str, ...]] = ("ties", "bounded")
     function: ClassVar[Callable[..., Any]]
+
+    @staticmethod
+    def body_of(ties: str, *, bounded: bool = False) -> dict[str, Any]:
+        """Return what a class is to say for these options."""
+        return {"own_ties": ties, "bounded": bounded}
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return what the function says, 0 where that is NaN.
@@ -244,29 +265,8 @@ def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
         "name": options.pop("name", called.lower()),
         "function": staticmethod(made),
     }
-    kind, more = (_of_list if "ties" in options else _by_rank)(**options)
-    return register(type(called, (kind,), body | more))
-
-
-def _of_list(*, ties: str, bounded: bool = False, **others: str) -> Parts:
-    _refuse_others("a list", others)
-    return OfList, {"own_ties": ties, "bounded": bounded}
-
-
-def _by_rank(*, of: str = "relevance", over: str = "ideal", **others: bool) -> Parts:
-    _refuse_others("ranks", others)
-    by_gain = of == "gain"
-    return ByRank, {
-        "worth": of,
-        "over": over,
-        "reads": GAINS | {"ideal", "max_grade"} if by_gain else ORDER,
-        "needs_threshold": not by_gain,
-        "uses_gains": by_gain,
-        "bounded": over == "ideal" or (over == "weights" and not by_gain),
-    }
-
-
-def _refuse_others(what: str, others: dict[str, Any]) -> None:
-    if others:
-        msg = f"A metric by a function of {what} has no option {', '.join(others)}."
+    kind: type[ByRank | OfList] = OfList if "ties" in options else ByRank
+    if others := [option for option in options if option not in kind.options]:
+        msg = f"A metric by a function of {kind.takes} has no option {', '.join(others)}."
         raise InvalidInputError(msg)
+    return register(type(called, (kind,), body | kind.body_of(**options)))

@@ -79,7 +79,7 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
             the data has no whole to fit on; and in the end, if no combination has a score to refit
             by.
         """
-        vars(self).update(self._measuring(self.measures, self.refit))
+        self.__dict__.update(self._measuring(self.measures, self.refit))
         plan = FoldPlan.of(
             [self._known[name] for name in self.measures],
             self.threshold,
@@ -178,7 +178,8 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
         combinations, folds = self.param_combinations, self._folds
         results: dict[str, Any] = {}
         self.cv_results = results
-        self.best_index, self.best_params, self.best_score, self.best_estimator = {}, {}, {}, {}
+        self.best_index, self.best_params, self.best_score = {}, {}, {}
+        self.best_estimator: dict[str, Any] = {}
         for measure in plan.measures:
             name = measure.name
             test = np.asarray([[fold.test[name] for fold in one] for one in folds])
@@ -229,7 +230,7 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
         FoldRuns.warn_of_random_order(who, found, "combinations")
 
 
-class GridSearchCV(SearchResult, model_selection.GridSearchCV):
+class GridSearchCV(SearchResult, model_selection.GridSearchCV):  # type: ignore[misc]
     """Search a grid of parameters, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
@@ -321,7 +322,7 @@ class GridSearchCV(SearchResult, model_selection.GridSearchCV):
         )
 
 
-class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):
+class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # type: ignore[misc]
     """Search parameters drawn at random, as Surprise does, by any measure of `cross_validate`.
 
     Parameters
