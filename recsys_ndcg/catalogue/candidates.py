@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input import encode, in_common, objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import at_most, in_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    Result = TypeVar("Result")
 
 _CELLS = 1 << 20
 _ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
@@ -172,14 +169,6 @@ class Training:
         pair = (users[first], items[first]) if seen[first] else None
         return Leak(int(seen.sum()), len(seen), pair)
 
-    def check_users(self, ids: Iterable[Any]) -> Ids:
-        """Return ids of users as an array, if they are of a type that is known here."""
-        return _checked(ids, self.users, "user")
-
-    def check_items(self, ids: Iterable[Any]) -> Ids:
-        """Return ids of items as an array, if they are of a type that is known here."""
-        return _checked(ids, self.items, "item")
-
 
 def refuse_beyond(k: int | None, n_items: int) -> None:
     """Refuse a cutoff that no list of the catalogue can reach.
@@ -195,20 +184,6 @@ def refuse_beyond(k: int | None, n_items: int) -> None:
             "Give a smaller k, or None for whole lists."
         )
         raise InvalidInputError(msg)
-
-
-def _checked(raw: Iterable[Any], known: Ids, column: str) -> Ids:
-    if hasattr(raw, "columns"):
-        msg = f"{column}s: found a table in place of a column; give its ids, table[{column!r}]."
-        raise InvalidInputError(msg)
-    ids = objects(raw, f"{column}s")
-    if not len(ids):
-        msg = f"{column}s is empty: give raw ids, or None for all of the trainset."
-        raise InvalidInputError(msg)
-    distinct, _ = encode(ids, f"{column}s")
-    names = ("the ratings of the trainset", f"the ids in {column}s=")
-    in_common(known, distinct, column, names)
-    return ids
 
 
 class Estimator(Protocol):
@@ -284,10 +259,10 @@ class Candidates:
     def by_block(
         self,
         users: Ids,
-        work: Callable[[Estimated], Result],
+        work: Callable[[Estimated], dict[str, Any]],
         show: Callable[[float], None] | None = None,
-    ) -> list[Result]:
-        """Return what is worked out of each block of users, given as raw ids.
+    ) -> dict[str, Any]:
+        """Return the columns that are worked out of each block of users, given as raw ids.
 
         `show` is told which share of the blocks is done.
         """
@@ -295,13 +270,14 @@ class Candidates:
         step = max(_CELLS // max(self.n_items, 1), 1)
         edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
 
-        def of(block: tuple[int, int]) -> Result:
+        def of(block: tuple[int, int]) -> dict[str, Any]:
             own = slice(*block)
             return work(Estimated(block[0], *self._estimated(users[own], places[own])))
 
         # an algorithm of one's own need not bear threads, and a random one would draw in any order
         with at_most(None if self._estimator.vectorised else 1):
-            return in_threads(of, edges, show=show)
+            parts = in_threads(of, edges, show=show)
+        return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
 
     def of_items(
         self, users: Ids, items: Ids, show: Callable[[float], None] | None = None
@@ -309,7 +285,9 @@ class Candidates:
         """Return the estimates of raw users for raw items, known or not."""
         places = self.training.places_of_items(items.tolist())
         strangers = places < 0
-        table = np.concatenate(self.by_block(users, lambda block: block.table[:, places], show))
+        table: Floats = self.by_block(users, lambda block: {"all": block.table[:, places]}, show)[
+            "all"
+        ]
         if strangers.any():
             values, _ = self._estimator.of_raw(users, items[strangers])
             table[:, strangers] = values if self._scale is None else np.clip(values, *self._scale)
@@ -334,10 +312,8 @@ class Candidates:
 
     def _rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
         """Return the rows and columns of what the users rated in training."""
-        if not self.excludes:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         ratings = self.training.ratings
-        known = np.flatnonzero(users >= 0)
+        known = np.flatnonzero((users >= 0) & self.excludes)
         start, sizes = ratings.offsets[users[known]], ratings.sizes[users[known]]
         return np.repeat(known, sizes), ratings.codes[ranges(start, sizes)]
 

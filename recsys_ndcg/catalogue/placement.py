@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +109,6 @@ class Placement:
         known = known.labelled_only()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
-        self._inner_item = training.places_of_items(self._items.tolist())
         self._check_users(self._users[training.places_of_users(self._users.tolist()) < 0])
 
     def _edges(self, rows: Flags) -> Positions:
@@ -129,98 +129,82 @@ class Placement:
 
     def lists(self, show: Callable[[float], None] | None = None) -> PlacedLists:
         """Return the lists of the users of the testset; `show` is told which share is placed."""
-        blocks = self._candidates.by_block(self._users, self._placed, show)
-        places, lists, estimated, first_tie, *first = (
-            np.concatenate(parts, axis=axis)
-            for parts, axis in zip(zip(*blocks, strict=True), (1, 1, 0, 0, 0, 0), strict=True)
-        )
-        ahead, tied, within = places
-        lengths, n_above, n_not_made = lists
-        listed = tied > 0
-        self._check_items()
-        order = np.lexsort((within, ahead, self._user))
+        training = self._candidates.training
+        places = training.places_of_items(self._items.tolist())[self._item]
+        found = self._candidates.by_block(self._users, partial(self._placed, places), show)
+        self._warn_of_unknown(places < 0)
+        rows = {"estimated": found.pop("estimated"), "true": self._true, "item": self._item}
+        rows |= {name: found.pop(name) for name in ("ahead", "tied", "within")}
+        listed = rows["tied"] > 0
+        order = np.lexsort((rows["within"], rows["ahead"], self._user))
         order = order[listed[order]]
         unlisted = self._edges(~listed)
         return PlacedLists(
             users=self._users,
             offsets=self._edges(listed),
-            columns={
-                "estimated": estimated[order],
-                "true": self._true[order],
-                "item": self._item[order],
-                "ahead": ahead[order],
-                "tied": tied[order],
-                "within": within[order],
-            },
+            columns={name: values[order] for name, values in rows.items()},
             item_ids=self._items,
             unlisted_offsets=unlisted,
             unlisted={"true": self._true[~listed], "item": self._item[~listed]},
-            missing=(lengths == 0) & (np.diff(unlisted) > 0),
+            missing=(found["lengths"] == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
             duplicates=self._convention.duplicates,
             repeats=self._repeats,
             convention=self._convention,
             threshold=self._threshold,
-            lengths=lengths,
-            n_above=n_above,
-            ties_from=first_tie,
-            n_not_made=n_not_made,
-            unlabelled_items=first[0],
-            unlabelled_estimated=first[1],
+            **found,
         )
 
-    def _placed(self, block: Estimated) -> tuple[Positions, Positions, Floats, Floats, Ids, Floats]:
+    def _placed(self, places: Positions, block: Estimated) -> dict[str, Any]:
         """Return what is known of a block's labelled items, and of its lists.
+
+        Parameters
+        ----------
+        places : int array
+            The inner item of every labelled one, -1 for one that is unknown.
+        block : Estimated
+            Of some users.
 
         Returns
         -------
-        places : int64 array, shape (3, n_rows)
-            `ahead`, `tied` (0 for items that are no candidates) and `within`.
-        lists : int64 array, shape (3, n_users)
-            `lengths`, `n_above`, and how many estimates were impossible.
-        estimated, first_tie : float64 arrays
-            Of the rows and of the users.
-        items, estimates : arrays, shape (n_users, n_kept)
-            The first unlabelled items.
+        dict of arrays
+            For each labelled item where it stands, `tied` 0 for one that is no candidate; and for
+            each user what `PlacedLists` has, the first unlabelled items in a row.
         """
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
-        row, column = self._user[own] - block.first, self._inner_item[self._item[own]]
+        row, column = self._user[own] - block.first, places[own]
         values = self._convention.rounded(block.table)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
         below, up_to = _ends(ascending, row, value)
-        above, tied = n_items - up_to, up_to - below
+        tied = up_to - below
         tied[(column < 0) | np.isneginf(value)] = 0
-        within = self._within(values, row, column, tied)
         recommended = lengths = (values > -np.inf).sum(axis=1)
         if self._limit is not None:
             recommended = (values >= self._limit).sum(axis=1)
             if self._convention.impossible == "last":  # there is no estimate that could reach it
                 recommended = np.minimum(recommended, lengths - block.n_impossible)
-        estimated = np.where(column >= 0, block.table[row, column], -np.inf)
-        return (
-            np.array([above, tied, within]),
-            np.array([lengths, recommended, block.n_impossible]),
-            estimated,
-            _first_tie(ascending),
-            *self._unlabelled(block.table, values, row, column),
-        )
-
-    def _unlabelled(
-        self, table: Floats, values: Floats, row: Positions, column: Positions
-    ) -> tuple[Ids, Floats]:
-        """Return the first items of each list without the labelled ones, and their estimates."""
-        shape = len(table), min(self._kept, table.shape[1])
+        shape = n_users, min(self._kept, n_items)
         items, estimated = np.full(shape, None, dtype=object), np.full(shape, -np.inf)
-        if not self._kept:
-            return items, estimated
-        others = values.copy()
-        others[row[column >= 0], column[column >= 0]] = -np.inf
-        user, item, rank = top(others, shape[1], tie_order=self._item_order)
-        items[user, rank] = self._candidates.training.items[item]
-        estimated[user, rank] = table[user, item]
-        return items, estimated
+        if self._kept:
+            others = values.copy()
+            others[row[column >= 0], column[column >= 0]] = -np.inf
+            user, item, rank = top(others, shape[1], tie_order=self._item_order)
+            items[user, rank] = self._candidates.training.items[item]
+            estimated[user, rank] = block.table[user, item]
+        return {
+            "estimated": np.where(column >= 0, block.table[row, column], -np.inf),
+            "ahead": n_items - up_to,
+            "tied": tied,
+            "within": self._within(values, row, column, tied),
+            "lengths": lengths,
+            "n_above": recommended,
+            "n_not_made": block.n_impossible,
+            "ties_from": _first_tie(ascending),
+            "unlabelled_items": items,
+            "unlabelled_estimated": estimated,
+        }
 
     def _within(
         self, values: Floats, row: Positions, column: Positions, tied: Positions
@@ -247,9 +231,8 @@ class Placement:
         place = text_places(items)[codes] if rule.startswith("text") else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 
-    def _check_items(self) -> None:
+    def _warn_of_unknown(self, unknown: Flags) -> None:
         """Warn if most labels are of items that the trainset does not have."""
-        unknown = self._inner_item[self._item] < 0
         if unknown.sum() > _MANY * len(unknown):
             first = shown(self._items[self._item[int(unknown.argmax())]])
             msg = (

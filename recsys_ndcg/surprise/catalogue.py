@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from surprise import Trainset
 
-from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.catalogue import (
     Candidates,
     Estimated,
@@ -25,7 +24,7 @@ from recsys_ndcg.catalogue import (
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds import TIE_TOLERANCE, tolerant_plan
-from recsys_ndcg.input import index_of
+from recsys_ndcg.input import encode, in_common, index_of, objects
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
@@ -35,11 +34,11 @@ from recsys_ndcg.surprise.formulas import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Ids
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import Rows
-    from recsys_ndcg.lists import PlacedLists
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
+    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 
 def rank_catalogue(  # noqa: PLR0913 - the contract
@@ -107,7 +106,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     if clip:
         training.ratings.warn_of_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
-    raw = training.users if users is None else training.check_users(users)
+    raw = _asked(users, training.users, "user")
     strangers = raw[training.places_of_users(raw.tolist()) < 0]
     if len(strangers):
         msg = (
@@ -116,19 +115,19 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
             "algorithm's estimates for strangers."
         )
         raise InvalidInputError(msg)
-    most = k or candidates.n_items
-    with progress_bar(wanted=progress) as show:
-        told = partial(show, "Ranking the catalogue")
-        parts = candidates.by_block(raw, lambda block: _first(block, most), told)
-    place, item, rank, estimated = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return pd.DataFrame(
-        {
-            "user": raw[place],
+
+    def first(block: Estimated) -> dict[str, Any]:
+        row, item, rank = top(block.table, k or candidates.n_items, tolerance=TIE_TOLERANCE)
+        return {
+            "user": raw[row + block.first],
             "item": training.items[item],
-            "rank": rank,
-            "estimated": estimated,
+            "rank": rank + 1,
+            "estimated": block.table[row, item],
         }
-    ).infer_objects()
+
+    with progress_bar(wanted=progress) as show:
+        found = candidates.by_block(raw, first, partial(show, "Ranking the catalogue"))
+    return pd.DataFrame(found).infer_objects()
 
 
 def evaluate_catalogue(  # noqa: PLR0913 - the contract
@@ -222,17 +221,14 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates = candidates_of(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
     )
-    popular_lists = Placement(candidates, labels, plain, shown=False)
     with progress_bar(wanted=progress) as show:
-        means = _means(popular_lists.lists(partial(show, "Ranking by popularity")), plain, report)
+        told = partial(show, "Ranking by popularity")
+        lists = Placement(candidates, labels, plain, shown=False).lists(told)
+        plain = plain.with_reasons(facts_for(lists, plain.measurements))
+        scored = ~np.isnan(report.scores.per_user)
+        means = measure(lists, plain.measurements).mean(scored)  # NaN where there is none
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
-
-
-def _means(lists: PlacedLists, plan: Plan, report: Report) -> Floats:
-    """Return the means of a baseline over the users of a report, NaN where there is none."""
-    plan = plan.with_reasons(facts_for(lists, plan.measurements))
-    return measure(lists, plan.measurements).mean(~np.isnan(report.scores.per_user))
 
 
 def predict_all(
@@ -280,17 +276,28 @@ def predict_all(
     """
     candidates = candidates_of(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     training = candidates.training
-    raw = training.users if users is None else training.check_users(users)
-    columns = training.items if items is None else training.check_items(items)
+    raw = _asked(users, training.users, "user")
+    columns = _asked(items, training.items, "item")
     with progress_bar(wanted=progress) as show:
         table = candidates.of_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
 
 
-def _first(block: Estimated, k: int) -> tuple[Positions, Positions, Positions, Floats]:
-    """Return place of the user, item, rank and estimate of the k best of each user."""
-    row, item, rank = top(block.table, k, tolerance=TIE_TOLERANCE)
-    return row + block.first, item, rank + 1, block.table[row, item]
+def _asked(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
+    """Return the ids that are asked for as an array: all, or some of a type that is known."""
+    if raw is None:
+        return known
+    if hasattr(raw, "columns"):
+        msg = f"{column}s: found a table in place of a column; give its ids, table[{column!r}]."
+        raise InvalidInputError(msg)
+    ids = objects(raw, f"{column}s")
+    if not len(ids):
+        msg = f"{column}s is empty: give raw ids, or None for all of the trainset."
+        raise InvalidInputError(msg)
+    distinct, _ = encode(ids, f"{column}s")
+    names = ("the ratings of the trainset", f"the ids in {column}s=")
+    in_common(known, distinct, column, names)
+    return ids
 
 
 def candidates_of(
