@@ -10,13 +10,13 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, edges
 from recsys_ndcg.catalogue.candidates import Candidates, Estimated, top
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input import Rows, encode, floats, in_common, objects, text_places
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import GroupedLists, PlacedLists, group
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
     from recsys_ndcg.scoring import Plan
 
 _MANY = 0.5

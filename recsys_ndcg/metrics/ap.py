@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, row_sums
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -46,10 +42,10 @@ class AP(Metric):
     0.8333
     """
 
-    name: ClassVar[str] = "ap"
-    reads: ClassVar[frozenset[str]] = ORDER | {"ap_over"}
-    also_called: ClassVar[tuple[str, ...]] = ("map", "averageprecision", "meanaverageprecision")
-    needs_threshold: ClassVar[bool] = True
+    name = "ap"
+    reads = ORDER | {"ap_over"}
+    also_called = ("map", "averageprecision", "meanaverageprecision")
+    needs_threshold = True
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the precisions."""

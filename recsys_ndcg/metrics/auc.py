@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.own import metric
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @metric
@@ -44,12 +40,12 @@ class AUC(Metric):
     np.float64(0.6667)
     """
 
-    name: ClassVar[str] = "auc"
-    also_called: ClassVar[tuple[str, ...]] = ("rocauc", "auroc")
-    reads: ClassVar[frozenset[str]] = ORDER
-    needs_threshold: ClassVar[bool] = True
-    within_list: ClassVar[bool | None] = True
-    cutoff: ClassVar[str] = "none"
+    name = "auc"
+    also_called = ("rocauc", "auroc")
+    reads = ORDER
+    needs_threshold = True
+    within_list = True
+    cutoff = "none"
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the pairs in the right order: relevant items have this much below them."""

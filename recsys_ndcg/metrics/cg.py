@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
 
@@ -35,8 +33,8 @@ class CG(Linear):
     np.float64(7.0)
     """
 
-    name: ClassVar[str] = "cg"
-    reads: ClassVar[frozenset[str]] = GAINS
-    uses_gains: ClassVar[bool] = True
-    worth: ClassVar[str] = "gain"
-    bounded: ClassVar[bool] = False
+    name = "cg"
+    reads = GAINS
+    uses_gains = True
+    worth = "gain"
+    bounded = False

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -38,11 +34,11 @@ class DCG(Linear):
     7.6309
     """
 
-    name: ClassVar[str] = "dcg"
-    reads: ClassVar[frozenset[str]] = GAINS | {"discount"}
-    uses_gains: ClassVar[bool] = True
-    worth: ClassVar[str] = "gain"
-    bounded: ClassVar[bool] = False
+    name = "dcg"
+    reads = GAINS | {"discount"}
+    uses_gains = True
+    worth = "gain"
+    bounded = False
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return the discount of each rank."""

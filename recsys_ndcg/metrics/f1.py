@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.recall import Recall
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -40,10 +36,10 @@ class F1(Linear):
     np.float64(0.5)
     """
 
-    name: ClassVar[str] = "f1"
-    also_called: ClassVar[tuple[str, ...]] = ("f", "fscore", "f1score", "fmeasure")
-    reads: ClassVar[frozenset[str]] = ORDER | {"recall_over", "recommend_from"}
-    needs_threshold: ClassVar[bool] = True
+    name = "f1"
+    also_called = ("f", "fscore", "f1score", "fmeasure")
+    reads = ORDER | {"recall_over", "recommend_from"}
+    needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return twice those of precision."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -39,10 +35,10 @@ class Hit(Metric):
     np.float64(0.5)
     """
 
-    name: ClassVar[str] = "hit"
-    reads: ClassVar[frozenset[str]] = ORDER
-    also_called: ClassVar[tuple[str, ...]] = ("hitrate", "hr", "success")
-    needs_threshold: ClassVar[bool] = True
+    name = "hit"
+    reads = ORDER
+    also_called = ("hitrate", "hr", "success")
+    needs_threshold = True
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the probability that the first relevant item stands at a rank up to k."""

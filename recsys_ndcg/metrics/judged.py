@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -39,9 +35,9 @@ class Judged(Linear):
     {'judged@1': 1.0, 'judged@10': 0.5}
     """
 
-    name: ClassVar[str] = "judged"
-    reads: ClassVar[frozenset[str]] = ORDER
-    worth: ClassVar[str] = "labelled"
+    name = "judged"
+    reads = ORDER
+    worth = "labelled"
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return how many there are."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.metrics.rmse import RMSE
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -33,7 +29,7 @@ class MAE(RMSE):
     np.float64(1.0)
     """
 
-    name: ClassVar[str] = "mae"
+    name = "mae"
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the absolute errors."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.metrics.rmse import RMSE
@@ -29,7 +27,7 @@ class MSE(RMSE):
     np.float64(2.0)
     """
 
-    name: ClassVar[str] = "mse"
+    name = "mse"
 
     def score(self, ratio: Floats) -> Floats:
         """Return the mean as it is."""

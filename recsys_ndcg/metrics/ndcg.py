@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.ranking import Ranking, weighted
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 MOST_PLACES = 10_000_000
 
@@ -48,10 +45,10 @@ class NDCG(Linear):
     0.834
     """
 
-    name: ClassVar[str] = "ndcg"
-    reads: ClassVar[frozenset[str]] = GAINS | {"discount", "ideal", "max_grade"}
-    uses_gains: ClassVar[bool] = True
-    worth: ClassVar[str] = "gain"
+    name = "ndcg"
+    reads = GAINS | {"discount", "ideal", "max_grade"}
+    uses_gains = True
+    worth = "gain"
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return the discount of each rank."""

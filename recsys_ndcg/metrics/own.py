@@ -6,20 +6,17 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import checked_weights
+from recsys_ndcg.convention import Convention, checked_weights
 from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.ranking import Ranking, weighted
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 _CHOICES = {
     "of": ("relevance", "gain"),

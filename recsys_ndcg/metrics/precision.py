@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -43,10 +39,10 @@ class Precision(Linear):
     0.6667
     """
 
-    name: ClassVar[str] = "precision"
-    also_called: ClassVar[tuple[str, ...]] = ("p", "prec")
-    reads: ClassVar[frozenset[str]] = ORDER | {"recommend_from"}
-    needs_threshold: ClassVar[bool] = True
+    name = "precision"
+    also_called = ("p", "prec")
+    reads = ORDER | {"recommend_from"}
+    needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return 1 for each rank, 0 where nothing is recommended any more."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -50,9 +47,9 @@ class RBP(Linear):
     0.625
     """
 
-    name: ClassVar[str] = "rbp"
-    reads: ClassVar[frozenset[str]] = ORDER
-    needs_threshold: ClassVar[bool] = True
+    name = "rbp"
+    reads = ORDER
+    needs_threshold = True
 
     p: float = 0.8
 

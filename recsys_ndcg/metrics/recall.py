@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.precision import Precision
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -40,10 +36,10 @@ class Recall(Linear):
     0.5
     """
 
-    name: ClassVar[str] = "recall"
-    also_called: ClassVar[tuple[str, ...]] = ("r", "rec")
-    reads: ClassVar[frozenset[str]] = ORDER | {"recall_over", "recommend_from"}
-    needs_threshold: ClassVar[bool] = True
+    name = "recall"
+    also_called = ("r", "rec")
+    reads = ORDER | {"recall_over", "recommend_from"}
+    needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return those of precision."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ROWS_AND_USERS, Metric
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -35,12 +31,12 @@ class RMSE(Metric):
     np.float64(1.4142)
     """
 
-    name: ClassVar[str] = "rmse"
-    reads: ClassVar[frozenset[str]] = ROWS_AND_USERS
-    cutoff: ClassVar[str] = "none"
-    orders: ClassVar[bool] = False
-    bounded: ClassVar[bool] = False
-    greater_is_better: ClassVar[bool] = False
+    name = "rmse"
+    reads = ROWS_AND_USERS
+    cutoff = "none"
+    orders = False
+    bounded = False
+    greater_is_better = False
 
     @property
     def depth(self) -> int | None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -40,11 +36,11 @@ class RPrecision(Linear):
     np.float64(0.5)
     """
 
-    name: ClassVar[str] = "rprecision"
-    also_called: ClassVar[tuple[str, ...]] = ("rprec",)
-    reads: ClassVar[frozenset[str]] = ORDER
-    needs_threshold: ClassVar[bool] = True
-    cutoff: ClassVar[str] = "none"
+    name = "rprecision"
+    also_called = ("rprec",)
+    reads = ORDER
+    needs_threshold = True
+    cutoff = "none"
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return 1 for each of the first R ranks."""

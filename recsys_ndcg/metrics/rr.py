@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.registry import register
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import Ranking
 
 
 @register
@@ -40,11 +36,11 @@ class RR(Metric):
     0.5
     """
 
-    name: ClassVar[str] = "rr"
-    reads: ClassVar[frozenset[str]] = ORDER
-    also_called: ClassVar[tuple[str, ...]] = ("mrr", "reciprocalrank", "reciprank")
-    needs_threshold: ClassVar[bool] = True
-    cutoff: ClassVar[str] = "possible"
+    name = "rr"
+    reads = ORDER
+    also_called = ("mrr", "reciprocalrank", "reciprank")
+    needs_threshold = True
+    cutoff = "possible"
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the expected reciprocal of the first relevant rank."""

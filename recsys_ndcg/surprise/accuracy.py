@@ -6,17 +6,15 @@ Surprise's own rmse, mae, mse and fcp are here too, so that only an import chang
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds import rated_lists, tolerant_plan
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.surprise.library import complete, say
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 Function = TypeVar("Function", bound="Callable[..., float]")
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from surprise import Trainset
 
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.catalogue import (
     Candidates,
     Estimated,
@@ -21,6 +22,7 @@ from recsys_ndcg.catalogue import (
     refuse_beyond,
     top,
 )
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds import TIE_TOLERANCE, tolerant_plan
@@ -34,8 +36,6 @@ from recsys_ndcg.surprise.formulas import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Ids
-    from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import Rows
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Cutoffs, Metrics

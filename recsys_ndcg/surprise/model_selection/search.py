@@ -17,6 +17,7 @@ from surprise.utils import get_rng
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, parameters_of
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
 from recsys_ndcg.folds import (
     ACCURACY,
@@ -31,7 +32,6 @@ from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
     from recsys_ndcg.folds import Measure
 
 _NESTED = ("sim_options", "bsl_options")

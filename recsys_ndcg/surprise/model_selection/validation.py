@@ -13,6 +13,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from surprise.model_selection import KFold
 
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.folds import (
     FoldPlan,
@@ -27,7 +28,6 @@ from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import ModelScores
-    from recsys_ndcg.convention import Convention
     from recsys_ndcg.folds import Measure
 
 
