@@ -19,7 +19,6 @@ from recsys_ndcg.errors import (
     nearest,
     shown,
     warn,
-    warn_of_some,
 )
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.files import is_saved
@@ -294,7 +293,7 @@ def of_each_model(
         for name in names:
             with about(name) as said[name]:
                 found[name] = work(name, models[name])
-    warn_of_some(said)
+    warn(said)
     return found
 
 

@@ -6,7 +6,6 @@ from recsys_ndcg.errors.checks import check_whole as check_whole
 from recsys_ndcg.errors.checks import is_number as is_number
 from recsys_ndcg.errors.checks import needing as needing
 from recsys_ndcg.errors.checks import reading as reading
-from recsys_ndcg.errors.checks import refuse as refuse
 from recsys_ndcg.errors.classes import DataWarning as DataWarning
 from recsys_ndcg.errors.classes import DivergedModelError as DivergedModelError
 from recsys_ndcg.errors.classes import InvalidInputError as InvalidInputError
@@ -16,7 +15,6 @@ from recsys_ndcg.errors.classes import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.errors.classes import about as about
 from recsys_ndcg.errors.classes import warn as warn
-from recsys_ndcg.errors.classes import warn_of_some as warn_of_some
 from recsys_ndcg.errors.wording import counted as counted
 from recsys_ndcg.errors.wording import is_encodable as is_encodable
 from recsys_ndcg.errors.wording import nearest as nearest

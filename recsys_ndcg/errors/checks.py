@@ -81,18 +81,6 @@ def check_path(path: object) -> None:
         raise InvalidInputError(msg)
 
 
-def refuse(reason: str) -> None:
-    """Raise an error if there is a reason.
-
-    Raises
-    ------
-    InvalidInputError
-        With the reason as its message.
-    """
-    if reason:
-        raise InvalidInputError(reason)
-
-
 def is_number(value: object) -> bool:
     """Tell a finite number from anything else, True and False among it.
 

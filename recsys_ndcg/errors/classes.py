@@ -42,19 +42,22 @@ def about(name: str) -> Iterator[list[str]]:
         _SAID.reset(token)
 
 
-def warn_of_some(said: Mapping[str, Iterable[str]]) -> None:
-    """Emit once what is said of several, with the names of those it is said of if not of all."""
-    names: dict[str, list[str]] = {}
-    for name, messages in said.items():
-        for message in dict.fromkeys(messages):
-            names.setdefault(message, []).append(name)
-    for message, some in names.items():
-        told = message if len(some) == len(said) else f"{', '.join(some)}: {message}"
-        warn(told)
+def warn(message: str | Mapping[str, Iterable[str]]) -> None:
+    """Emit a `DataWarning` that points at the line outside this package which led to it.
 
-
-def warn(message: str) -> None:
-    """Emit a `DataWarning` that points at the line outside this package which led to it."""
+    Parameters
+    ----------
+    message : str or mapping of names to messages
+        What is said of several is said once, with those that it is said of if not of all.
+    """
+    if isinstance(message, Mapping):
+        names: dict[str, list[str]] = {}
+        for name, messages in message.items():
+            for told in dict.fromkeys(messages):
+                names.setdefault(told, []).append(name)
+        for told, some in names.items():
+            warn(told if len(some) == len(message) else f"{', '.join(some)}: {told}")
+        return
     said = _SAID.get()
     if said is not None:
         said.append(message)
@@ -77,6 +80,18 @@ class RecsysNdcgError(ValueError):
 
 class InvalidInputError(RecsysNdcgError):
     """The data or an option cannot be used; the message says where and what to do."""
+
+    @classmethod
+    def raise_for(cls, reason: str) -> None:
+        """Raise it if there is a reason.
+
+        Raises
+        ------
+        InvalidInputError
+            With the reason as its message.
+        """
+        if reason:
+            raise cls(reason)
 
 
 class DivergedModelError(InvalidInputError):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
-from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_some
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, run_fold
 from recsys_ndcg.experiments.fingerprints import qualified_name, readable
 from recsys_ndcg.experiments.folder import RunFolder
@@ -169,7 +169,7 @@ class Outcome:
         said = {
             name: [told for one in some for told in one.said] for name, some in by_model.items()
         }
-        warn_of_some(said)
+        warn(said)
         for name, some in by_model.items():
             FoldRuns.warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
-from recsys_ndcg.errors import refuse
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Known, lazy
 from recsys_ndcg.lists import Facts, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
@@ -439,7 +439,7 @@ def rank(
     """
     facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
     against = Objections(convention, threshold, facts, lists)
-    refuse(against.to_order() or against.to_gains())
+    InvalidInputError.raise_for(against.to_order() or against.to_gains())
     ready = prepare(lists, convention)
     in_order = SortedLists(ready, convention, depth=depth)
     return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions, quotient
-from recsys_ndcg.errors import InvalidInputError, refuse
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import prepare
 from recsys_ndcg.metrics import NDCG, checked_k
@@ -145,7 +145,7 @@ def _both_lists(
         There is no NDCG of them, where the report is of metrics that read no gains.
     """
     asked = replace(measurement, metric=NDCG(k))
-    refuse(asked.objection(facts_for(lists, [asked]), lists))
+    InvalidInputError.raise_for(asked.objection(facts_for(lists, [asked]), lists))
     estimated, convention = not lists.order_only, measurement.convention
     lists = prepare(lists, convention)
     in_order = SortedLists(lists, convention, depth=k)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, refuse
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import CandidateLists, truth_by_user
 from recsys_ndcg.metrics import Judged
@@ -104,7 +104,7 @@ class Audit:
         facts = facts or facts_for(lists, plan.measurements)
         plan.check(facts, lists)
         scores = _scores_and_ties(lists, plan)
-        refuse(scores.objection())
+        InvalidInputError.raise_for(scores.objection())
         top = facts.all_true.highest if highest is None else highest
         return cls(
             scores.sign(facts),

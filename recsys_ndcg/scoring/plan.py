@@ -10,14 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import Convention, misleading
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    RecsysNdcgError,
-    as_float,
-    is_number,
-    refuse,
-    shown,
-)
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
 from recsys_ndcg.metrics import Metric, check_free, parse
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 from recsys_ndcg.scoring.measuring import facts_for, measure
@@ -162,7 +155,7 @@ class Plan:
             Something cannot be computed; the message says why, and what to do.
         """
         plan = self.with_threshold(facts.all_true)
-        refuse(_senseless(facts))
+        InvalidInputError.raise_for(_senseless(facts))
         plan.check(facts, lists)
         return plan
 
@@ -176,7 +169,7 @@ class Plan:
         """
         plan = self.settled(facts_for(lists, self.measurements), lists)
         scores = measure(lists, plan.measurements)
-        refuse(scores.objection())
+        InvalidInputError.raise_for(scores.objection())
         return scores
 
     def check(self, facts: Facts, lists: GroupedLists | None = None) -> None:
@@ -188,7 +181,7 @@ class Plan:
             The message says why, and what to do.
         """
         for one in self.measurements:
-            refuse(one.objection(facts, lists))
+            InvalidInputError.raise_for(one.objection(facts, lists))
 
     def with_reasons(self, facts: Facts) -> Plan:
         """Return the plan with the reason beside whatever has no number."""
@@ -309,7 +302,7 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
     chosen = checked_convention(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
-    refuse(_misled(metric, chosen))
+    InvalidInputError.raise_for(_misled(metric, chosen))
     return chosen
 
 

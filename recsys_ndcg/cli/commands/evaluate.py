@@ -18,7 +18,7 @@ from recsys_ndcg.cli.reading import (
     named,
     read_entry,
 )
-from recsys_ndcg.errors import about, warn_of_some
+from recsys_ndcg.errors import about, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         gated = replace(plan, measurements=part)
         with about("") as said:
             reports = evaluate_models(older, source, written, gated, metric, progress=progress)
-        warn_of_some({"": [], **dict.fromkeys(older, said)})
+        warn({"": [], **dict.fromkeys(older, said)})
     report = evaluate_files(source, written, plan, scale, per_user=files.users, progress=progress)
     gates = [one.gate(report.summary.loc[str(one.metric)]) for one in means]
     if models:
