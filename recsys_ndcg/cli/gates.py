@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from recsys_ndcg.cli.options import (
-    Margin,
-    Users,
+    MARGIN,
+    USERS,
     complete,
     given_options,
     names_of,
@@ -170,9 +170,9 @@ class Replacing(Gates):
         "predictions or a saved report, by --margin or more.",
         metavar="BASELINE",
     )
-    margin: Margin = None
+    margin: float | None = option(MARGIN)
     alpha: float = option("How often what is worse by the margin may pass.", default=0.05)
-    users: Users = "all"
+    users: str = option(USERS, default="all", autocompletion=complete("users"))
 
 
 def gated_plan(

@@ -129,7 +129,7 @@ def test_scores_of_users_are_written_as_nothing_else(folder: Path, name: str) ->
     if name == ".csv/":
         name = "u.json"
     message = refusal("evaluate", "p.csv", "--per-user", name)
-    assert f"--per-user: {name}: scores of users are written as CSV or Parquet" in message
+    assert f"error: {name}: scores of users are written as CSV or Parquet" in message
     assert ".csv.gz" in message
     assert not (folder / name).exists()
 

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, asdict, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recsys_ndcg.cli.gates import Gates, Limits, close, gated_plan
 from recsys_ndcg.cli.options import (
+    MARGIN,
+    REQUIRED,
+    USERS,
     Choices,
-    Margin,
     MetricOptions,
     Style,
-    Users,
     argument,
     complete,
     given_options,
     option,
 )
-from recsys_ndcg.cli.output import (
-    Html,
-    check_apart,
-    check_page,
-    show_document,
-    with_signatures,
-    write_page,
-)
+from recsys_ndcg.cli.output import Page, show_comparison
 from recsys_ndcg.cli.reading import (
     DataOptions,
     Written,
@@ -38,9 +32,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Collection, Iterator, Mapping
 
     from recsys_ndcg.cli.gates import Limit
     from recsys_ndcg.comparison import Comparison, Gate
@@ -55,7 +47,7 @@ class Models:
         "One per model: predictions, of any kind that 'evaluate' reads, or a saved report. "
         "NAME=FILE gives it a name.",
         "FILES...",
-        MISSING,
+        REQUIRED,
     )
     labels: Path | None = option("What is known (user, item, true): every file then holds results.")
     qrels: Path | None = option("Judgements of TREC: every file is then a run.")
@@ -82,14 +74,14 @@ class Statistics:
         autocompletion=complete("segments"),
     )
     train: Path | None = option("What the models were trained on, for --by activity and --by cold.")
-    users: Users = "all"
+    users: str = option(USERS, default="all", autocompletion=complete("users"))
     test: str = option(f"{', '.join(TESTS)}.", default="t", autocompletion=complete("test"))
     correction: str | None = option(
         f"For many pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
         autocompletion=complete("correction"),
     )
     alpha: float = option("How often equal models may be called different.", default=0.05)
-    margin: Margin = None
+    margin: float | None = option(MARGIN)
     draws: int = option("Of signs, of users, and of what max-T needs.", default=10_000)
     seed: int = option("Of the draws.", default=0)
 
@@ -112,7 +104,6 @@ class TableOptions:
 
     pairs: bool = option("The pairs of models, too.", "--pairs", default=False)
     save: Path | None = option("Write the comparison to this file, as JSON.")
-    html: Html = None
 
     def kinds(self, form: str, *, segments: bool) -> list[str]:
         """Return which tables are shown; CSV holds one.
@@ -139,11 +130,19 @@ def compare(  # noqa: PLR0913 - one parameter per option
     limits: Limits,
     gate: Gates,
     tables: TableOptions,
+    page: Page,
     style: Style,
 ) -> None:
     """Compare models user by user.
 
     Which is better, for whom, and how sure that is.
+
+    Examples
+    --------
+    recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
+    recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
+    recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
+    recsys-ndcg compare svd.csv knn.csv --html page.html
     """
     from recsys_ndcg.comparison import compare as comparison_of
 
@@ -153,8 +152,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     means, worse = limits.read(ks), gate.read(statistics.margin, ks)
     statistics.check(files)
     _check_read(files, source, choices, written)
-    check_apart(files, {"--save": tables.save, "--html": tables.html})
-    check_page(tables.html)
+    page.check(files, save=tables.save)
     gated = [*(one.metric for one in means), *worse]
     plan = gated_plan(choices, names, ks, gated)
     progress = not style.quiet
@@ -163,7 +161,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     found = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
     if tables.save is not None:
         found.save(tables.save)
-    if not write_page(tables.html, found):
+    if not page.write(found):
         show_comparison(found, style, kinds)
     judged = [name for name in files if name != other]
     close(_gates(found, judged, means, other, worse), quiet=style.quiet)
@@ -204,20 +202,3 @@ def _gates(
             yield limit.gate(board.loc[model], f" of {model}")
     for model in models if other is not None else ():
         yield found.not_worse(model, other, metric=next(iter(metric), None))
-
-
-def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] | None = None) -> None:
-    """Print a comparison: the leaderboard, if no tables are named."""
-    kinds = kinds or ["leaderboard"]
-    document = found.document(kinds=kinds)
-    values = found.to_dict() if style.form == "json" else _values(found, kinds[0], style)
-    show_document(document, values, style)
-
-
-def _values(found: Comparison, kind: str, style: Style) -> pd.DataFrame:
-    """Return the numbers of a table, of all metrics."""
-    if kind == "pairs":
-        return found.pairwise
-    if kind == "segments":
-        return found.segments.reset_index()
-    return with_signatures(found.to_frame(), found, style)
