@@ -50,8 +50,8 @@ class Limits:
         InvalidInputError
             One is no metric with a number, or is on the wrong side.
         """
-        under = [_limit("--fail-under", text, k) for text in self.fail_under or []]
-        return [*under, *(_limit("--fail-over", text, k) for text in self.fail_over or [])]
+        given = {"--fail-under": self.fail_under, "--fail-over": self.fail_over}
+        return [_limit(option, text, k) for option, texts in given.items() for text in texts or []]
 
 
 class Limit(NamedTuple):
@@ -97,10 +97,9 @@ def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
     metric = metric_of(name, option, k)
     other = "--fail-over" if option == "--fail-under" else "--fail-under"
     if metric.greater_is_better != (option == "--fail-under"):
-        better, bad = ("Less", "high") if option == "--fail-under" else ("More", "low")
+        better = "more" if metric.greater_is_better else "less"
         msg = (
-            f"{option} {text}: {better.lower()} is better in {metric}, so that what is too {bad} "
-            f"fails: {other} {metric}={value:g}."
+            f"{option} {text}: {better} is better in {metric}, so give {other} {metric}={value:g}."
         )
         raise InvalidInputError(msg)
     if metric.bounded and not 0 <= value <= 1:

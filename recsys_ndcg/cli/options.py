@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, nearest, refuse
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, check_choice, refuse
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
@@ -101,10 +101,8 @@ class Style:
 
     def __post_init__(self) -> None:
         """Refuse a format that there is not."""
-        if self.form.lower() not in FORMATS:
-            msg = f"--format: there is no {self.form!r}. {nearest(self.form.lower(), FORMATS)}"
-            raise InvalidInputError(msg)
         object.__setattr__(self, "form", self.form.lower())
+        check_choice("form", self.form, FORMATS)
 
 
 @dataclass(frozen=True)

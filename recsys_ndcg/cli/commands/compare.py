@@ -51,9 +51,7 @@ class Models:
     )
     labels: Path | None = option("What is known (user, item, true): every file then holds results.")
     qrels: Path | None = option("Judgements of TREC: every file is then a run.")
-    n_items: int | None = option(
-        "The size of the catalogue that results were chosen from.", "--n-items"
-    )
+    n_items: int | None = option("The size of the catalogue that results were chosen from.")
 
     @property
     def source(self) -> DataOptions:

@@ -29,9 +29,6 @@ from recsys_ndcg.cli.reading import (
 from recsys_ndcg.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
 
@@ -66,12 +63,8 @@ def report(  # noqa: PLR0913 - one parameter per option
 
     files = {**source.files, **scale.files}
     page.check(files)
-    kinds: dict[str, Callable[[Path], Report | Comparison]] = {
-        "report": Report.load,
-        "comparison": Comparison.load,
-    }
     late = (scale, written, choices, measured)
-    found = saved_in(source, kinds, *late, beside=", --html and --format")
+    found = saved_in(source, [Report, Comparison], *late, beside=", --html and --format")
     if found is None:
         plan = plan_of(choices, measured.names, measured.ks)
         found = evaluate_files(source, written, plan, scale, progress=not style.quiet)
@@ -140,8 +133,7 @@ def _measured(
     from recsys_ndcg.report import Report
 
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
-    kinds = {"report": Report.load}
-    report = saved_in(source, kinds, choices, written, beside=" and --metric")
+    report = saved_in(source, [Report], choices, written, beside=" and --metric")
     if report is not None:
         return report, report.metrics[0] if name is None else name
     plan = plan_of(choices, [name or "ndcg@10"], [10])

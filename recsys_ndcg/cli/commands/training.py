@@ -53,29 +53,25 @@ def experiment(
     recsys-ndcg experiment today.toml --n-jobs 2
     recsys-ndcg experiment today.toml --folder runs/today --format markdown
     """
-    page.check({"CONFIG": config})
-    options = {"folder": folder, "n_jobs": n_jobs}
-    given = {name: value for name, value in options.items() if value is not None}
-    found = _run(config, given, quiet=style.quiet)
-    if not page.write(found):
-        show_comparison(found, style)
-        if style.form == "text" and not style.quiet:
-            _say_costs(found)
-
-
-def _run(config: Path, options: dict[str, Any], *, quiet: bool) -> Comparison:
-    """Run the experiment, with its leaderboard where somebody watches."""
     from recsys_ndcg.experiments import experiment as run
     from recsys_ndcg.experiments import from_toml
 
+    page.check({"CONFIG": config})
+    options = {"folder": folder, "n_jobs": n_jobs}
     with _printing_aside():
-        asked = from_toml(config) | options
-        if quiet or not err.is_terminal:
-            return run(**asked, progress=False)
-        live = LiveLeaderboard(list(asked["models"]))
-        live.resume(asked.get("folder"))
-        with live.shown():
-            return run(**asked, progress=live.progress, on_result=live.add)
+        asked = from_toml(config) | {name: one for name, one in options.items() if one is not None}
+        if style.quiet or not err.is_terminal:
+            found = run(**asked, progress=False)
+        else:
+            live = LiveLeaderboard(list(asked["models"]))
+            live.resume(asked.get("folder"))
+            with live.shown():
+                found = run(**asked, progress=live.progress, on_result=live.add)
+    if page.write(found):
+        return
+    show_comparison(found, style)
+    if style.form == "text" and not style.quiet:
+        _say_costs(found)
 
 
 class LiveLeaderboard:
@@ -114,18 +110,17 @@ class LiveLeaderboard:
 
         from recsys_ndcg.experiments import lower_is_better
 
-        empty = pd.DataFrame(index=pd.Index(self._models, name="model"))
-        if not self._results:
-            return empty.assign(folds=0)
         rows = [
-            {"model": one.model, "folds": 1, **one.scores, "fit s": one.costs["fit_time"]}
+            {"model": one.model, **one.scores, "fit s": one.costs["fit_time"]}
             for one in self._results
         ]
-        found = pd.DataFrame(rows).groupby("model")
-        means = found.mean().assign(folds=found.size())
-        first = next(iter(self._results[0].scores))
-        joined = empty.join(means).fillna({"folds": 0}).astype({"folds": int})
-        return joined.sort_values(first, ascending=lower_is_better(first))
+        found = pd.DataFrame(rows, columns=None if rows else ["model"]).groupby("model")
+        table = found.mean().reindex(pd.Index(self._models, name="model"))
+        table.insert(0, "folds", found.size().reindex(self._models, fill_value=0))
+        if not rows:
+            return table
+        first = table.columns[1]
+        return table.sort_values(first, ascending=lower_is_better(first))
 
     def _drawn(self) -> Group:
         from recsys_ndcg.rendering import Grid, number
