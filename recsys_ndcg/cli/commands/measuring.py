@@ -178,6 +178,6 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         conventions = [one.convention for one in plan.measurements]
         document = reconciliation_document(table, reported, conventions)
     else:
-        document = in_one_table(table, reported)
+        document = in_one_table(table)
     values = table.drop(columns="causes")
     show_document(document, values, style, tables_only=True)
