@@ -31,29 +31,6 @@ if TYPE_CHECKING:
 _FAILED = 1
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Which means are good enough."""
-
-    fail_under: list[str] | None = option(
-        "Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
-    )
-    fail_over: list[str] | None = option(
-        "Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
-    )
-
-    def read(self, k: Sequence[int]) -> list[Limit]:
-        """Return the limits.
-
-        Raises
-        ------
-        InvalidInputError
-            One is no metric with a number, or is on the wrong side.
-        """
-        given = {"--fail-under": self.fail_under, "--fail-over": self.fail_over}
-        return [_limit(option, text, k) for option, texts in given.items() for text in texts or []]
-
-
 class Limit(NamedTuple):
     """What the mean of a metric may not go beyond.
 
@@ -128,8 +105,14 @@ def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
 
 @dataclass(frozen=True)
 class Gates:
-    """Which model the others may not be worse than."""
+    """Which means are good enough, and which model the others may not be worse than."""
 
+    fail_under: list[str] | None = option(
+        "Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
+    )
+    fail_over: list[str] | None = option(
+        "Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
+    )
     fail_if_worse: str | None = option(
         "Exit with 1 unless it is shown that the models are not worse than this one by "
         "--margin or more: the name of one, or a file.",
@@ -139,15 +122,20 @@ class Gates:
         "In what --fail-if-worse compares.  [default: the first]", autocompletion=complete("metric")
     )
 
-    def read(self, margin: float | None, k: Sequence[int]) -> list[Metric]:
-        """Return in what --fail-if-worse compares, nothing for the first metric, or for no gate.
+    def read(self, margin: float | None, k: Sequence[int]) -> tuple[list[Limit], list[Metric]]:
+        """Return the limits of means, and in what --fail-if-worse compares.
+
+        That is nothing for the first metric, or without a baseline.
 
         Raises
         ------
         InvalidInputError
-            The margin is missing, or an option has no baseline to be about.
+            A limit is no metric with a number, or is on the wrong side; the margin is missing, or
+            an option has no baseline to be about.
         """
-        late = given_options(self)
+        given = {"--fail-under": self.fail_under, "--fail-over": self.fail_over}
+        limits = [_limit(one, text, k) for one, texts in given.items() for text in texts or []]
+        late = [one for one in given_options(self) if not one.startswith("--fail")]
         if self.fail_if_worse is None and late:
             msg = f"{late[0]} is about --fail-if-worse, which is not given."
             raise InvalidInputError(msg)
@@ -157,7 +145,7 @@ class Gates:
                 "as --margin 0.005."
             )
             raise InvalidInputError(msg)
-        return [] if self.metric is None else [metric_of(self.metric, "--metric", k)]
+        return limits, [] if self.metric is None else [metric_of(self.metric, "--metric", k)]
 
 
 @dataclass(frozen=True)

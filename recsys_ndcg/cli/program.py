@@ -42,7 +42,7 @@ _NAME = "recsys-ndcg"
 #: Where each is, in the order of the help.
 _COMMANDS = {
     "evaluate": "measuring",
-    "compare": "compare",
+    "compare": "measuring",
     "report": "showing",
     "leaderboard": "showing",
     "explain": "measuring",
@@ -89,7 +89,7 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
     )
     app.callback()(_program)
     for name in names:
-        module = import_module(f"{__package__}.commands.{_COMMANDS[name]}")
+        module = import_module(f"{__package__}.{_COMMANDS[name]}")
         command = flattened(getattr(module, name))
         text, _, examples = (getdoc(command) or "").partition(_EXAMPLES)
         # \b keeps the lines as they are

@@ -231,12 +231,11 @@ def _check_enough(ratings: pd.DataFrame) -> None:
             f"give at least {_FEWEST}."
         )
         raise InvalidInputError(msg)
-    repeats = ratings.duplicated(["user", "item"])
-    if repeats.any():
-        row = ratings[repeats].iloc[0]
+    repeats = ratings[ratings.duplicated(["user", "item"])]
+    for user, item, *_ in repeats[:1].itertuples(index=False):
         msg = (
-            f"User {row['user']!r} rates item {row['item']!r} more than once "
-            f"({int(repeats.sum())} such rows). Keep one rating of each."
+            f"User {user!r} rates item {item!r} more than once ({len(repeats)} such rows). Keep "
+            "one rating of each."
         )
         raise InvalidInputError(msg)
 
