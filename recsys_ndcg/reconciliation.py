@@ -204,12 +204,10 @@ def _causes(
     return causes
 
 
-def _nearest_changes(
-    numbers: Numbers, mine: Measurement, reported: float
-) -> list[Mapping[str, Any]]:
+def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
     own = numbers.after(mine, {}).value
-    single = [
+    single: list[dict[str, Any]] = [
         {name: value}
         for name, values in _TRIED.items()
         for value in values

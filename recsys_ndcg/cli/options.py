@@ -118,8 +118,13 @@ class MetricOptions:
 
     @property
     def ks(self) -> list[int]:
-        """The cutoffs."""
-        return cutoffs(self.k or ["10"])
+        """The cutoffs: whole numbers, alone or with commas."""
+        text = ",".join(self.k or ["10"])
+        try:
+            return [int(part) for part in text.split(",")]
+        except ValueError:
+            msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
+            raise InvalidInputError(msg) from None
 
     @property
     def names(self) -> list[str] | None:
@@ -236,22 +241,6 @@ def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -
     return plan.under(**{key: parsed(key, text) for key, text in given.items()})
 
 
-def cutoffs(texts: Sequence[str]) -> list[int]:
-    """Return the whole numbers of ``5,10``, or of several such texts.
-
-    Examples
-    --------
-    >>> cutoffs(["5,10", "20"])
-    [5, 10, 20]
-    """
-    text = ",".join(texts)
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
-        raise InvalidInputError(msg) from None
-
-
 def names_of(texts: Sequence[str]) -> list[str]:
     """Return the metrics that stand in texts, with commas or one by one.
 
@@ -290,4 +279,4 @@ def _imported(text: str) -> str:
             refuse(f"it cannot be imported ({error!r}).")
         if not (isinstance(kind, type) and issubclass(kind, Metric)):
             refuse(f"{found['name']!r} is no metric; make it one with @rn.metric.")
-        return register(kind).name + found["rest"]
+        return f"{register(kind).name}{found['rest']}"

@@ -18,7 +18,7 @@ from recsys_ndcg.errors import InvalidInputError, check_whole
 from recsys_ndcg.progress import Steps, drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pandas as pd
 
@@ -79,11 +79,11 @@ class LiveLeaderboard:
 
     Parameters
     ----------
-    models : sequence of str
+    models : list of str
         All that there are.
     """
 
-    def __init__(self, models: Sequence[str]) -> None:
+    def __init__(self, models: list[str]) -> None:
         self._models = models
         self._results: list[Result] = []
         self._steps = Steps()
