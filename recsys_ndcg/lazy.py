@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -9,6 +10,7 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
+_IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(  # for other rooms)?")
 
 
 class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
@@ -81,18 +83,9 @@ def attach_stub(
     # by the loader, as the package may stand in a zip, which Spark sends to its workers
     loader: Any = sys.modules[package].__loader__
     stub = loader.get_data(f"{file.removesuffix('.py')}.pyi")
-    modules: dict[str, str] = {}
-    module = ""
-    listed: list[str] = []
-    words = iter(stub.decode().partition("__all__")[0].replace(",", " ").split())
-    for word in words:
-        if word == "from":
-            module = next(words)
-        elif word == "as":
-            listed.append(next(words))
-            modules[listed[-1]] = module
-        elif word == "rooms":
-            listed.pop()
+    found = _IMPORT.findall(stub.decode())
+    modules = {name: module for module, name, _ in found}
+    listed = sorted(name for _, name, comment in found if not comment)
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
         """Import a name when it is first used, and keep it."""
@@ -110,4 +103,4 @@ def attach_stub(
         """List the names that are not imported yet with the others."""
         return sorted({*vars(sys.modules[package]), *modules})
 
-    return __getattr__, __dir__, sorted(listed)
+    return __getattr__, __dir__, listed

@@ -32,16 +32,8 @@ Result = TypeVar("Result")
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
 
-class _Call:
-    """One call of `in_threads`, as its threads know it."""
-
-    is_cancelled = False
-
-    def mark_thread(self) -> None:
-        _thread.call = self
-
-
-_thread = threading.local()  # has the call that a thread of a pool works for
+_thread = threading.local()  # a thread of a pool has the event that cancels its work
+_NEVER = threading.Event()
 
 
 def in_threads(
@@ -75,16 +67,16 @@ def in_threads(
     size = min(n_threads(), len(items))
     few = n_rows is not None and n_rows < _FEW
     results: Iterator[Result] = map(work, items)
-    if size < 2 or few or hasattr(_thread, "call"):
+    if size < 2 or few or hasattr(_thread, "cancelled"):
         return _collect(results, len(items), show)
-    call = _Call()
-    pool = ThreadPoolExecutor(size, "recsys_ndcg", call.mark_thread)
+    cancelled = threading.Event()
+    pool = ThreadPoolExecutor(size, "recsys_ndcg", setattr, (_thread, "cancelled", cancelled))
     try:
         with suppress(RuntimeError):  # no thread can be started: the caller does the work
             results = pool.map(work, items)
         return _collect(results, len(items), show)
     except BaseException:
-        call.is_cancelled = True
+        cancelled.set()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -106,7 +98,7 @@ def heed() -> None:
 
     Long work in `in_threads` calls it now and then, so that an interrupt need not wait for it.
     """
-    if getattr(_thread, "call", _Call).is_cancelled:
+    if getattr(_thread, "cancelled", _NEVER).is_set():
         raise _CancelledError
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from recsys_ndcg.cli.options import (
-    Margin,
-    Users,
+    MARGIN,
+    USERS,
     complete,
     given_options,
     names_of,
@@ -29,29 +29,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
 
 _FAILED = 1
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Which means are good enough."""
-
-    fail_under: list[str] | None = option(
-        "Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
-    )
-    fail_over: list[str] | None = option(
-        "Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
-    )
-
-    def read(self, k: Sequence[int]) -> list[Limit]:
-        """Return the limits.
-
-        Raises
-        ------
-        InvalidInputError
-            One is no metric with a number, or is on the wrong side.
-        """
-        under = [_limit("--fail-under", text, k) for text in self.fail_under or []]
-        return [*under, *(_limit("--fail-over", text, k) for text in self.fail_over or [])]
 
 
 class Limit(NamedTuple):
@@ -97,10 +74,9 @@ def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
     metric = metric_of(name, option, k)
     other = "--fail-over" if option == "--fail-under" else "--fail-under"
     if metric.greater_is_better != (option == "--fail-under"):
-        better, bad = ("Less", "high") if option == "--fail-under" else ("More", "low")
+        better = "more" if metric.greater_is_better else "less"
         msg = (
-            f"{option} {text}: {better.lower()} is better in {metric}, so that what is too {bad} "
-            f"fails: {other} {metric}={value:g}."
+            f"{option} {text}: {better} is better in {metric}, so give {other} {metric}={value:g}."
         )
         raise InvalidInputError(msg)
     if metric.bounded and not 0 <= value <= 1:
@@ -129,8 +105,14 @@ def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
 
 @dataclass(frozen=True)
 class Gates:
-    """Which model the others may not be worse than."""
+    """Which means are good enough, and which model the others may not be worse than."""
 
+    fail_under: list[str] | None = option(
+        "Exit with 1 if the mean of a metric is below this: ndcg@10=0.8. May be repeated."
+    )
+    fail_over: list[str] | None = option(
+        "Exit with 1 if the mean of an error is above this: rmse=0.95. May be repeated."
+    )
     fail_if_worse: str | None = option(
         "Exit with 1 unless it is shown that the models are not worse than this one by "
         "--margin or more: the name of one, or a file.",
@@ -140,15 +122,20 @@ class Gates:
         "In what --fail-if-worse compares.  [default: the first]", autocompletion=complete("metric")
     )
 
-    def read(self, margin: float | None, k: Sequence[int]) -> list[Metric]:
-        """Return in what --fail-if-worse compares, nothing for the first metric, or for no gate.
+    def read(self, margin: float | None, k: Sequence[int]) -> tuple[list[Limit], list[Metric]]:
+        """Return the limits of means, and in what --fail-if-worse compares.
+
+        That is nothing for the first metric, or without a baseline.
 
         Raises
         ------
         InvalidInputError
-            The margin is missing, or an option has no baseline to be about.
+            A limit is no metric with a number, or is on the wrong side; the margin is missing, or
+            an option has no baseline to be about.
         """
-        late = given_options(self)
+        given = {"--fail-under": self.fail_under, "--fail-over": self.fail_over}
+        limits = [_limit(one, text, k) for one, texts in given.items() for text in texts or []]
+        late = [one for one in given_options(self) if not one.startswith("--fail")]
         if self.fail_if_worse is None and late:
             msg = f"{late[0]} is about --fail-if-worse, which is not given."
             raise InvalidInputError(msg)
@@ -158,7 +145,7 @@ class Gates:
                 "as --margin 0.005."
             )
             raise InvalidInputError(msg)
-        return [] if self.metric is None else [metric_of(self.metric, "--metric", k)]
+        return limits, [] if self.metric is None else [metric_of(self.metric, "--metric", k)]
 
 
 @dataclass(frozen=True)
@@ -170,9 +157,9 @@ class Replacing(Gates):
         "predictions or a saved report, by --margin or more.",
         metavar="BASELINE",
     )
-    margin: Margin = None
+    margin: float | None = option(MARGIN)
     alpha: float = option("How often what is worse by the margin may pass.", default=0.05)
-    users: Users = "all"
+    users: str = option(USERS, default="all", autocompletion=complete("users"))
 
 
 def gated_plan(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, check_choice, refuse
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ _OWN = re.compile(
 _COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of map(...)
 #: The last two for programs: they get every digit, and no words around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
+
+
+REQUIRED = MISSING
 
 
 def option(text: str, *names: str, default: Any = None, **how: Any) -> Any:
@@ -98,10 +101,8 @@ class Style:
 
     def __post_init__(self) -> None:
         """Refuse a format that there is not."""
-        if self.form.lower() not in FORMATS:
-            msg = f"--format: there is no {self.form!r}. {nearest(self.form.lower(), FORMATS)}"
-            raise InvalidInputError(msg)
         object.__setattr__(self, "form", self.form.lower())
+        check_choice("form", self.form, FORMATS)
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,13 @@ class MetricOptions:
 
     @property
     def ks(self) -> list[int]:
-        """The cutoffs."""
-        return cutoffs(self.k or ["10"])
+        """The cutoffs: whole numbers, alone or with commas."""
+        text = ",".join(self.k or ["10"])
+        try:
+            return [int(part) for part in text.split(",")]
+        except ValueError:
+            msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
+            raise InvalidInputError(msg) from None
 
     @property
     def names(self) -> list[str] | None:
@@ -126,21 +132,8 @@ class MetricOptions:
         return names_of(self.metrics) if self.metrics else None
 
 
-Users = Annotated[
-    str,
-    typer.Option(
-        help="all: different users are refused; common: those that all models have are compared.",
-        autocompletion=complete("users"),
-    ),
-]
-Margin = Annotated[
-    float | None,
-    typer.Option(help="Up to which a difference does not matter, such as 0.005."),
-]
-Format = Annotated[
-    str,
-    typer.Option("--format", help=f"{', '.join(FORMATS)}.", autocompletion=complete("format")),
-]
+USERS = "all: different users are refused; common: those that all models have are compared."
+MARGIN = "Up to which a difference does not matter, such as 0.005."
 
 
 def given_options(*groups: Any) -> list[str]:
@@ -197,8 +190,7 @@ def spread(words: Sequence[str]) -> list[str]:
 def _is_choice(word: str) -> bool:
     from recsys_ndcg.convention import Convention
 
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name in [one.name for one in fields(Convention)]
+    return word.partition("=")[0] in Convention.names() and "=" in word
 
 
 def _is_metric(word: str) -> bool:
@@ -227,7 +219,7 @@ def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -
     >>> [(str(one), one.convention.undefined) for one in plan.measurements]
     [('ndcg@10', 1.0), ('ap@10', 0.0)]
     """
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention import Convention, parsed
     from recsys_ndcg.scoring import Plan
 
     texts = [text.removeprefix("yours: ") for text in choices.convention or ()]
@@ -235,49 +227,18 @@ def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -
     if len(signatures) + (choices.preset is not None) > 1:
         msg = "A preset or a signature already holds every choice: give one of them."
         raise InvalidInputError(msg)
-    chosen = [text for text in texts if text not in signatures]
-    given = pairs_from(",".join(chosen), "--convention") or {}
+    chosen = ",".join(text for text in texts if text not in signatures)
+    given = pairs_from(chosen, "--convention") or {}
+    if ":" in given.get("gain", ""):
+        given["gain"] = f"map({given['gain'].replace(':', '=').replace('/', ',')})"
     convention: Convention | str | None = choices.preset
     threshold = choices.threshold
     for text in signatures:
         convention = Convention.from_signature(text)
-        threshold = threshold_of(text) if threshold is None else threshold
+        if threshold is None:
+            threshold = parsed("threshold", Convention.texts_of(text)[1].get("threshold", "none"))
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return plan.under(**{key: _value(key, text) for key, text in given.items()})
-
-
-def threshold_of(signature: str) -> float | None:
-    """Return the threshold that a report's signature names.
-
-    Examples
-    --------
-    >>> threshold_of("ndcg@10|gain:linear|threshold:4.0|users:3")
-    4.0
-    """
-    found = re.search(r"\|threshold:([-+.\deE]+)", signature)
-    if found is None:
-        return None
-    try:
-        return float(found[1])
-    except ValueError:
-        msg = f"--convention: the signature's {found[0][1:]!r} is not a number."
-        raise InvalidInputError(msg) from None
-
-
-def cutoffs(texts: Sequence[str]) -> list[int]:
-    """Return the whole numbers of ``5,10``, or of several such texts.
-
-    Examples
-    --------
-    >>> cutoffs(["5,10", "20"])
-    [5, 10, 20]
-    """
-    text = ",".join(texts)
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
-        raise InvalidInputError(msg) from None
+    return plan.under(**{key: parsed(key, text) for key, text in given.items()})
 
 
 def names_of(texts: Sequence[str]) -> list[str]:
@@ -309,30 +270,13 @@ def _imported(text: str) -> str:
 
     if "" not in sys.path:
         sys.path.insert(0, "")
-    try:
-        kind = getattr(import_module(found["module"]), found["name"])
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - somebody's own, failing or ending in any way
-        msg = f"--metrics {text}: it cannot be imported ({error!r})."
-        raise InvalidInputError(msg) from None
-    if not (isinstance(kind, type) and issubclass(kind, Metric)):
-        msg = f"--metrics {text}: {found['name']!r} is no metric; make it one with @rn.metric."
-        raise InvalidInputError(msg)
-    try:
-        return register(kind).name + found["rest"]
-    except InvalidInputError as error:
-        msg = f"--metrics {text}: {error}"
-        raise InvalidInputError(msg) from None
-
-
-def _value(key: str, text: str) -> Any:
-    from recsys_ndcg.convention import parsed
-
-    try:
-        if key == "gain" and ":" in text:
-            entries = (entry.split(":") for entry in text.split("/"))
-            return {float(grade): float(gain) for grade, gain in entries}
-        return parsed(key, text)
-    except ValueError:
-        return text
+    with about(f"--metrics {text}"):
+        try:
+            kind = getattr(import_module(found["module"]), found["name"])
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - somebody's own, failing or ending in any way
+            refuse(f"it cannot be imported ({error!r}).")
+        if not (isinstance(kind, type) and issubclass(kind, Metric)):
+            refuse(f"{found['name']!r} is no metric; make it one with @rn.metric.")
+        return f"{register(kind).name}{found['rest']}"

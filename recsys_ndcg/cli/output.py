@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 
 from recsys_ndcg.cli.options import option
 from recsys_ndcg.cli.reading import is_dash, same_file
-from recsys_ndcg.errors import InvalidInputError, about, needing, printable, visible
+from recsys_ndcg.errors import InvalidInputError, needing, printable, visible
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,16 +26,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report import Report
 
+_BOARD = ("leaderboard",)
 _NO_WIDTH = 500  # a pipe has none, so nothing is cut there
-#: Where a page goes.
-Html = Annotated[
-    Path | None,
-    typer.Option(
-        "--html",
-        help="Write a page: one file that needs no network, with charts and all users; '-' is "
-        "standard output.",
-    ),
-]
 
 
 def _console(*, stderr: bool) -> Console:
@@ -111,7 +101,27 @@ def show_document(
             say(line)
 
 
-def with_signatures(table: pd.DataFrame, found: Report | Comparison, style: Style) -> pd.DataFrame:
+def show_report(report: Report, style: Style, to: Console = out) -> None:
+    """Print a report."""
+    values = _with_signatures(report.summary.rename_axis("metric"), report, style)
+    show_document(report.document(), values, style, to=to)
+
+
+def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] = _BOARD) -> None:
+    """Print tables of a comparison; for programs the first of them, of all metrics."""
+    values: pd.DataFrame | dict[str, Any]
+    if style.form == "json":
+        values = found.to_dict()
+    elif kinds[0] == "pairs":
+        values = found.pairwise
+    elif kinds[0] == "segments":
+        values = found.segments.reset_index()
+    else:
+        values = _with_signatures(found.to_frame(), found, style)
+    show_document(found.document(kinds=kinds), values, style)
+
+
+def _with_signatures(table: pd.DataFrame, found: Report | Comparison, style: Style) -> pd.DataFrame:
     """Return a table of metrics with how each was computed, complete or in short."""
     signed = {
         name: visible(one.text if style.full_signature else one.short)
@@ -121,31 +131,42 @@ def with_signatures(table: pd.DataFrame, found: Report | Comparison, style: Styl
     return values.assign(signature=values["metric"].map(signed))
 
 
-def check_page(path: Path | None) -> None:
-    """Refuse a page that cannot be made, before anything is measured.
+@dataclass(frozen=True)
+class Page:
+    """Where a page goes."""
 
-    Raises
-    ------
-    MissingExtraError
-        What the extra `report` brings is not installed.
-    """
-    if path is not None:
-        with needing("jinja2", "altair", "vl_convert", job="A page", extra="report"):
-            return
+    html: Path | None = option(
+        "Write a page: one file that needs no network, with charts and all users; '-' is "
+        "standard output."
+    )
 
+    def check(self, read: Mapping[str, Path], **written: Path | None) -> None:
+        """Refuse a page that cannot be made, before anything is measured.
 
-def write_page(path: Path | None, found: Report | Comparison) -> bool:
-    """Write a page that says what was typed to make it, and tell if it is the output itself.
+        Raises
+        ------
+        InvalidInputError
+            It would be written onto what is read or written, too.
+        MissingExtraError
+            What the extra `report` brings is not installed.
+        """
+        check_apart(read, **written, html=self.html)
+        if self.html is not None:
+            with needing("jinja2", "altair", "vl_convert", job="A page", extra="report"):
+                return
 
-    To be called before anything is printed: a pipe that is closed early leaves the file whole.
-    """
-    if path is None:
-        return False
-    from recsys_ndcg.rendering import render
+    def write(self, found: Report | Comparison) -> bool:
+        """Write a page that says what was typed to make it, and tell if it is the output itself.
 
-    command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-    _write(path, render(found.page(command), "page").encode())
-    return is_dash(path)
+        To be called before anything is printed: a pipe that is closed early leaves the file whole.
+        """
+        if self.html is None:
+            return False
+        from recsys_ndcg.rendering import render
+
+        command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
+        _write(self.html, render(found.page(command), "page").encode())
+        return is_dash(self.html)
 
 
 @dataclass(frozen=True)
@@ -174,18 +195,13 @@ class Files:
         Raises
         ------
         InvalidInputError
-            A file is read, or written, too; or its name does not say in which form; or a table
-            in another form than text is for standard output, too.
+            A file is read, or written, too; or a table in another form than text is for standard
+            output, too.
         """
         if self.pipes and form != "text":
             msg = f"--format {form}: standard output, '-', is for another file. Give it a name."
             raise InvalidInputError(msg)
-        check_apart(read, {"--per-user": self.per_user, "--json": self.json})
-        if self.users is not None:
-            from recsys_ndcg.rendering import form_of
-
-            with about("--per-user"):
-                form_of(str(self.users))
+        check_apart(read, per_user=self.per_user, json=self.json)
 
     def write(self, report: Report) -> None:
         """Write what was not written as it was measured: the report, and what goes to streams."""
@@ -204,16 +220,19 @@ class Files:
             _write(self.json, part.read_bytes())
 
 
-def check_apart(read: Mapping[str, Path], written: Mapping[str, Path | None]) -> None:
+def check_apart(read: Mapping[str, Path], **written: Path | None) -> None:
     """Refuse to write onto what is read, or onto what else is written, under whatever name."""
-    given = [(name, path) for name, path in (*read.items(), *written.items()) if path is not None]
-    for (one, first), (other, second) in combinations(given, 2):
-        if other not in written or (is_dash(first) and one in read):
+    known = dict(read)
+    for name, path in written.items():
+        if path is None:
             continue
-        if same_file(first, second):
-            owner = "the data" if one.startswith("FILE") else one
-            msg = f"{other} {second}: this is the file of {owner}. Give it a name of its own."
-            raise InvalidInputError(msg)
+        option = f"--{name.replace('_', '-')}"
+        for other, there in known.items():
+            if same_file(there, path) and not (is_dash(there) and other in read):
+                owner = "the data" if other.startswith("FILE") else other
+                msg = f"{option} {path}: this is the file of {owner}. Give it a name of its own."
+                raise InvalidInputError(msg)
+        known[option] = path
 
 
 def _is_streamed(path: Path) -> bool:

@@ -8,18 +8,26 @@ import re
 import signal
 import sys
 import warnings
-from contextlib import contextmanager, suppress
-from dataclasses import Field, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, getdoc, signature
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
 
-from recsys_ndcg.errors import DataWarning, MissingExtraError, RecsysNdcgError, needing
+from recsys_ndcg.errors import (
+    DataWarning,
+    MissingExtraError,
+    RecsysNdcgError,
+    comes_of_interrupt,
+    needing,
+)
 
 try:
     with needing("typer", "rich", job="The command line", extra="cli"):
         import typer
+        from typer.core import TyperCommand
 except MissingExtraError as error:
     sys.exit(str(error))
 
@@ -28,7 +36,7 @@ from recsys_ndcg.cli.output import complain, say
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable
     from types import FrameType
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
@@ -37,58 +45,20 @@ _SELDOM = 100_000  # objects; importing libraries makes many that stay, looked t
 #: Parameters that a message is about, at its beginning or behind the name of a model.
 _NAMES = re.compile(r"(?:^|(?<=: ))\w+(?==| must be | tells )")
 _NAME = "recsys-ndcg"
-#: Each with what somebody may type; \b keeps the lines as they are.
+#: Where each is, in the order of the help.
 _COMMANDS = {
-    "evaluate": """
-        recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
-        recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
-        zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
-        recsys-ndcg evaluate parts/*.parquet --memory-limit 2GB
-        recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
-        recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
-    """,
-    "compare": """
-        recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
-        recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
-        recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
-        recsys-ndcg compare svd.csv knn.csv --html page.html
-    """,
-    "report": """
-        recsys-ndcg report predictions.csv --threshold 4 --html page.html
-        recsys-ndcg report report.json
-        recsys-ndcg report comparison.json --html page.html
-    """,
-    "leaderboard": """
-        recsys-ndcg leaderboard predictions.csv --sort z --ascending -n 5
-        recsys-ndcg leaderboard report.json --metric precision@10
-        recsys-ndcg leaderboard runs/today runs/yesterday
-    """,
-    "explain": """
-        recsys-ndcg explain predictions.csv --user 42 -k 5
-        recsys-ndcg explain --qrels qrels.txt --run run.txt --user 301 --format csv
-    """,
-    "reconcile": """
-        recsys-ndcg reconcile predictions.csv --metric precision@10 --threshold 4
-        recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
-    """,
-    "experiment": """
-        recsys-ndcg experiment today.toml --n-jobs 2
-        recsys-ndcg experiment today.toml --folder runs/today --format markdown
-    """,
-    "demo": """
-        recsys-ndcg demo --ratings ratings.dat -k 5
-        recsys-ndcg demo --html demo.html
-    """,
-    "presets": """
-        recsys-ndcg presets --format markdown
-    """,
-    "metrics": """
-        recsys-ndcg metrics --format json
-    """,
+    "evaluate": "measuring",
+    "compare": "measuring",
+    "report": "showing",
+    "leaderboard": "showing",
+    "explain": "measuring",
+    "reconcile": "measuring",
+    "experiment": "training",
+    "demo": "training",
+    "presets": "showing",
+    "metrics": "showing",
 }
-
-#: Where those are that have no module of their own name.
-_MODULES = {"presets": "listings", "metrics": "listings"}
+_EXAMPLES = "\n\nExamples\n--------\n"
 
 
 def _print_version(wanted: bool) -> None:
@@ -125,98 +95,81 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
     )
     app.callback()(_program)
     for name in names:
-        module = import_module(f"{__package__}.commands.{_MODULES.get(name, name)}")
-        lines = "".join(f"\n  {line.strip()}" for line in _COMMANDS[name].strip().splitlines())
+        module = import_module(f"{__package__}.{_COMMANDS[name]}")
         command = flattened(getattr(module, name))
-        app.command(name, epilog=f"\b\nExamples:{lines}")(command)
+        text, _, examples = (getdoc(command) or "").partition(_EXAMPLES)
+        # \b keeps the lines as they are
+        epilog = f"\b\nExamples:\n{indent(examples, '  ')}"
+        app.command(name, cls=_Command, help=text, epilog=epilog)(command)
     return app
 
 
 def flattened(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose parameters that are dataclasses became their fields.
 
-    Typer reads one option from each parameter; the command still gets the dataclasses. Its
-    warnings and errors are printed as lines.
+    Typer reads one option from each parameter; the command still gets the dataclasses.
 
     Examples
     --------
     >>> from dataclasses import dataclass
+    >>> from recsys_ndcg.cli.options import option
     >>> @dataclass
     ... class Size:
-    ...     width: int = 3
+    ...     width: int = option("How wide.", default=3)
     >>> @flattened
-    ... def draw(size: Size, sign: str = "x") -> None:
+    ... def draw(size: Size, sign: str = option("Of what.", default="x")) -> None:
     ...     print(size.width * sign)
     >>> draw(width=2, sign="o")
     oo
     """
-    given = _parameters(command)
-    groups = {
-        one.name: _parameters(one.annotation) for one in given if is_dataclass(one.annotation)
-    }
-    kinds = {one.name: one.annotation for one in given}
-    parameters = [each for one in given for each in groups.get(one.name, [one])]
-    typed = {one.name: _typed(one) for one in parameters}
+    kinds = get_type_hints(command)
+    groups: dict[str, list[Parameter]] = {}
+    for name, one in signature(command).parameters.items():
+        declared = {name: one.default}
+        hints = kinds
+        if is_dataclass(kinds[name]):
+            declared = {each.name: each for each in fields(kinds[name])}
+            hints = get_type_hints(kinds[name])
+        groups[name] = [_parameter(each, hints[each], how) for each, how in declared.items()]
 
     @wraps(command)
     def called(**values: Any) -> None:
-        with print_problems(typed, quiet=values.get("quiet", False)):
-            made = {
-                name: kinds[name](**{one.name: values.pop(one.name) for one in group})
-                for name, group in groups.items()
-            }
-            command(**made, **values)
+        given = {}
+        for name, group in groups.items():
+            own = {one.name: values[one.name] for one in group}
+            given[name] = kinds[name](**own) if is_dataclass(kinds[name]) else own[name]
+        command(**given)
 
+    parameters = [one for group in groups.values() for one in group]
     vars(called)["__signature__"] = Signature(parameters)
     called.__annotations__ = {one.name: one.annotation for one in parameters}
     return called
 
 
-def _parameters(command: Any) -> list[Parameter]:
-    """Return the parameters of a function or a dataclass, with the hints that their names mean."""
-    hints = get_type_hints(command, include_extras=True)
-    own = {one.name: one for one in fields(command)} if is_dataclass(command) else {}
-    found = []
-    for one in signature(command).parameters.values():
-        hint, default, declared = hints[one.name], one.default, own.get(one.name, one.default)
-        if isinstance(declared, Field) and declared.metadata:
-            hint = Annotated[hint, declared.metadata["typer"]]
-            default = one.default if one.name in own else declared.default
-        found.append(one.replace(annotation=hint, default=default, kind=Parameter.KEYWORD_ONLY))
-    return found
+def _parameter(name: str, kind: Any, declared: Field[Any]) -> Parameter:
+    """Return a parameter as typer reads it."""
+    hint = Annotated[kind, declared.metadata["typer"]]
+    default = Parameter.empty if declared.default is MISSING else declared.default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-def _typed(one: Parameter) -> str:
-    """Return how an option is typed."""
-    for declared in getattr(one.annotation, "__metadata__", ()):
-        # typer takes the first name as the default, as long as it has not read the annotation
-        for name in (declared.default, *(declared.param_decls or ())):
-            if isinstance(name, str):
-                return name
-    return f"--{one.name.replace('_', '-')}"
+class _Command(TyperCommand):
+    """A command that prints warnings and errors as one line each, with its options as typed."""
 
-
-@contextmanager
-def print_problems(typed: Mapping[str, str], *, quiet: bool) -> Iterator[None]:
-    """Print warnings and errors as one line each, without their way through the code.
-
-    Parameters
-    ----------
-    typed : mapping of str to str
-        How the parameters of the command are typed, for messages that begin with one.
-    quiet : bool
-        Whether errors alone are printed.
-    """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        try:
-            yield
-        except RecsysNdcgError as error:
-            complain("error", _NAMES.sub(lambda name: typed.get(name[0], name[0]), str(error)))
-            raise typer.Exit(_WRONG) from None
-        finally:
-            for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
-                complain("warning", message)
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        typed = {one.name: one.opts[0] for one in self.params}
+        quiet = ctx.params.get("quiet", False)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
+            try:
+                return super().invoke(ctx)
+            except RecsysNdcgError as error:
+                complain("error", _NAMES.sub(lambda name: typed.get(name[0], name[0]), str(error)))
+                raise typer.Exit(_WRONG) from None
+            finally:
+                for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
+                    complain("warning", message)
 
 
 def ended(command: Callable[[], int | None]) -> int | None:
@@ -236,7 +189,7 @@ def ended(command: Callable[[], int | None]) -> int | None:
         _silence()
         return _CLOSED
     except Exception as error:  # noqa: BLE001 - the last who can say it
-        return _failed(error)
+        return _INTERRUPTED if comes_of_interrupt(error) else _failed(error)
     return code
 
 

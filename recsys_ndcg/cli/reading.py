@@ -8,21 +8,20 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.options import argument, given_options, option, pairs_from
 from recsys_ndcg.errors import InvalidInputError, is_encodable, reading
 from recsys_ndcg.input import FileKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
-Saved = TypeVar("Saved")
-
+_APART = ("labels", "results", "qrels", "run")
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 
 
@@ -43,34 +42,26 @@ class DataOptions:
     run: Path | None = option("A run of TREC.")
     n_items: int | None = option(
         "The size of the catalogue that --results or --run were chosen from: chance is "
-        "then that of lists drawn from it.",
-        "--n-items",
+        "then that of lists drawn from it."
     )
 
     @property
     def files(self) -> dict[str, Path]:
         """What is read, by the options that name it."""
-        named = {
-            "FILE": self.file,
-            "--labels": self.labels,
-            "--results": self.results,
-            "--qrels": self.qrels,
-            "--run": self.run,
+        others = {
+            f"--{name}": getattr(self, name) for name in ("labels", "results", "qrels", "run")
         }
+        named: dict[str, Path | None] = {"FILE": self.file, **others}
         return {option: path for option, path in named.items() if path is not None}
 
     def check(self) -> None:
         """Refuse options that name the data in none of the three ways, or in several."""
         given = self.files
         if set(given) not in _WAYS:
-            there = (
-                f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'}"
-                if given
-                else "None is"
-            )
             msg = (
-                f"Where the predictions are is said in one way: {there} given. Give FILE, or "
-                "--labels and --results, or --qrels and --run."
+                "Where the predictions are is said in one way, and here by "
+                f"{' and '.join(given) or 'none'}. Give FILE, or --labels and --results, or "
+                "--qrels and --run."
             )
             raise InvalidInputError(msg)
         if sum(map(is_dash, given.values())) > 1:
@@ -224,17 +215,15 @@ def check_there(path: Path) -> None:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
-def saved_in(
-    source: DataOptions, kinds: Mapping[str, Callable[[Path], Saved]], *late: Any, beside: str
-) -> Saved | None:
+def saved_in(source: DataOptions, kinds: Sequence[Any], *late: Any, beside: str) -> Any:
     """Return what was saved in FILE, if it is of one of the kinds.
 
     Parameters
     ----------
     source : DataOptions
         What is read.
-    kinds : mapping of str to callable
-        What loads it, by the name of what may be saved there.
+    kinds : sequence of type
+        Of what may be saved there, such as `Report`.
     *late : options
         Those that come too late to change what is saved.
     beside : str
@@ -250,15 +239,16 @@ def saved_in(
     given = source.files
     for path in given.values():
         check_there(path)
-    for kind, load in kinds.items() if source.file is not None else ():
-        if is_saved(given["FILE"], kind):
+    for kind in kinds if source.file is not None else ():
+        name = kind.__name__.lower()
+        if is_saved(given["FILE"], name):
             if given_options(*late) or len(given) > 1:
                 msg = (
-                    f"{source.file} is a saved {kind}, in which all is measured: give it{beside} "
+                    f"{source.file} is a saved {name}, in which all is measured: give it{beside} "
                     "alone."
                 )
                 raise InvalidInputError(msg)
-            return load(given["FILE"])
+            return kind.load(given["FILE"])
     return None
 
 
@@ -284,7 +274,7 @@ def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
         if (is_dash(one) and is_dash(other)) or same_file(one, other):
             msg = f"{other} is given twice: a model is not compared with itself."
             raise InvalidInputError(msg)
-    stems = iter(_told_apart([path for name, path in given if not name]))
+    stems = iter(_short_names([path for name, path in given if not name]))
     names = escape_surrogates([name or next(stems) for name, _ in given])
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -301,29 +291,22 @@ def read_entry(word: str) -> tuple[str, Path]:
     return "", Path(word)
 
 
-def _told_apart(paths: Sequence[Path]) -> list[str]:
+def _short_names(paths: Sequence[Path]) -> list[str]:
     """Return short names of files: equal ones with as many folders as they need."""
-    stems = [_stem(path) for path in paths]
-    names = list(stems)
-    for name in set(stems):
-        alike = [place for place, one in enumerate(stems) if one == name]
-        if len(alike) > 1:
-            longer = _with_folders([paths[place] for place in alike])
-            for place, one in zip(alike, longer, strict=True):
-                names[place] = one
-    return names
-
-
-def _with_folders(paths: Sequence[Path]) -> list[str]:
-    whole = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links stay
+    wholes = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links stay
+    folders = [whole.parts[1:-1] for whole in wholes]
+    deepest = max(map(len, folders), default=0)
+    steps = []
     for last in (_stem, lambda path: path.name):  # svd.csv and svd.json of one folder
-        for depth in range(max(len(path.parts) for path in whole)):
-            names = [
-                "/".join([*path.parts[1:-1][::-1][:depth][::-1], last(path)]) for path in whole
-            ]
-            if len(set(names)) == len(names):
-                return names
-    return [str(path) for path in paths]
+        for depth in range(deepest + 1):
+            near = [one[max(len(one) - depth, 0) :] for one in folders]
+            steps.append(
+                ["/".join([*one, last(path)]) for one, path in zip(near, paths, strict=True)]
+            )
+    return [
+        next((step[place] for step in steps if step.count(step[place]) == 1), str(path))
+        for place, path in enumerate(paths)
+    ]
 
 
 def _stem(path: Path) -> str:

@@ -3,6 +3,7 @@ from recsys_ndcg.errors.checks import check_choice as check_choice
 from recsys_ndcg.errors.checks import check_level as check_level
 from recsys_ndcg.errors.checks import check_path as check_path
 from recsys_ndcg.errors.checks import check_whole as check_whole
+from recsys_ndcg.errors.checks import comes_of_interrupt as comes_of_interrupt
 from recsys_ndcg.errors.checks import is_number as is_number
 from recsys_ndcg.errors.checks import needing as needing
 from recsys_ndcg.errors.checks import reading as reading

@@ -28,26 +28,26 @@ def needing(*libraries: str, job: str, extra: str) -> Iterator[None]:
     for library in libraries:
         try:
             import_module(library)
-        except Exception as error:  # noqa: BLE001 - built for another numpy, it is a ValueError
-            _raise_interrupt(error)
+        except Exception as error:
+            if comes_of_interrupt(error):
+                raise KeyboardInterrupt from error
             absent = isinstance(error, ModuleNotFoundError) and error.name == library
             said = None if absent else error
             raise MissingExtraError(job=job, extra=extra, library=library, said=said) from said
     try:
         yield
     except ImportError as error:  # such as pandas', of a version that is too old for it
-        _raise_interrupt(error)
+        if comes_of_interrupt(error):
+            raise KeyboardInterrupt from error
         name = (error.name or libraries[-1]).partition(".")[0]
         raise MissingExtraError(job=job, extra=extra, library=name, said=error) from error
 
 
-def _raise_interrupt(error: BaseException) -> None:
-    """Raise the interrupt that a library met as it was imported, and made an ImportError of."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, KeyboardInterrupt):
-            raise cause
-        cause = cause.__cause__ or cause.__context__
+def comes_of_interrupt(error: BaseException | None) -> bool:
+    """Return whether an interrupt led to an error, as where it stopped a library's import."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 @contextmanager

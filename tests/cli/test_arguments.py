@@ -34,7 +34,10 @@ def _path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (["--convention", f"{SIGNATURE}|threshold:4.0.0"], "'threshold:4.0.0' is not a number"),
+        (
+            ["--convention", f"{SIGNATURE}|threshold:4.0.0"],
+            "threshold must be a finite number, not '4.0.0'",
+        ),
         (["--convention", f"{SIGNATURE}|threshold:1e400"], "threshold must be a finite number"),
         (["--convention", "x|threshold:4.0.0"], "lacks gain"),
         (["-k", "1e9"], "-k must be whole numbers"),

@@ -266,7 +266,7 @@ def test_names_are_short_and_different(tmp_path: Path, monkeypatch: pytest.Monke
         ([*FILES, "--by", "activty"], "activty"),
         ([*FILES, "--by", "cold"], "'cold' needs"),
         ([*FILES, "--train", "none.csv"], "none.csv: cannot be read"),
-        ([*FILES, "--format", "pdf"], "--format: there is no 'pdf'"),
+        ([*FILES, "--format", "pdf"], "--format must be one of 'text'"),
         ([*FILES, "--metrics", "ndgc"], "Did you mean 'ndcg'"),
         ([*FILES, "-k", "0"], "k must be a whole number"),
         ([*FILES, "--metrics", "precision"], "pass threshold=4.0 (--threshold 4)"),

@@ -104,4 +104,4 @@ def test_a_file_without_users_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").touch()
     assert "the file is empty" in refusal("leaderboard", tmp_path / "empty.csv")
     assert "cannot be read" in refusal("leaderboard", tmp_path / "none.csv")
-    assert "None is given" in refusal("leaderboard")
+    assert "by none. Give FILE" in refusal("leaderboard")

@@ -129,7 +129,7 @@ def test_scores_of_users_are_written_as_nothing_else(folder: Path, name: str) ->
     if name == ".csv/":
         name = "u.json"
     message = refusal("evaluate", "p.csv", "--per-user", name)
-    assert f"--per-user: {name}: scores of users are written as CSV or Parquet" in message
+    assert f"error: {name}: scores of users are written as CSV or Parquet" in message
     assert ".csv.gz" in message
     assert not (folder / name).exists()
 
@@ -167,10 +167,10 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        ([], "None is given. Give FILE, or --labels and --results, or --qrels and --run."),
-        (["--labels", "l.csv"], "--labels is given. Give FILE, or --labels and --results"),
-        (["p.csv", "--run", "run"], "FILE and --run are given. Give FILE, or"),
-        (["--qrels", "q", "--results", "r.csv"], "--results and --qrels are given"),
+        ([], "by none. Give FILE, or --labels and --results, or --qrels and --run."),
+        (["--labels", "l.csv"], "by --labels. Give FILE, or --labels and --results"),
+        (["p.csv", "--run", "run"], "by FILE and --run. Give FILE, or"),
+        (["--qrels", "q", "--results", "r.csv"], "by --results and --qrels. Give"),
         (
             ["--qrels", "q", "--run", "run", "--sep", ";"],
             "qrels and runs: they have a form of their own",
@@ -183,7 +183,7 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
         (["p.csv", "--encoding", "x"], "encoding (--encoding) is the name of one"),
         (["p.csv", "--sep", ";"], "'user,item,estimated,true'. If ',' separates fields: --sep ','"),
         (["p.csv", "--no-heading"], "line 1: estimated is 'estimated', which is not a number"),
-        (["p.csv", "--format", "mardkown"], "--format: there is no 'mardkown'. Did you mean 'mark"),
+        (["p.csv", "--format", "mardkown"], "--format must be one of 'text', 'markdown'"),
         (["p.csv", "-k", "5", "-k", "x"], "-k must be whole numbers, such as 10 or 5,10, not '5,x"),
     ],
 )

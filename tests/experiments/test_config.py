@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.commands.experiment import LiveLeaderboard
+from recsys_ndcg.cli.training import LiveLeaderboard
 from recsys_ndcg.experiments.config import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut
 from tests.commands import run as run_command
@@ -227,7 +227,7 @@ def test_what_models_print_stands_aside(n_jobs: str, config: Path) -> None:
 def test_the_leaderboard_while_it_fills(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where some of it was done before, and by errors the lowest first."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=60)
-    monkeypatch.setattr("recsys_ndcg.cli.commands.experiment.err", screen)
+    monkeypatch.setattr("recsys_ndcg.cli.training.err", screen)
     config.write_text(CONFIG.replace('["ndcg@5", "ndcg@5:catalogue"]', '["rmse", "ndcg@5"]'))
     asked = from_toml(config)
     models = [*asked["models"], "new"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from recsys_ndcg.cli.commands.experiment import LiveLeaderboard
+from recsys_ndcg.cli.training import LiveLeaderboard
 from recsys_ndcg.surprise import MostPopular
 from tests.experiments.made import models, run
 
@@ -21,7 +21,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Return what is written to a terminal of 60 columns."""
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, width=60, highlight=False, markup=False)
-    monkeypatch.setattr("recsys_ndcg.cli.commands.experiment.err", console)
+    monkeypatch.setattr("recsys_ndcg.cli.training.err", console)
     return written
 
 

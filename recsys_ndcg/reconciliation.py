@@ -1,0 +1,387 @@
+"""One metric under every preset, and which choices make the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from itertools import accumulate
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.convention import CHOICES, PRESETS, WORDS, Convention, written
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Signature, facts_for, measure
+
+if TYPE_CHECKING:
+    from recsys_ndcg.lists import Facts, GroupedLists
+    from recsys_ndcg.scoring import Measurement, Scores
+
+_CELLS = 1 << 22  # scores that are held at once
+_SAME = 1e-12
+_SHOWN = 5e-5  # what four decimals show
+_CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
+_NEAREST = 5  # changes of one's own choices that are told
+_TRIED = {
+    name: [value for value in values if value != "raise"]
+    for name, values in {
+        **CHOICES,
+        "tie_tolerance": (0.0, WORDS["tie_tolerance"]),
+        "recommend_from": (None, WORDS["recommend_from"]),
+    }.items()
+    if name != "duplicates"  # settled when the data was read
+}
+_YOURS, _CHANGED = "(yours)", "(yours, changed)"
+_MOST = 10  # rows that are told when a reported number is looked for
+_LEAD = "The metric as each library computes it, and which choices make the difference."
+
+
+def reconcile(  # noqa: PLR0913 - those of evaluate
+    data: Any,
+    metrics: Metrics = None,
+    *,
+    k: Cutoffs = 10,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    reported: float | None = None,
+) -> pd.DataFrame:
+    """Return each metric as every preset computes it, and which choices make the difference.
+
+    Parameters
+    ----------
+    data, metrics, k, threshold, convention, columns
+        As in `evaluate`; the convention is yours, which the presets are held against.
+    reported : float, optional
+        A number that somebody published, of the one metric asked for: rows come in the order of
+        how close they are to it, and the changes of one or two of your choices that come closest
+        stand among them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per metric and preset: metric, preset, value (the mean over users), yours,
+        difference (value - yours), causes, changes, note and signature. ``causes`` maps choices
+        to how much each moved the number when your choices became theirs one after the other,
+        in the order of the signature: the amounts add up to the difference. ``changes`` says the
+        same in words, with shares. ``note`` says that the library has no such metric or means
+        something else by the name, or why there is no value. With `reported` also gap
+        (value - reported), and rows without a preset.
+
+    Raises
+    ------
+    InvalidInputError
+        The data or an option cannot be used, or `reported` comes with several metrics.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rows = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4)]
+    >>> table = rn.reconcile(rows, "precision@10", threshold=4).set_index("preset")
+    >>> table.loc[["ranx", "lenskit"], ["value", "difference", "changes"]].round(3)
+             value  difference                          changes
+    preset
+    ranx      0.10        0.00
+    lenskit   0.75        0.65  short_list=n +0.6500 (100%)
+    """
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    return reconciled(data, plan, columns, reported)
+
+
+def reconciled(
+    data: Any,
+    plan: Plan,
+    columns: Mapping[str, str] | None = None,
+    reported: float | None = None,
+) -> pd.DataFrame:
+    """Return the same for metrics under choices that a plan holds."""
+    lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
+    facts = facts_for(lists, plan.measurements)
+    plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
+    if reported is not None and (not is_number(reported) or len(plan.names) != 1):
+        msg = (
+            "reported must be a number that somebody gave for the one metric asked for; got "
+            f"{shown(reported)} for {', '.join(plan.names)}."
+        )
+        raise InvalidInputError(msg)
+    numbers = Numbers(lists, facts)
+    both = [(mine, preset) for mine in plan.measurements for preset in PRESETS]
+    numbers.ask(
+        (mine, changed)
+        for mine, preset in both
+        for changed in _one_after_the_other(_changes(mine, preset))
+    )
+    for mine in plan.measurements:  # undefined="raise" is known once all is measured
+        own = numbers.after(mine, {})
+        if not own.signature:
+            raise InvalidInputError(own.reason)
+    rows = [_row(numbers, mine, preset, _changes(mine, preset)) for mine, preset in both]
+    if reported is None:
+        return pd.DataFrame(rows)
+    nearest = _nearest_changes(numbers, plan.measurements[0], reported)
+    table = pd.DataFrame(rows + [_row(numbers, plan.measurements[0], None, one) for one in nearest])
+    table["gap"] = table["value"] - reported
+    return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
+
+
+def _changes(mine: Measurement, preset: str) -> dict[str, Any]:
+    """Return what of one's choices must change to become a preset's."""
+    theirs = Convention.preset(preset, str(mine))
+    # what was merged is merged, and the top of the scale is a fact of the data
+    kept = {"duplicates", "max_grade"}
+    return {
+        one.name: getattr(theirs, one.name)
+        for one in fields(Convention)
+        if one.name not in kept and getattr(theirs, one.name) != getattr(mine.convention, one.name)
+    }
+
+
+def _one_after_the_other(changes: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """Give no change, the first one, the first two, and so on."""
+    return accumulate(({name: value} for name, value in changes.items()), or_, initial={})
+
+
+def _row(
+    numbers: Numbers, mine: Measurement, preset: str | None, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the value after some changes, and what each of them does."""
+    yours, found = numbers.after(mine, {}), numbers.after(mine, changes)
+    difference = found.value - yours.value
+    causes = {} if np.isnan(difference) else _causes(numbers, mine, changes)
+    told = [
+        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {signed(moved)}"
+        + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
+        for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
+        if abs(moved) >= _SHOWN
+    ]
+    note = found.reason
+    if preset is not None and not note:
+        note = PRESETS[preset].note(str(mine))
+        if not note and not PRESETS[preset].has(str(mine)):
+            note = "it has no such metric; its other choices make this of it"
+    return {
+        "metric": str(mine),
+        "preset": preset,
+        "value": found.value,
+        "yours": yours.value,
+        "difference": difference,
+        "causes": {"+".join(names): moved for names, moved in causes.items()},
+        "changes": ", ".join(told),
+        "note": note,
+        "signature": found.signature,
+    }
+
+
+def _causes(
+    numbers: Numbers, mine: Measurement, changes: Mapping[str, Any]
+) -> dict[tuple[str, ...], float]:
+    """Return how much each choice moves the number, changed one after the other.
+
+    One that leaves no number, such as the ideal of a top grade without that grade, waits until
+    others are changed; what leaves none to the end counts together.
+    """
+    causes: dict[tuple[str, ...], float] = {}
+    changed: dict[str, Any] = {}
+    before = numbers.after(mine, {}).value
+    while len(changed) < len(changes):
+        waiting = [name for name in changes if name not in changed]
+        possible = (
+            (name,)
+            for name in waiting
+            if not np.isnan(numbers.after(mine, {**changed, name: changes[name]}).value)
+        )
+        names = next(possible, tuple(waiting))
+        changed.update({name: changes[name] for name in names})
+        after = numbers.after(mine, changed).value
+        if abs(after - before) > _SAME:
+            causes[names] = after - before
+        before = after
+    return causes
+
+
+def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
+    """Return the changes of one or two choices that come closest to a number."""
+    own = numbers.after(mine, {}).value
+    single: list[dict[str, Any]] = [
+        {name: value}
+        for name, values in _TRIED.items()
+        for value in values
+        if value != getattr(mine.convention, name)
+    ]
+    numbers.ask((mine, one) for one in single)
+    moving = [one for one in single if numbers.after(mine, one).value != own]
+    numbers.ask((mine, one | other) for one in moving for other in single)
+
+    def gap(changes: Mapping[str, Any]) -> float:
+        value = numbers.after(mine, changes).value
+        return np.inf if np.isnan(value) else abs(value - reported)
+
+    pairs = {
+        frozenset((one | other).items()): one | other
+        for one in moving
+        for other in single
+        if gap(one | other) < min(gap(one), gap(other), gap({})) - _CLOSER
+    }
+    return sorted([{}, *moving, *pairs.values()], key=gap)[:_NEAREST]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A mean and how it was computed; NaN without a signature, and why it could not be."""
+
+    value: float
+    signature: str = ""
+    reason: str = ""
+
+
+@dataclass
+class Numbers:
+    """The means of the same lists under any choices, each measured once, and many at a time.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        What is measured.
+    facts : Facts
+        What is known of them.
+    """
+
+    lists: GroupedLists
+    facts: Facts
+    known: dict[Measurement, Number] = field(default_factory=dict)
+
+    def after(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
+        """Return the mean after some changes of one's choices."""
+        try:
+            one = mine.under(**changes)
+        except InvalidInputError as error:
+            return Number(np.nan, reason=str(error))
+        if one not in self.known:
+            self.ask([(mine, changes)])
+        return self.known[one]
+
+    def ask(self, wanted: Iterable[tuple[Measurement, Mapping[str, Any]]]) -> None:
+        """Measure what is not known yet, in as few passes as there is room for."""
+        new: dict[Measurement, Measurement] = {}
+        for mine, changes in wanted:
+            with suppress(InvalidInputError):  # said again by `after`
+                one = mine.under(**changes)
+                if one not in self.known:
+                    new[one] = one
+        facts = facts_for(self.lists, [*new], self.facts)
+        for one in [*new]:
+            try:
+                (new[one],) = Plan((one,)).settled(facts, self.lists).measurements
+            except InvalidInputError as error:
+                self.known[one] = Number(np.nan, reason=str(error))
+                del new[one]
+        # those that share a sort stand together
+        pairs = sorted(new.items(), key=lambda pair: repr(pair[1].order))
+        most = max(_CELLS // max(len(self.lists), 1), 1)
+        for first in range(0, len(pairs), most):
+            keys, settled = zip(*pairs[first : first + most], strict=True)
+            scores = measure(self.lists, settled)
+            for place, one in enumerate(keys):
+                self.known[one] = self._number(scores.select(slice(place, place + 1)))
+
+    def _number(self, scores: Scores) -> Number:
+        if why := scores.objection():
+            return Number(np.nan, reason=why)
+        mean = float(scores.mean()[0])
+        signature = Signature.of(scores.measurements[0], self.facts, scores.n_scored[0])
+        return Number(mean, signature, "nobody has a score" if np.isnan(mean) else "")
+
+
+def reconciliation_document(
+    table: pd.DataFrame, reported: float | None, conventions: Iterable[Convention]
+) -> Document:
+    """Return what `reconcile` says, a section for each metric.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `reconcile` returns it.
+    reported : float, optional
+        The number that was looked for.
+    conventions : iterable of Convention
+        Those that the presets are held against.
+    """
+    goal = "" if reported is None else f", reported {reported}"
+    sections = []
+    for name, rows in table.groupby("metric", sort=False):
+        title = f"{name}: yours {number(rows['yours'].iloc[0])}{goal}"
+        shown_table = ShownTable(
+            str(name), _grouped(rows), note=title, numeric=("value", "difference", "gap")
+        )
+        sections.append(Section(str(name), title, _LEAD, [shown_table, Sentences(_notes(rows))]))
+    known = list(dict.fromkeys(conventions))
+    full = [f"yours: {one.signature}" for one in known]
+    how = Code("The convention", full, [f"yours: {_short(one)}" for one in known])
+    return Document(
+        facts=f"{len(sections)} metrics under {len(PRESETS)} presets",
+        sections=[*sections, Section("how", "How this was computed", _LEAD, [how])],
+    )
+
+
+def in_one_table(table: pd.DataFrame) -> Document:
+    """Return the same of all metrics as one table, for programs that read tables."""
+    found = {name: _grouped(rows) for name, rows in table.groupby("metric", sort=False)}
+    cells = pd.concat(found, names=["metric"]).reset_index("metric")
+    one = ShownTable("The metrics under every preset", cells)
+    return Document(facts="", sections=[Section("presets", "Presets", _LEAD, [one])])
+
+
+def _short(convention: Convention) -> str:
+    """Return the choices that are not the usual ones, as a signature has them."""
+    usual = Convention.default_texts()
+    told = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
+    return "|".join([*told, f"defaults:{Convention.default_digest()}"])
+
+
+def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of one metric as text, one for each number and what leads to it.
+
+    The highest value comes first, or what is closest to the reported number. A library that has
+    no such metric stands in brackets.
+    """
+    computed_by = []
+    for preset, metric, causes in zip(rows["preset"], rows["metric"], rows["causes"], strict=True):
+        if not isinstance(preset, str):
+            computed_by.append(_CHANGED if causes else _YOURS)
+        else:
+            computed_by.append(preset if PRESETS[preset].has(metric) else f"[{preset}]")
+    rows = rows.assign(preset=computed_by)
+    if "gap" not in rows:
+        yours = rows["yours"].iloc[0]
+        own = {"preset": _YOURS, "value": yours, "difference": yours - yours, "changes": ""}
+        rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
+        rows = rows.sort_values("value", ascending=False, kind="stable")
+    cells = pd.DataFrame({"value": rows["value"].map(number)})
+    for name in ("difference", "gap"):
+        if name in rows:
+            cells[name] = rows[name].map(signed)
+    cells["computed by"], cells["what moves yours there"] = rows["preset"], rows["changes"]
+    keys = [name for name in cells if name != "computed by"]
+    found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()
+    return found[[*cells]].head(_MOST if "gap" in rows else len(found))
+
+
+def _notes(rows: pd.DataFrame) -> list[str]:
+    """Return what is to be known of some presets, those with the same reason together."""
+    metric = rows["metric"].iloc[0]
+    presets: dict[str, list[str]] = {}
+    for preset, value, note in zip(rows["preset"], rows["value"], rows["note"], strict=True):
+        if isinstance(preset, str):
+            reason = note if np.isnan(value) else PRESETS[preset].note(metric)
+            presets.setdefault(reason, []).append(preset)
+    lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
+    if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
+        lines.append(
+            f"in brackets: libraries without {metric}, whose other choices make this of it"
+        )
+    return lines

@@ -1,3 +1,0 @@
-from recsys_ndcg.reconciliation.document import in_one_table as in_one_table
-from recsys_ndcg.reconciliation.document import reconciliation_document as reconciliation_document
-from recsys_ndcg.reconciliation.reconciliation import reconciled as reconciled
