@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, check_choice, refuse
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, check_choice
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
@@ -276,7 +276,9 @@ def _imported(text: str) -> str:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - somebody's own, failing or ending in any way
-            refuse(f"it cannot be imported ({error!r}).")
+            msg = f"it cannot be imported ({error!r})."
+            raise InvalidInputError(msg) from None
         if not (isinstance(kind, type) and issubclass(kind, Metric)):
-            refuse(f"{found['name']!r} is no metric; make it one with @rn.metric.")
+            msg = f"{found['name']!r} is no metric; make it one with @rn.metric."
+            raise InvalidInputError(msg)
         return f"{register(kind).name}{found['rest']}"
