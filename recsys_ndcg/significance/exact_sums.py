@@ -20,7 +20,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths
 from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
+    from recsys_ndcg.significance.differences import PairedScores
 
 _WILD = 1024  # times the size of the typical model: its digits are not those of the others
 _FINE = 2.0**-31  # of all models' size: what a user's difference must be on average
@@ -39,8 +39,6 @@ class PairColumns:
     ----------
     scores : PairedScores
         The scores.
-    moments : DifferenceMoments
-        Of all its pairs.
     pairs : int64 array, shape (n_pairs,)
         Those that columns are wanted of.
     centred : bool
@@ -52,12 +50,10 @@ class PairColumns:
         A pair's sum is that of its first column less that of its second, of which -1 is none.
     """
 
-    def __init__(
-        self, scores: PairedScores, moments: DifferenceMoments, pairs: Positions, *, centred: bool
-    ) -> None:
+    def __init__(self, scores: PairedScores, pairs: Positions, *, centred: bool) -> None:
         self._scores = scores
-        self._mean = moments.mean if centred else np.zeros(len(moments.mean))
-        size = moments.deviation * moments.users if centred else moments.absolute
+        self._mean = scores.mean if centred else np.zeros(len(scores.mean))
+        size = scores.deviation * scores.users if centred else scores.absolute
         self._middle = _middle(scores, pairs)
         self._models, shared = self._shared(pairs, size[pairs])
         self._own = pairs[~shared]
