@@ -61,7 +61,7 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
         in_common(reference.users, one.users, "user", (repr(first), repr(name)))
     found, left_out = _same_users(found, users)
     _check_truth(found)
-    if all(np.isnan(one.scores).all() for one in found.values()):
+    if all(np.isnan(one.per_user).all() for one in found.values()):
         msg = (
             f"No model has a score for any user in {', '.join(shared)}: nothing is relevant, or "
             "nothing is labelled. Choose another threshold or other metrics."
@@ -72,9 +72,8 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
 
 def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelScores) -> None:
     """Refuse numbers that were computed in different ways."""
-    both = zip(one.names, reference.signatures, one.signatures, strict=True)
-    for metric, mine, theirs in both:
-        told = mine.differences(theirs)
+    for metric, theirs in one.signatures.items():
+        told = reference.signatures[metric].differences(theirs)
         told.pop("users", None)  # how many have a score
         if "protocol" in told:
             mine_is, theirs_is = (_PROTOCOLS.get(each, each) for each in told["protocol"])
@@ -147,7 +146,7 @@ def identical(found: Mapping[str, ModelScores]) -> Sequence[tuple[str, str]]:
     return [
         (one, other)
         for one, other in combinations(found, 2)
-        if np.array_equal(found[one].scores, found[other].scores, equal_nan=True)
+        if np.array_equal(found[one].per_user, found[other].per_user, equal_nan=True)
     ]
 
 
@@ -160,26 +159,28 @@ def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         There is no chance level, or each model's lists have their own.
     """
     (name, first), *rest = found.items()
-    if np.isnan(first.chance).all():
+    scores = first.roles["chance"]
+    known = ~np.isnan(scores)
+    if not known.any():
         msg = (
             f"{name!r} has no chance level, so that chance cannot be the baseline: its metrics do "
             "not depend on the order, or it was averaged from what has none."
         )
         raise InvalidInputError(msg)
     for other, one in rest:
-        there = ~np.isnan(first.chance) & ~np.isnan(one.chance)
-        if not np.allclose(first.chance[there], one.chance[there], rtol=1e-9):
+        others = one.roles["chance"]
+        both = known & ~np.isnan(others)
+        if not np.allclose(scores[both], others[both], rtol=1e-9):
             msg = (
                 f"Chance is not one baseline here: random order of the lists of {name!r} and of "
                 f"{other!r} scores differently, for they hold other items. Give n_items= or items= "
                 "to RankedLists.from_labels, so that chance is that of the catalogue."
             )
             raise InvalidInputError(msg)
-    known = ~np.isnan(first.chance)
     chance = replace(
         first,
-        roles={**first.roles, "own": first.chance},
-        numerator=np.where(known, first.chance * first.denominator, 0.0),
+        roles={**first.roles, "own": scores},
+        numerator=np.where(known, scores * first.denominator, 0.0),
         denominator=np.where(known, first.denominator, 0.0),
         runs=np.full((1, len(first.names)), np.nan),
         report=None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.common_users import CHANCE
@@ -33,12 +34,12 @@ from recsys_ndcg.errors import (
     nearest,
     shown,
 )
-from recsys_ndcg.files import checked_ids, open_archive, write_archive
+from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.report import Readable, tracker_metrics
-from recsys_ndcg.scoring import Measurement, metric_among
+from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
-    from recsys_ndcg.scoring import Signature
 
 _FORM = "comparison 2"
 _KINDS = {False: "leaderboard", True: "pairs"}  # of tables: whether of the pairs
@@ -127,7 +127,7 @@ class Comparison(Readable):
     @property
     def signatures(self) -> dict[str, Signature]:
         """How each metric was computed, of the first model: the others agree in what is read."""
-        return dict(zip(self.metrics, self.first.signatures, strict=True))
+        return dict(self.first.signatures)
 
     @lazy
     def by_metric(self) -> dict[str, MetricComparison]:
@@ -602,7 +602,7 @@ class Comparison(Readable):
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        known, first = self.contenders.items(), self.first
+        first, columns = self.first, {"user": self.users, **vars(self.first.counts)}
         head: dict[str, Any] = {
             "written_by": __version__,
             "said": self.to_dict(),
@@ -615,15 +615,21 @@ class Comparison(Readable):
                 name: Measurement(one).to_dict()
                 for name, one in zip(self.metrics, first.metrics, strict=True)
             },
-            "models": {name: one.saved_head() for name, one in known},
+            "models": {
+                name: {
+                    "signatures": [told.text for told in one.signatures.values()],
+                    "runs": json_value(one.runs.tolist()),
+                    "parameters": dict(one.parameters),
+                }
+                for name, one in self.contenders.items()
+            },
             "segments": None,
         }
-        columns = {"user": self.users, **vars(first.counts)}
         if self.groups is not None:
             head["segments"] = checked_ids(self.groups.cat.categories.tolist(), "segment label")
             columns["segment"] = self.groups.cat.codes.to_numpy()
-        for name, one in known:
-            columns |= one.saved_columns(name)
+        for name, one in self.contenders.items():
+            columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
         write_archive(path, _FORM, head, columns)
 
     @classmethod
@@ -637,20 +643,18 @@ class Comparison(Readable):
         """
         with open_archive(path, _FORM) as (head, columns):
             known, labels, groups = names_known(), head["segments"], None
-            metrics = {
+            measured = {
                 # a protocol may stand behind the name of a metric
-                name: Measurement.from_dict(name.partition(":")[0], one, known).metric
+                name: Measurement.from_dict(name.partition(":")[0], one, known)
                 for name, one in head["metrics"].items()
             }
             if labels is not None:
                 kinds = index_of(np.array(labels, dtype=object))
                 segments = pd.Categorical.from_codes(columns["segment"], categories=kinds)
                 groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
+            models = head["models"].items()
             return cls(
-                {
-                    name: ModelScores.from_saved(name, one, columns, metrics)
-                    for name, one in head["models"].items()
-                },
+                {name: _from_file(name, one, columns, measured) for name, one in models},
                 how=Testing(**head["testing"]),
                 groups=groups,
                 other_metrics=tuple(head["other_metrics"]),
@@ -692,3 +696,29 @@ class Comparison(Readable):
             msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
+
+
+def _from_file(
+    name: str,
+    head: Mapping[str, Any],
+    columns: Mapping[str, NDArray[Any]],
+    measurements: Mapping[str, Measurement],
+) -> ModelScores:
+    """Return the scores of the model of that name."""
+
+    def table(what: str) -> NDArray[Any]:
+        return columns[f"{what}.{name}"]
+
+    return ModelScores(
+        measurements=tuple(measurements.values()),
+        users=columns["user"],
+        numerator=table("numerator"),
+        denominator=table("denominator"),
+        left_out=np.zeros(table("scores").shape, dtype=bool),
+        counts=ListCounts.among(columns),
+        roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
+        signatures=dict(zip(measurements, map(Signature, head["signatures"]), strict=True)),
+        truth=table("truth"),
+        runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
+        parameters=head.get("parameters", {}),
+    )

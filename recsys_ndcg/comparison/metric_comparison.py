@@ -19,7 +19,6 @@ from recsys_ndcg.arrays import (
     column_sums,
     quotient,
 )
-from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
@@ -31,8 +30,11 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
+    from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.significance import Testing
 
+#: What there is of each user under every model.
+_TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 
 
@@ -84,15 +86,15 @@ class MetricComparison(Record):
         first, *_ = found.values()
         place = first.at(name)
         tables: dict[str, Any] = {
-            table: np.column_stack([getattr(one, table)[:, place] for one in found.values()])
-            for table in TABLES
+            table: np.column_stack([one.tables[table][:, place] for one in found.values()])
+            for table in _TABLES
         }
         tables |= {"how": how, "margin": margin, "progress": progress}
         return cls(name, first.metrics[place], tuple(found), **tables)
 
     def among(self, users: Flags) -> MetricComparison:
         """Return the same of some users."""
-        tables = {table: getattr(self, table)[users] for table in TABLES}
+        tables = {table: getattr(self, table)[users] for table in _TABLES}
         return replace(self, **tables)
 
     def scores_of(self, model: str) -> Floats:

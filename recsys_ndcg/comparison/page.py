@@ -282,6 +282,6 @@ def comparison_code(comparison: Comparison) -> str:
         how.append(f"by={groups.name!r}" if groups.name in BUILT_IN else "by=groups")
     models = "{" + ", ".join(given) + "}"
     # folds were measured before they were compared
-    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures)
+    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures.values())
     calls = [f"comparison = rn.compare({', '.join([models, one, *how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

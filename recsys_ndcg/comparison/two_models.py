@@ -287,7 +287,7 @@ def movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Mover
     before, after = comparison.contenders[a], comparison.contenders[b]
     place = before.at(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
-    old, new = before.scores[:, place], after.scores[:, place]
+    old, new = before.per_user[:, place], after.per_user[:, place]
     gain = np.where(same(old, new), 0.0, sign * (new - old))
     order = np.argsort(-gain, kind="stable")
     order = order[~np.isnan(gain[order])]

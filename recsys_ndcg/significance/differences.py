@@ -76,7 +76,7 @@ class PairedScores:
     @property
     def freedom(self) -> Positions:
         """The degrees of freedom of each pair's t, at least 1."""
-        return np.maximum(self.users - 1, 1)
+        return np.asarray(np.maximum(self.users - 1, 1))
 
     @property
     def error(self) -> Floats:

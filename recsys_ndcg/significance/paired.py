@@ -163,7 +163,7 @@ def compare_pairs(
 def _judged(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
     """Return what the test says of all pairs: p is 1 where nobody differs, NaN of too few users."""
     found, few = _FUNCTIONS[how.test](scores, how, show), scores.users < 2
-    of_equal = PValues(p=1.0, corrected=1.0, critical=0.0, direction=0.0)
+    of_equal = (1.0, 1.0, 0.0, 0.0)
     p, corrected, critical, direction = (
         np.where(scores.live, *both) for both in zip(found, of_equal, strict=True)
     )
