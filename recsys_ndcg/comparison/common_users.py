@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -94,12 +93,27 @@ def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelS
 def _same_users(
     found: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    common = set.intersection(*(set(one.users.tolist()) for one in found.values()))
+    known = {name: set(one.users.tolist()) for name, one in found.items()}
+    common = set.intersection(*known.values())
     left_out = {name: len(one.users) - len(common) for name, one in found.items()}
     if not any(left_out.values()):
         return dict(found), {}
     if users == "all":
-        raise InvalidInputError(_other_users(found, common))
+        name, extra = next(
+            (name, user)
+            for name, one in found.items()
+            for user in one.users.tolist()
+            if user not in common
+        )
+        lacking = next(other for other, them in known.items() if extra not in them)
+        sizes = ", ".join(f"{other} has {len(them)}" for other, them in known.items())
+        msg = (
+            f"The models have different users ({sizes}; {len(common)} in common): user "
+            f"{shown(extra)} of {name!r} is not among those of {lacking!r}. Give all of them the "
+            "same test data, or compare the users they have in common: users='common' "
+            "(--users common)."
+        )
+        raise InvalidInputError(msg)
     if not common:
         msg = f"No user is in all of {', '.join(found)}: nothing can be compared."
         raise InvalidInputError(msg)
@@ -108,21 +122,6 @@ def _same_users(
         for name, one in found.items()
     }
     return kept, left_out
-
-
-def _other_users(found: Mapping[str, ModelScores], common: set[Any]) -> str:
-    (name, one), *_ = ((name, one) for name, one in found.items() if len(one.users) > len(common))
-    extra = [user for user in one.users.tolist() if user not in common]
-    lacking = next(
-        other for other, them in found.items() if extra[0] not in set(them.users.tolist())
-    )
-    sizes = ", ".join(f"{other} has {len(them.users)}" for other, them in found.items())
-    return (
-        f"The models have different users ({sizes}; {len(common)} in common): user "
-        f"{shown(extra[0])} of {name!r} is not among those of {lacking!r}. Give all of them the "
-        "same test data, or compare the users they have in common: users='common' "
-        "(--users common)."
-    )
 
 
 def _check_truth(found: Mapping[str, ModelScores]) -> None:
@@ -139,15 +138,6 @@ def _check_truth(found: Mapping[str, ModelScores]) -> None:
                 "the same folds."
             )
             raise InvalidInputError(msg)
-
-
-def identical(found: Mapping[str, ModelScores]) -> Sequence[tuple[str, str]]:
-    """Return the pairs of models that score the same for every user in every metric."""
-    return [
-        (one, other)
-        for one, other in combinations(found, 2)
-        if np.array_equal(found[one].per_user, found[other].per_user, equal_nan=True)
-    ]
 
 
 def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.document import remarks
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import (
-    interval_table,
+    intervals,
     leaderboard,
     pairwise,
-    resampled,
     rows_of,
     segmented,
 )
@@ -211,11 +210,8 @@ class Comparison(Readable):
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        by_metric = list(self.by_metric.values())
-        if method == "t":
-            return interval_table(by_metric, level)
-        options: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
-        return resampled(by_metric, method=method, progress=progress, **options)
+        options = {"draws": draws, "seed": seed, "progress": progress}
+        return intervals([*self.by_metric.values()], level, method, **options)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -468,7 +464,7 @@ class Comparison(Readable):
             Vega-Altair is not installed.
         """
         # with all plots
-        from recsys_ndcg.comparison.plotting import KINDS, plotted, traded_off  # noqa: PLC0415
+        from recsys_ndcg.comparison.page import KINDS, plotted, traded_off  # noqa: PLC0415
 
         check_choice("kind", kind, KINDS)
         name = self._metric(metric)
