@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,16 +23,12 @@ _PROTOCOLS = {
 }
 
 
-class Aligned(NamedTuple):
-    """Contenders with the same users and metrics, and what was left out for it."""
-
-    contenders: dict[str, ModelScores]
-    left_out: dict[str, int]
-    other_metrics: list[str]
-
-
-def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
+def aligned(
+    found: Mapping[str, ModelScores], users: str
+) -> tuple[dict[str, ModelScores], dict[str, int], list[str]]:
     """Return contenders whose rows and columns mean the same.
+
+    Behind them how many users each has whom not all have, and the metrics that not all have.
 
     Parameters
     ----------
@@ -66,7 +62,7 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
             "nothing is labelled. Choose another threshold or other metrics."
         )
         raise InvalidInputError(msg)
-    return Aligned(found, left_out, [name for name in known if name not in shared])
+    return found, left_out, [name for name in known if name not in shared]
 
 
 def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelScores) -> None:

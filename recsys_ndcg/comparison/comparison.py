@@ -131,12 +131,7 @@ class Comparison(Readable):
     @lazy
     def by_metric(self) -> dict[str, MetricComparison]:
         """Each metric, with what the tests say of it."""
-        return {
-            name: MetricComparison.of(
-                name, self.contenders, self.how, self.margin, progress=self.progress
-            )
-            for name in self.metrics
-        }
+        return {name: MetricComparison.of(self, name) for name in self.metrics}
 
     @property
     def deciding(self) -> MetricComparison:
@@ -170,10 +165,6 @@ class Comparison(Readable):
         and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
-        return self._pairwise.copy()
-
-    @lazy
-    def _pairwise(self) -> pd.DataFrame:
         return pd.concat([pairwise(one) for one in self.by_metric.values()], ignore_index=True)
 
     def intervals(
@@ -217,9 +208,7 @@ class Comparison(Readable):
     def per_user(self) -> pd.DataFrame:
         """The scores of every user: for each metric, a column per model."""
         tables = {
-            name: pd.DataFrame(
-                np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
-            )
+            name: pd.DataFrame(one.scores, index_of(self.users, "user"), self.models)
             for name, one in self.by_metric.items()
         }
         return pd.concat(tables, axis=1, names=["metric", "model"])
@@ -411,11 +400,11 @@ class Comparison(Readable):
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
-        pair = {name: self.contenders[name] for name in (model, other)}
+        both = {name: self.contenders[name] for name in (model, other)}
         level = self.how.alpha if alpha is None else alpha
         how = replace(self.how, test="t", correction="none", alpha=level)
-        result = MetricComparison.of(self._metric(metric), pair, how, margin)
-        return not_worse(result, model, other, margin)
+        pair = replace(self, contenders=both, how=how, margin=margin)
+        return not_worse(pair.by_metric[self._metric(metric)])
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""

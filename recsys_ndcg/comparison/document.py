@@ -46,10 +46,6 @@ def _whole(value: object) -> str:
     return "-" if value is pd.NA else str(value)
 
 
-_LEADERBOARD = (
-    "Models of one tier cannot be told apart by these users. The dot is the mean over users, the "
-    "line its interval; the dashed lines are what needs no model."
-)
 #: How columns are written that are no numbers of four decimals, in any of the tables.
 _FORMS = {
     **dict.fromkeys(("segment", "model", "a", "b"), _name),
@@ -188,7 +184,10 @@ def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
 _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
-        _LEADERBOARD,
+        (
+            "Models of one tier cannot be told apart by these users. The dot is the mean over "
+            "users, the line its interval; the dashed lines are what needs no model."
+        ),
         leaderboard_table,
     ),
     "pairs": ("The pairs", "Each model against each other one.", pairs_table),

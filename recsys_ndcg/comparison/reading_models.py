@@ -146,8 +146,7 @@ def compare(  # noqa: PLR0913 - the contract
         warn(_DISPUTED.format(test=test))
     asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
-    together = aligned(contenders_of(models, asked, least), users)
-    entered = together.contenders
+    entered, left_out, other_metrics = aligned(contenders_of(models, asked, least), users)
     if baseline == CHANCE and CHANCE not in entered:
         entered = with_chance(entered)
     check_options(entered, baseline=baseline)
@@ -172,8 +171,8 @@ def compare(  # noqa: PLR0913 - the contract
         name if baseline is None else baseline,
         margin=margin,
         groups=groups,
-        left_out=together.left_out,
-        other_metrics=tuple(together.other_metrics),
+        left_out=left_out,
+        other_metrics=tuple(other_metrics),
         progress=progress,
     )
 

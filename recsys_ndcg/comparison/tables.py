@@ -82,7 +82,7 @@ def intervals(
         drawn = resampled_intervals(*tables, level=level, method=method, **options)
         parts = np.split(np.array(drawn), len(by_metric), axis=1)
         ends = [
-            [*part[:2], *map(result.scored, part[2:])]
+            [*part[:2], *map(result.metric.score, part[2:])]
             for result, part in zip(by_metric, parts, strict=True)
         ]
     names = [[one.name for one in by_metric], by_metric[0].models]

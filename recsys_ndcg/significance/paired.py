@@ -219,7 +219,7 @@ def _within(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, 
     def corrected(apart: Floats) -> Floats:
         t = student.statistic(apart, scores.error)
         t = np.where((scores.error == 0) & (apart <= 0), -np.inf, t)
-        p = student.upper_tail(t, scores.freedom)
+        p = student.tails(t, scores.freedom, 1)
         if correction.function:
             return correction.correct(p)
         if drawn is None:  # one pair
@@ -232,7 +232,7 @@ def _within(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, 
 
 
 def _detectable(judged: PValues, scores: PairedScores, how: Testing) -> Floats:
-    """Return the differences whose noncentrality has the power, each distinct one solved once."""
+    """Return the differences whose noncentrality has the power."""
     if not how.kind.has_intervals:
         return np.full(len(judged.p), np.nan)
     critical, level, correction = judged.critical, how.alpha, how.corrected_by
@@ -240,11 +240,8 @@ def _detectable(judged: PValues, scores: PairedScores, how: Testing) -> Floats:
         level /= scores.n_tested
         if not correction.divides_intervals:
             critical = student.critical(level, scores.freedom)
-    asked = np.stack([scores.users - 1, critical], axis=1)
-    known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
-    shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]
-    shift = np.full(len(judged.p), np.nan)
-    shift[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
+    asked = zip(scores.freedom.tolist(), critical.tolist(), strict=True)
+    shift = np.array([student.shift_for(_POWER, *one) for one in asked])
     with np.errstate(invalid="ignore"):
         found = np.where(np.isinf(shift), np.inf, shift * scores.error)
     # all signs are alike in one of so many draws, however large the differences are
@@ -325,7 +322,7 @@ def _family(scores: PairedScores, how: Testing) -> int:
 def _by_t(scores: PairedScores, how: Testing, _show: ShowShare | None) -> PValues:
     freedom = scores.freedom
     t = np.abs(student.statistic(scores.mean, scores.error))
-    p, direction = student.two_sided(t, freedom), np.sign(scores.mean)
+    p, direction = student.tails(t, freedom, 2), np.sign(scores.mean)
     if how.corrected_by.function is not None:
         return _corrected_alone(p, direction, scores, how)
     own = student.critical(how.alpha, freedom)

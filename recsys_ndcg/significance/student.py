@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import lru_cache
 
 import numpy as np
 
@@ -34,32 +35,18 @@ def statistic(mean: Floats, error: Floats) -> Floats:
         return np.where((mean == 0) & (error == 0), 0.0, mean / error)
 
 
-def upper_tail(t: Floats, freedom: Positions) -> Floats:
-    """Return the chance of a t of at least this, never 0.
+def tails(t: Floats, freedom: Positions, sides: int) -> Floats:
+    """Return the chance of a t of at least this, or of either sign, never 0.
 
     Examples
     --------
-    >>> upper_tail(np.array([0.0, np.inf]), np.array([3, 3]))
+    >>> tails(np.array([0.0, np.inf]), np.array([3, 3]), 1)
     array([5.00000000e-001, 2.22507386e-308])
     """
     from scipy.special import stdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
 
-    tail: Floats = np.maximum(stdtr(freedom, -t), SMALLEST)
-    return tail
-
-
-def two_sided(t: Floats, freedom: Positions) -> Floats:
-    """Return the chance of a t at least so far from 0, never 0 either.
-
-    Examples
-    --------
-    >>> two_sided(np.array([0.0, np.inf]), np.array([3, 3]))
-    array([1.00000000e+000, 2.22507386e-308])
-    """
-    from scipy.special import stdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
-
-    tails: Floats = np.maximum(2 * stdtr(freedom, -np.abs(t)), SMALLEST)
-    return tails
+    chance: Floats = np.maximum(sides * stdtr(freedom, -t), SMALLEST)
+    return chance
 
 
 def critical(alpha: float, freedom: Positions) -> Floats:
@@ -105,6 +92,7 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
     return 1 - within
 
 
+@lru_cache(maxsize=1024)
 def shift_for(power: float, freedom: int, beyond: float) -> float:
     """Return the noncentrality that `power_at` gives this power for; 0 if none is too little.
 
