@@ -140,7 +140,7 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.963         1          1     1
     bad    0.765         2          2     2
     """
-    testing = {"test": test, "correction": correction, "alpha": alpha}
+    testing: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
     how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
     if not how.kind.has_intervals:
         warn(_DISPUTED.format(test=test))
@@ -205,7 +205,7 @@ def check_options(
     if not (models is None or baseline is None or baseline in [CHANCE, *models]):
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
         raise InvalidInputError(msg)
-    return Testing.of(**testing)
+    return Testing(**testing)
 
 
 class Asked(NamedTuple):

@@ -185,8 +185,9 @@ def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) 
         _of_segment(result, codes == place, baseline) for place in range(len(groups.cat.categories))
     ]
     table = pd.concat(parts)
-    how = "holm" if result.how.correction == "max-T" else result.how.correction
-    table["p_corrected"] = CORRECTIONS[how].correct(table["p"].to_numpy())
+    asked = result.how.corrected_by
+    correction = CORRECTIONS["holm"] if asked.function is None else asked
+    table["p_corrected"] = correction.correct(table["p"].to_numpy())
     whole = _of_segment(result, codes >= 0, baseline)
     models = table.index
     for kind in ("", "pooled_"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import first_few, p_value
-from recsys_ndcg.significance import power
+from recsys_ndcg.significance import power, rank_intervals
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
@@ -87,14 +87,13 @@ def _many(result: MetricComparison, users: str) -> tuple[str, str]:
     if not sure.any():
         said = f"The data do not tell any of the {count} models apart {where}."
         return said, _all_within(result, order[0]) or _could_have(result)
-    winner, loser = np.where(sure[:, None] > 0, result.pairs, result.pairs[:, ::-1])[sure != 0].T
-    top = [int(place) for place in order if place not in loser]
+    first, last = rank_intervals(count, result.pairs, sure)
+    top = [place for place in order.tolist() if first[place] == 1]
     names = [result.models[place] for place in top]
     if len(top) == 1:
-        beaten = int((winner == top[0]).sum())
         said = f"{names[0]} alone is in the first tier of {count} models {where}."
-        if beaten == count - 1:
-            said = f"{names[0]} is better than each of the other {beaten} models {where}."
+        if last[top[0]] == 1:
+            said = f"{names[0]} is better than each of the other {count - 1} models {where}."
         return said, _gap(result, [*top, *(one for one in order.tolist() if one != top[0])])
     told = _listed(first_few(names, _FEW_NAMES))
     said = (
