@@ -46,20 +46,22 @@ class PairColumns:
 
     Attributes
     ----------
+    users : int
+        How many entries each of them has.
     first, second : int64 arrays, shape (n_pairs,)
         A pair's sum is that of its first column less that of its second, of which -1 is none.
     """
 
     def __init__(self, scores: PairedScores, pairs: Positions, *, centred: bool) -> None:
-        self._scores = scores
+        self._scores, self.users = scores, int(scores.table.shape[1])
         self._mean = scores.mean if centred else np.zeros(len(scores.mean))
         size = scores.deviation * scores.users if centred else scores.absolute
         self._middle = _middle(scores, pairs)
         self._models, shared = self._shared(pairs, size[pairs])
         self._own = pairs[~shared]
-        users = max(scores.table.shape[1], 1)
         self._taken = [
-            float(self._model(one).sum() / users) if centred else 0.0 for one in self._models
+            float(self._model(one).sum() / max(self.users, 1)) if centred else 0.0
+            for one in self._models
         ]
         place = np.searchsorted(self._models, scores.pairs[pairs])
         own = len(self._models) + np.cumsum(~shared) - 1
@@ -69,11 +71,6 @@ class PairColumns:
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._models) + len(self._own)
-
-    @property
-    def users(self) -> int:
-        """How many entries each of them has."""
-        return int(self._scores.table.shape[1])
 
     def values(self, column: int, users: slice = slice(None)) -> Floats:
         """Return a column's entries, 0 where there is no difference."""
