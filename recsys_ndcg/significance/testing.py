@@ -37,7 +37,7 @@ class KindOfTest:
     is_drawn: bool = False
 
 
-#: By their names; `paired_tests` has a function for each.
+#: By their names; `paired` has a function for each.
 TESTS = {
     "t": KindOfTest("paired t test"),
     "randomisation": KindOfTest("paired randomisation test", is_drawn=True),
