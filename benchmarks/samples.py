@@ -18,7 +18,7 @@ from recsys_ndcg.significance.intervals import (
 )
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.ranks import rank_intervals
-from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.significance.student import power
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,16 +23,12 @@ _PROTOCOLS = {
 }
 
 
-class Aligned(NamedTuple):
-    """Contenders with the same users and metrics, and what was left out for it."""
-
-    contenders: dict[str, ModelScores]
-    left_out: dict[str, int]
-    other_metrics: list[str]
-
-
-def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
+def aligned(
+    found: Mapping[str, ModelScores], users: str
+) -> tuple[dict[str, ModelScores], dict[str, int], list[str]]:
     """Return contenders whose rows and columns mean the same.
+
+    Behind them how many users each has whom not all have, and the metrics that not all have.
 
     Parameters
     ----------
@@ -61,20 +56,19 @@ def aligned(found: Mapping[str, ModelScores], users: str) -> Aligned:
         in_common(reference.users, one.users, "user", (repr(first), repr(name)))
     found, left_out = _same_users(found, users)
     _check_truth(found)
-    if all(np.isnan(one.scores).all() for one in found.values()):
+    if all(np.isnan(one.per_user).all() for one in found.values()):
         msg = (
             f"No model has a score for any user in {', '.join(shared)}: nothing is relevant, or "
             "nothing is labelled. Choose another threshold or other metrics."
         )
         raise InvalidInputError(msg)
-    return Aligned(found, left_out, [name for name in known if name not in shared])
+    return found, left_out, [name for name in known if name not in shared]
 
 
 def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelScores) -> None:
     """Refuse numbers that were computed in different ways."""
-    both = zip(one.names, reference.signatures, one.signatures, strict=True)
-    for metric, mine, theirs in both:
-        told = mine.differences(theirs)
+    for metric, theirs in one.signatures.items():
+        told = reference.signatures[metric].differences(theirs)
         told.pop("users", None)  # how many have a score
         if "protocol" in told:
             mine_is, theirs_is = (_PROTOCOLS.get(each, each) for each in told["protocol"])
@@ -95,12 +89,27 @@ def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelS
 def _same_users(
     found: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    common = set.intersection(*(set(one.users.tolist()) for one in found.values()))
+    known = {name: set(one.users.tolist()) for name, one in found.items()}
+    common = set.intersection(*known.values())
     left_out = {name: len(one.users) - len(common) for name, one in found.items()}
     if not any(left_out.values()):
         return dict(found), {}
     if users == "all":
-        raise InvalidInputError(_other_users(found, common))
+        name, extra = next(
+            (name, user)
+            for name, one in found.items()
+            for user in one.users.tolist()
+            if user not in common
+        )
+        lacking = next(other for other, them in known.items() if extra not in them)
+        sizes = ", ".join(f"{other} has {len(them)}" for other, them in known.items())
+        msg = (
+            f"The models have different users ({sizes}; {len(common)} in common): user "
+            f"{shown(extra)} of {name!r} is not among those of {lacking!r}. Give all of them the "
+            "same test data, or compare the users they have in common: users='common' "
+            "(--users common)."
+        )
+        raise InvalidInputError(msg)
     if not common:
         msg = f"No user is in all of {', '.join(found)}: nothing can be compared."
         raise InvalidInputError(msg)
@@ -109,21 +118,6 @@ def _same_users(
         for name, one in found.items()
     }
     return kept, left_out
-
-
-def _other_users(found: Mapping[str, ModelScores], common: set[Any]) -> str:
-    (name, one), *_ = ((name, one) for name, one in found.items() if len(one.users) > len(common))
-    extra = [user for user in one.users.tolist() if user not in common]
-    lacking = next(
-        other for other, them in found.items() if extra[0] not in set(them.users.tolist())
-    )
-    sizes = ", ".join(f"{other} has {len(them.users)}" for other, them in found.items())
-    return (
-        f"The models have different users ({sizes}; {len(common)} in common): user "
-        f"{shown(extra[0])} of {name!r} is not among those of {lacking!r}. Give all of them the "
-        "same test data, or compare the users they have in common: users='common' "
-        "(--users common)."
-    )
 
 
 def _check_truth(found: Mapping[str, ModelScores]) -> None:
@@ -142,15 +136,6 @@ def _check_truth(found: Mapping[str, ModelScores]) -> None:
             raise InvalidInputError(msg)
 
 
-def identical(found: Mapping[str, ModelScores]) -> Sequence[tuple[str, str]]:
-    """Return the pairs of models that score the same for every user in every metric."""
-    return [
-        (one, other)
-        for one, other in combinations(found, 2)
-        if np.array_equal(found[one].scores, found[other].scores, equal_nan=True)
-    ]
-
-
 def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     """Return the models with random order of the same lists as the first of them.
 
@@ -160,26 +145,28 @@ def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         There is no chance level, or each model's lists have their own.
     """
     (name, first), *rest = found.items()
-    if np.isnan(first.chance).all():
+    scores = first.roles["chance"]
+    known = ~np.isnan(scores)
+    if not known.any():
         msg = (
             f"{name!r} has no chance level, so that chance cannot be the baseline: its metrics do "
             "not depend on the order, or it was averaged from what has none."
         )
         raise InvalidInputError(msg)
     for other, one in rest:
-        there = ~np.isnan(first.chance) & ~np.isnan(one.chance)
-        if not np.allclose(first.chance[there], one.chance[there], rtol=1e-9):
+        others = one.roles["chance"]
+        both = known & ~np.isnan(others)
+        if not np.allclose(scores[both], others[both], rtol=1e-9):
             msg = (
                 f"Chance is not one baseline here: random order of the lists of {name!r} and of "
                 f"{other!r} scores differently, for they hold other items. Give n_items= or items= "
                 "to RankedLists.from_labels, so that chance is that of the catalogue."
             )
             raise InvalidInputError(msg)
-    known = ~np.isnan(first.chance)
     chance = replace(
         first,
-        roles={**first.roles, "own": first.chance},
-        numerator=np.where(known, first.chance * first.denominator, 0.0),
+        roles={**first.roles, "own": scores},
+        numerator=np.where(known, scores * first.denominator, 0.0),
         denominator=np.where(known, first.denominator, 0.0),
         runs=np.full((1, len(first.names)), np.nan),
         report=None,

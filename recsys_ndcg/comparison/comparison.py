@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.document import remarks
 from recsys_ndcg.comparison.metric_comparison import MetricComparison
 from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.remarks import remarks
 from recsys_ndcg.comparison.tables import (
-    interval_table,
+    intervals,
     leaderboard,
     pairwise,
-    resampled,
     rows_of,
     segmented,
 )
@@ -33,12 +33,12 @@ from recsys_ndcg.errors import (
     nearest,
     shown,
 )
-from recsys_ndcg.files import checked_ids, open_archive, write_archive
+from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.report import Readable, tracker_metrics
-from recsys_ndcg.scoring import Measurement, metric_among
+from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
-    from recsys_ndcg.scoring import Signature
 
 _FORM = "comparison 2"
 _KINDS = {False: "leaderboard", True: "pairs"}  # of tables: whether of the pairs
@@ -127,17 +126,12 @@ class Comparison(Readable):
     @property
     def signatures(self) -> dict[str, Signature]:
         """How each metric was computed, of the first model: the others agree in what is read."""
-        return dict(zip(self.metrics, self.first.signatures, strict=True))
+        return dict(self.first.signatures)
 
     @lazy
     def by_metric(self) -> dict[str, MetricComparison]:
         """Each metric, with what the tests say of it."""
-        return {
-            name: MetricComparison.of(
-                name, self.contenders, self.how, self.margin, progress=self.progress
-            )
-            for name in self.metrics
-        }
+        return {name: MetricComparison.of(self, name) for name in self.metrics}
 
     @property
     def deciding(self) -> MetricComparison:
@@ -171,10 +165,6 @@ class Comparison(Readable):
         and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
         and pooled_p_corrected, by a test of their own.
         """
-        return self._pairwise.copy()
-
-    @lazy
-    def _pairwise(self) -> pd.DataFrame:
         return pd.concat([pairwise(one) for one in self.by_metric.values()], ignore_index=True)
 
     def intervals(
@@ -211,19 +201,14 @@ class Comparison(Readable):
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        by_metric = list(self.by_metric.values())
-        if method == "t":
-            return interval_table(by_metric, level)
-        options: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
-        return resampled(by_metric, method=method, progress=progress, **options)
+        options = {"draws": draws, "seed": seed, "progress": progress}
+        return intervals([*self.by_metric.values()], level, method, **options)
 
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores of every user: for each metric, a column per model."""
         tables = {
-            name: pd.DataFrame(
-                np.array(one.scores), index=index_of(self.users, "user"), columns=self.models
-            )
+            name: pd.DataFrame(one.scores, index_of(self.users, "user"), self.models)
             for name, one in self.by_metric.items()
         }
         return pd.concat(tables, axis=1, names=["metric", "model"])
@@ -415,11 +400,11 @@ class Comparison(Readable):
         if model == other:
             msg = f"{model!r} is compared with itself: say which model it must not be worse than."
             raise InvalidInputError(msg)
-        pair = {name: self.contenders[name] for name in (model, other)}
+        both = {name: self.contenders[name] for name in (model, other)}
         level = self.how.alpha if alpha is None else alpha
         how = replace(self.how, test="t", correction="none", alpha=level)
-        result = MetricComparison.of(self._metric(metric), pair, how, margin)
-        return not_worse(result, model, other, margin)
+        pair = replace(self, contenders=both, how=how, margin=margin)
+        return not_worse(pair.by_metric[self._metric(metric)])
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, of the first model."""
@@ -468,7 +453,7 @@ class Comparison(Readable):
             Vega-Altair is not installed.
         """
         # with all plots
-        from recsys_ndcg.comparison.plotting import KINDS, plotted, traded_off  # noqa: PLC0415
+        from recsys_ndcg.comparison.page import KINDS, plotted, traded_off  # noqa: PLC0415
 
         check_choice("kind", kind, KINDS)
         name = self._metric(metric)
@@ -602,7 +587,7 @@ class Comparison(Readable):
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        known, first = self.contenders.items(), self.first
+        first, columns = self.first, {"user": self.users, **vars(self.first.counts)}
         head: dict[str, Any] = {
             "written_by": __version__,
             "said": self.to_dict(),
@@ -615,15 +600,21 @@ class Comparison(Readable):
                 name: Measurement(one).to_dict()
                 for name, one in zip(self.metrics, first.metrics, strict=True)
             },
-            "models": {name: one.saved_head() for name, one in known},
+            "models": {
+                name: {
+                    "signatures": [told.text for told in one.signatures.values()],
+                    "runs": json_value(one.runs.tolist()),
+                    "parameters": dict(one.parameters),
+                }
+                for name, one in self.contenders.items()
+            },
             "segments": None,
         }
-        columns = {"user": self.users, **vars(first.counts)}
         if self.groups is not None:
             head["segments"] = checked_ids(self.groups.cat.categories.tolist(), "segment label")
             columns["segment"] = self.groups.cat.codes.to_numpy()
-        for name, one in known:
-            columns |= one.saved_columns(name)
+        for name, one in self.contenders.items():
+            columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
         write_archive(path, _FORM, head, columns)
 
     @classmethod
@@ -637,20 +628,18 @@ class Comparison(Readable):
         """
         with open_archive(path, _FORM) as (head, columns):
             known, labels, groups = names_known(), head["segments"], None
-            metrics = {
+            measured = {
                 # a protocol may stand behind the name of a metric
-                name: Measurement.from_dict(name.partition(":")[0], one, known).metric
+                name: Measurement.from_dict(name.partition(":")[0], one, known)
                 for name, one in head["metrics"].items()
             }
             if labels is not None:
                 kinds = index_of(np.array(labels, dtype=object))
                 segments = pd.Categorical.from_codes(columns["segment"], categories=kinds)
                 groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
+            models = head["models"].items()
             return cls(
-                {
-                    name: ModelScores.from_saved(name, one, columns, metrics)
-                    for name, one in head["models"].items()
-                },
+                {name: _from_file(name, one, columns, measured) for name, one in models},
                 how=Testing(**head["testing"]),
                 groups=groups,
                 other_metrics=tuple(head["other_metrics"]),
@@ -692,3 +681,29 @@ class Comparison(Readable):
             msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
+
+
+def _from_file(
+    name: str,
+    head: Mapping[str, Any],
+    columns: Mapping[str, NDArray[Any]],
+    measurements: Mapping[str, Measurement],
+) -> ModelScores:
+    """Return the scores of the model of that name."""
+
+    def table(what: str) -> NDArray[Any]:
+        return columns[f"{what}.{name}"]
+
+    return ModelScores(
+        measurements=tuple(measurements.values()),
+        users=columns["user"],
+        numerator=table("numerator"),
+        denominator=table("denominator"),
+        left_out=np.zeros(table("scores").shape, dtype=bool),
+        counts=ListCounts.among(columns),
+        roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
+        signatures=dict(zip(measurements, map(Signature, head["signatures"]), strict=True)),
+        truth=table("truth"),
+        runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
+        parameters=head.get("parameters", {}),
+    )

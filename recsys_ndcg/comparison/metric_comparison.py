@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -19,7 +18,6 @@ from recsys_ndcg.arrays import (
     column_sums,
     quotient,
 )
-from recsys_ndcg.comparison.model_scores import TABLES, ModelScores
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
@@ -31,8 +29,11 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
+    from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.significance import Testing
 
+#: What there is of each user under every model.
+_TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 
 
@@ -49,7 +50,7 @@ class MetricComparison(Record):
     models : tuple of str
         A column each.
     scores, numerator, denominator, chance, best : float64 arrays
-        As those of a `ModelScores`.
+        As the `ModelScores.tables`.
     how : Testing
         The test, the correction, the level.
     margin : float, optional
@@ -71,28 +72,19 @@ class MetricComparison(Record):
     progress: bool = True
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        found: Mapping[str, ModelScores],
-        how: Testing,
-        margin: float | None,
-        *,
-        progress: bool = True,
-    ) -> MetricComparison:
-        """Return one metric of aligned contenders."""
-        first, *_ = found.values()
-        place = first.at(name)
+    def of(cls, comparison: Comparison, name: str) -> MetricComparison:
+        """Return one metric of a comparison."""
+        found, place = comparison.contenders, comparison.metrics.index(name)
         tables: dict[str, Any] = {
-            table: np.column_stack([getattr(one, table)[:, place] for one in found.values()])
-            for table in TABLES
+            table: np.column_stack([one.tables[table][:, place] for one in found.values()])
+            for table in _TABLES
         }
-        tables |= {"how": how, "margin": margin, "progress": progress}
-        return cls(name, first.metrics[place], tuple(found), **tables)
+        tables |= {one: getattr(comparison, one) for one in ("how", "margin", "progress")}
+        return cls(name, comparison.first.metrics[place], tuple(found), **tables)
 
     def among(self, users: Flags) -> MetricComparison:
         """Return the same of some users."""
-        tables = {table: getattr(self, table)[users] for table in TABLES}
+        tables = {table: getattr(self, table)[users] for table in _TABLES}
         return replace(self, **tables)
 
     def scores_of(self, model: str) -> Floats:
@@ -165,7 +157,7 @@ class MetricComparison(Record):
     @lazy
     def pooled(self) -> Floats:
         """The pooled score of each model, NaN where there is nothing to collect."""
-        return self.scored(self._ratio)
+        return self.metric.score(self._ratio)
 
     @property
     def _ratio(self) -> Floats:
@@ -179,7 +171,7 @@ class MetricComparison(Record):
         mean = column_sums(self.denominator) / np.maximum(count, 1)
         rest = column_lengths(self.numerator - ratio * self.denominator)
         ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
-        return np.array([self.scored(end) for end in ends])
+        return np.array([self.metric.score(end) for end in ends])
 
     def _linearised(self, among: Flags) -> Floats:
         r"""Return each user's part in a model's pooled score: their mean is that score.
@@ -193,16 +185,13 @@ class MetricComparison(Record):
         mean = column_sums(self.denominator) / max(int(among.sum()), 1)
         rest = self.numerator - ratio * self.denominator
         parts = quotient(rest, mean, np.broadcast_to(mean != 0, rest.shape))
-        values: Floats = self.scored(ratio) + self._slope(ratio) * parts
+        values: Floats = self.metric.score(ratio) + self._slope(ratio) * parts
         return values
-
-    def scored(self, ratio: Floats) -> Floats:
-        """Return what the metric makes of ratios."""
-        return self.metric.score(ratio)
 
     def _slope(self, ratio: Floats) -> Any:
         """Return how fast the score moves with the ratio."""
         if type(self.metric).score is Metric.score:
             return 1.0
         step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
-        return (self.scored(ratio + step) - self.scored(ratio - step)) / (2 * step)
+        score = self.metric.score
+        return (score(ratio + step) - score(ratio - step)) / (2 * step)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, quotient
 from recsys_ndcg.errors import InvalidInputError, visible
-from recsys_ndcg.files import json_value
 from recsys_ndcg.input import encode
-from recsys_ndcg.scoring import ListCounts, Measurement, Scores, Signature
+from recsys_ndcg.scoring import Scores, Signature
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 Parameter = str | int | float | bool | None
 _LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON
-
-#: The tables of a model that are compared, users × metrics.
-TABLES = ("scores", "numerator", "denominator", "chance", "best")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,10 +37,8 @@ class ModelScores(Scores):
 
     Parameters
     ----------
-    called : tuple of str
-        The metrics, as they are shown.
-    signatures : tuple of Signature
-        How each was computed.
+    signatures : mapping of str to Signature
+        How each metric was computed, by its name as it is shown.
     truth : uint64 array, shape (n_users, n_metrics)
         The digest of what is known of each user, by metric.
     runs : float64 array, shape (n_runs, n_metrics)
@@ -55,8 +49,7 @@ class ModelScores(Scores):
         Numbers, texts or None by name, in which the models of a search differ.
     """
 
-    called: tuple[str, ...]
-    signatures: tuple[Signature, ...]
+    signatures: Mapping[str, Signature]
     truth: NDArray[np.uint64]
     runs: Floats
     report: Report | None = None
@@ -70,6 +63,7 @@ class ModelScores(Scores):
         scores = audit.full_scores
         own, known = scores.per_user, ~np.isnan(scores.per_user)
         others = {role: np.where(known, scores.roles[role], np.nan) for role in ("chance", "best")}
+        signatures = [audit.signatures[name] for name in scores.names]
         return cls(
             measurements=scores.measurements,
             users=scores.users,
@@ -78,66 +72,26 @@ class ModelScores(Scores):
             left_out=scores.left_out,
             counts=scores.counts,
             roles={"own": own, **others},
-            called=tuple(scores.names if names is None else names),
-            signatures=tuple(audit.signatures[name] for name in scores.names),
+            signatures=dict(zip(names or scores.names, signatures, strict=True)),
             truth=np.repeat(audit.truth.astype(np.uint64)[:, None], len(scores.names), axis=1),
             runs=audit.totals.mean[None, :],
             report=report,
         )
 
     @classmethod
-    def from_saved(
-        cls,
-        name: str,
-        head: Mapping[str, Any],
-        columns: Mapping[str, NDArray[Any]],
-        metrics: Mapping[str, Metric],
-    ) -> ModelScores:
-        """Return the scores of the model of that name in a file."""
-        tables = {table: columns[f"{table}.{name}"] for table in (*TABLES, "truth")}
-        return cls(
-            measurements=tuple(map(Measurement, metrics.values())),
-            users=columns["user"],
-            numerator=tables["numerator"],
-            denominator=tables["denominator"],
-            left_out=np.zeros(tables["scores"].shape, dtype=bool),
-            counts=ListCounts.among(columns),
-            roles={"own": tables["scores"], "chance": tables["chance"], "best": tables["best"]},
-            called=tuple(metrics),
-            signatures=tuple(map(Signature, head["signatures"])),
-            truth=tables["truth"],
-            runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(metrics)),
-            parameters=head.get("parameters", {}),
-        )
-
-    def saved_columns(self, name: str) -> dict[str, NDArray[Any]]:
-        """Return the tables of a file."""
-        return {f"{table}.{name}": getattr(self, table) for table in (*TABLES, "truth")}
-
-    def saved_head(self) -> dict[str, Any]:
-        """Return what a file has beside the tables."""
-        return {
-            "signatures": [signature.text for signature in self.signatures],
-            "runs": json_value(self.runs.tolist()),
-            "parameters": dict(self.parameters),
-        }
-
-    @classmethod
     def beside(cls, parts: Sequence[ModelScores]) -> ModelScores:
         """Return the metrics of all parts side by side, over the users of any."""
         spread = _over_all_users(parts)
+        first = spread[0]
         tables: dict[str, Any] = {
             name: np.hstack([getattr(one, name) for one in spread])
-            for name in (*spread[0].parts, "truth", "runs")
+            for name in (*first.parts, "truth", "runs")
         }
         return replace(
-            spread[0],
+            first,
             measurements=sum((one.measurements for one in spread), ()),
-            called=sum((one.called for one in spread), ()),
-            signatures=sum((one.signatures for one in spread), ()),
-            roles={
-                role: np.hstack([one.roles[role] for one in spread]) for role in spread[0].roles
-            },
+            signatures={name: told for one in spread for name, told in one.signatures.items()},
+            roles={role: np.hstack([one.roles[role] for one in spread]) for role in first.roles},
             **tables,
         )
 
@@ -146,37 +100,46 @@ class ModelScores(Scores):
         """Return the scores of several runs, averaged within each user; sums are added up.
 
         Folds are parts of what is known of a user, seeds are measured on the same: their digests
-        are one.
+        are one. A flag is that of any run, but for who is left out: that is in all of them.
         """
         if len(parts) == 1:
             return parts[0]
         spread = _over_all_users(parts)
-        same = all(
-            len(one.users) == len(each.users) and np.array_equal(each.truth, spread[0].truth)
+        first, columns = spread[0], [one.columns() for one in spread]
+        is_same = all(
+            len(one.users) == len(each.users) and np.array_equal(each.truth, first.truth)
             for one, each in zip(parts, spread, strict=True)
         )
-        counts = [one.counts for one in spread]
-        roles = {
-            role: _mean_within([one.roles[role] for one in spread]) for role in spread[0].roles
-        }
+        if not is_same:
+            columns = [{**one, "truth": _mixed(one["truth"])} for one in columns]
+        merged = {}
+        for name, values in columns[0].items():
+            tables = [one[name] for one in columns]
+            if name in first.roles:
+                merged[name] = _mean_within(tables)
+            elif name == "left_out":
+                merged[name] = reduce(np.logical_and, tables)
+            elif name != "user" and (name in first.parts or not is_same):
+                merged[name] = reduce(np.add, tables)
+            else:
+                merged[name] = values
+        found = first.with_columns(merged)
         return replace(
-            spread[0],
-            numerator=reduce(np.add, [one.numerator for one in spread]),
-            denominator=reduce(np.add, [one.denominator for one in spread]),
-            left_out=reduce(np.logical_and, [one.left_out for one in spread]),
-            roles=roles,
-            truth=spread[0].truth if same else _together([one.truth for one in spread]),
-            counts=counts[0] if same else _counts_of_all(counts),
-            signatures=over(parts[0].signatures, roles["own"]),
+            found,
+            signatures=over(parts[0].signatures, found.per_user),
             runs=np.concatenate([one.runs for one in parts]),
             report=None,
             parameters=_shared([one.parameters for one in parts]),
         )
 
+    def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> ModelScores:
+        """Return the same with what `columns` gives of others, or of other users."""
+        return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
+
     @property
     def names(self) -> list[str]:
         """The names of the metrics, as they are shown."""
-        return list(self.called)
+        return list(self.signatures)
 
     @property
     def metrics(self) -> list[Metric]:
@@ -184,32 +147,28 @@ class ModelScores(Scores):
         return [one.metric for one in self.measurements]
 
     @property
-    def scores(self) -> Floats:
-        """The model's own scores, NaN where a user has none."""
-        return self.roles["own"]
-
-    @property
-    def chance(self) -> Floats:
-        """What random order of the same lists scores."""
-        return self.roles["chance"]
-
-    @property
-    def best(self) -> Floats:
-        """What the best order of the same lists scores."""
-        return self.roles["best"]
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """What is compared, and the digests: users × metrics, by their names in a file."""
+        return {
+            "scores": self.per_user,
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+            "chance": self.roles["chance"],
+            "best": self.roles["best"],
+            "truth": self.truth,
+        }
 
     def take(self, users: Positions) -> ModelScores:
         """Return the same of some users, given by their places; the means of runs are of all."""
         found = super().take(users)
-        return replace(found, signatures=over(self.signatures, found.scores))
+        return replace(found, signatures=over(self.signatures, found.per_user))
 
     def in_metrics(self, names: Sequence[str]) -> ModelScores:
         """Return the same under some of the metrics."""
-        places = [self.called.index(name) for name in names]
+        places = [self.at(name) for name in names]
         return replace(
             self.select(places),
-            called=tuple(names),
-            signatures=tuple(self.signatures[place] for place in places),
+            signatures={name: self.signatures[name] for name in names},
             truth=self.truth[:, places],
             runs=self.runs[:, places],
         )
@@ -255,7 +214,7 @@ def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Paramete
 
 
 def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
-    """Return each part with the users of any, in their order."""
+    """Return each part with the users of any, in their order, of whom it may have nothing."""
     ids = [one.users for one in parts]
     users, codes = encode(np.concatenate(ids), "user")
     places = np.split(codes, np.cumsum([*map(len, ids)])[:-1])
@@ -263,21 +222,12 @@ def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
 
 
 def _spread(one: ModelScores, users: Ids, places: Codes) -> ModelScores:
-    """Return tables with rows for other users, who have nothing."""
-    if len(places) == len(users):
-        return replace(one, users=users)
-
-    def rows(table: NDArray[Any], fill: float) -> NDArray[Any]:
-        wide = np.full((len(users), *table.shape[1:]), fill, dtype=table.dtype)
-        wide[places] = table
-        return wide
-
-    tables: dict[str, Any] = {
-        name: rows(table, 0) for name, table in {**one.parts, "truth": one.truth}.items()
-    }
-    counts = {name: rows(values, 0) for name, values in vars(one.counts).items()}
-    roles = {role: rows(table, np.nan) for role, table in one.roles.items()}
-    return replace(one, users=users, **tables, counts=ListCounts(**counts), roles=roles)
+    columns = one.columns()
+    for name, values in columns.items():
+        fill = np.nan if name in one.roles else 0
+        columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
+        columns[name][places] = values
+    return one.with_columns({**columns, "user": users})
 
 
 def _mean_within(tables: Sequence[Floats]) -> Floats:
@@ -287,34 +237,22 @@ def _mean_within(tables: Sequence[Floats]) -> Floats:
     return quotient(total, there)
 
 
-def _together(truths: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Return a digest of what is known of a user fold by fold, in any order of the folds.
+def _mixed(truth: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return digests of a fold, whose sums are the same in any order of the folds.
 
-    Folds are mixed before they are added up: the same ratings in other folds are other lists.
+    The same ratings in other folds are other lists.
     """
-    mixed = [
-        pd.util.hash_array(one.ravel(), categorize=False).reshape(one.shape) * (one != 0)
-        for one in truths
-    ]
-    total: NDArray[np.uint64] = reduce(np.add, mixed)
-    return total
+    mixed = pd.util.hash_array(truth.ravel(), categorize=False).reshape(truth.shape)
+    return np.asarray(mixed * (truth != 0))
 
 
-def _counts_of_all(counts: Sequence[ListCounts]) -> ListCounts:
-    """Return what there is to count in all folds: flags of any, numbers added up."""
-    return ListCounts(
-        **{
-            name: reduce(np.logical_or if values.dtype == bool else np.add, columns)
-            for name, values in vars(counts[0]).items()
-            for columns in [[getattr(one, name) for one in counts]]
-        }
-    )
-
-
-def over(signatures: Sequence[Signature], scores: Floats) -> tuple[Signature, ...]:
+def over(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
     """Return signatures of the same numbers over the users who have a score."""
     counted = (~np.isnan(scores)).sum(axis=0).tolist()
-    return tuple(one.over(count) for one, count in zip(signatures, counted, strict=True))
+    return {
+        name: told.over(count)
+        for (name, told), count in zip(signatures.items(), counted, strict=True)
+    }
 
 
 def parameters_of(given: Mapping[Any, Any], within: str = "") -> dict[str, Parameter]:

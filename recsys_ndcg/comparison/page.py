@@ -1,10 +1,11 @@
-"""What only a page of a comparison has room for: charts, users one by one, and what was typed."""
+"""The plots of a comparison, and what only a page has room for: users, and what was typed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Positions
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
     Details,
@@ -26,6 +27,7 @@ from recsys_ndcg.rendering import (
     cut,
     for_a_page,
     number,
+    plot,
     signed,
 )
 from recsys_ndcg.report import (
@@ -43,7 +45,146 @@ from recsys_ndcg.report import (
 from recsys_ndcg.significance import Testing
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from recsys_ndcg.comparison.comparison import Comparison
+
+KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
+
+
+def plotted(
+    comparison: Comparison, kind: str, metric: str, before: str, after: str
+) -> alt.LayerChart:
+    """Return a plot of one metric.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The models.
+    kind : str
+        One of `KINDS` but the trade-off.
+    metric : str
+        Its name.
+    before, after : str
+        The models that are shown beside each other, if two are.
+
+    Raises
+    ------
+    InvalidInputError
+        Nobody has a score, or none in both models.
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    result, level = comparison.by_metric[metric], 1 - comparison.how.alpha
+    lower = result.sign < 0
+    if np.isnan(result.scores).all():
+        msg = f"Nobody has a score in {metric}, so there is nothing to plot."
+        raise InvalidInputError(msg)
+    if kind == "tiers":
+        return plot(
+            "tiers",
+            _with_ends(comparison, metric),
+            metric,
+            float(result.means("chance")[0]),  # of lists that differ, that of the first model
+            baselines=_baselines(comparison, metric),
+            lower_is_better=lower,
+            level=level,
+        )
+    if kind == "activity":
+        activity, models = comparison.first.counts.activity, comparison.models
+        table = pd.DataFrame(
+            {
+                "model": np.repeat(np.array(models, dtype=object), len(activity)),
+                "activity": np.tile(activity, len(models)),
+                "score": result.scores.T.ravel(),
+            }
+        )
+        return plot("activity", table, metric, lower_is_better=lower, level=level)
+    one, other = result.scores_of(after), result.scores_of(before)
+    if np.isnan(one - other).all():
+        msg = f"No user has a score of both {after!r} and {before!r} in {metric}."
+        raise InvalidInputError(msg)
+    if kind == "scatter":
+        users = comparison.users.tolist()
+        return plot(
+            "scatter", one, other, after, before, metric, users=users, lower_is_better=lower
+        )
+    return plot(kind, one - other, after, before, metric, lower_is_better=lower, level=level)
+
+
+def traded_off(
+    comparison: Comparison, x: str, y: str | None, parameter: str | None
+) -> alt.LayerChart:
+    """Return a plot of two metrics.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The models.
+    x, y : str
+        The metrics; another one than the first if only that is named.
+    parameter : str, optional
+        By which models are coloured; by default the one that most differs between them.
+
+    Raises
+    ------
+    InvalidInputError
+        There is but one metric, no model has such a parameter, or none a score in both metrics.
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    y = next((one for one in comparison.metrics if one != x), None) if y is None else y
+    if y is None:
+        msg = f"A trade-off is between two metrics: compare in another one, too, than {x}."
+        raise InvalidInputError(msg)
+    if x == y:
+        msg = f"A trade-off is between two metrics, not {x!r} and itself. Name another: against=."
+        raise InvalidInputError(msg)
+    first, second = (
+        _with_ends(comparison, metric).set_index("model")[["mean", "low", "high"]].add_prefix(axis)
+        for axis, metric in (("x_", x), ("y_", y))
+    )
+    table = first.join(second).reset_index().rename(columns={"x_mean": "x", "y_mean": "y"})
+    if table[["x", "y"]].isna().any(axis=1).all():
+        msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
+        raise InvalidInputError(msg)
+    chosen = _parameter(comparison, parameter)
+    if chosen is not None:
+        values = [comparison.contenders[name].parameters.get(chosen) for name in table["model"]]
+        table["value"] = pd.Series(values, dtype=object)
+    lower = comparison.by_metric[x].sign < 0, comparison.by_metric[y].sign < 0
+    level = 1 - comparison.how.alpha
+    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+
+
+def _with_ends(comparison: Comparison, metric: str) -> pd.DataFrame:
+    board = comparison.leaderboards[metric].reset_index()
+    return board.rename(columns={"ci_low": "low", "ci_high": "high"})
+
+
+def _parameter(comparison: Comparison, wanted: str | None) -> str | None:
+    """Return the parameter that is asked for, or the one of most values, None if none differs."""
+    told = [one.parameters for one in comparison.contenders.values()]
+    names = list(dict.fromkeys(chain(*told)))
+    if wanted is not None:
+        if wanted not in names:
+            hint = nearest(str(wanted), names) if names else "A search gives its models theirs."
+            msg = f"No model has a parameter {shown(wanted)}. {hint}"
+            raise InvalidInputError(msg)
+        return wanted
+    distinct = {name: len({repr(one[name]) for one in told if name in one}) for name in names}
+    most = max(distinct, key=distinct.__getitem__, default=None)
+    return most if most is not None and distinct[most] > 1 else None
+
+
+def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
+    """Return the means of what needs no model, if a report knows some, chance apart."""
+    for one in comparison.contenders.values():
+        if one.report is not None and metric in one.report.metrics:
+            others = one.report.baselines.drop("chance")[metric]
+            return {str(name): float(mean) for name, mean in others.items()}
+    return {}
+
 
 _AUDITS = 6  # models, of which each audit is shown,
 _ROWS = 1_000_000  # but no more users in all: it takes a second for so many
@@ -126,8 +267,8 @@ def _board(comparison: Comparison, metric: str) -> list[Part]:
     """Return the models by a metric, each row by its name, and their intervals."""
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
-    shown = replace(table, cells=table.cells[order], left=1)
-    return [shown, *_drawn(comparison, "tiers", metric=metric)]
+    table = replace(table, cells=table.cells[order], left=1)
+    return [table, *_drawn(comparison, "tiers", metric=metric)]
 
 
 def _audited(comparison: Comparison) -> Section:
@@ -210,55 +351,44 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
     order = np.lexsort((-items, -own, trivial))
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in result.best_first]
-    shown = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
+    beside = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
+    rest = (
+        f"Of {len(gain):,} users these are those who gain or lose most from {before} to "
+        f"{after}: comparison.per_user has them all."
+    )
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
         comparison.first,
         places,
         [
-            *((name, list(map(number, result.scores_of(name)[places]))) for name in shown),
+            *((name, list(map(number, result.scores_of(name)[places]))) for name in beside),
             (less, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
         lists=_lists(comparison, before, after, places),
         opened="both models' lists and the best order",
-        rest=_rest(len(gain), len(places), before, after),
-    )
-
-
-def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
-    if n_shown == n_users:
-        return ""
-    return (
-        f"Of {n_users:,} users these are those who gain or lose most from {before} to "
-        f"{after}: comparison.per_user has them all."
+        rest=rest if len(places) < len(gain) else "",
     )
 
 
 def _lists(comparison: Comparison, before: str, after: str, places: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both have some."""
-    found = {name: _sides(comparison, name, places) for name in (after, before)}
-    both = {name: one for name, one in found.items() if one is not None}
-    if len(both) < len(found):
-        return None
-    own = {name: one.sides[name] for name, one in both.items()}
-    first = both[after]
-    return UserLists({**own, **first.sides}, first.weights)
-
-
-def _sides(comparison: Comparison, name: str, places: Positions) -> UserLists | None:
-    contender = comparison.contenders[name]
-    try:
-        report = contender.report_for(name)
-    except InvalidInputError:
-        return None
-    if len(report.users) != len(contender.users):
-        order = np.argsort(places, kind="stable")
-        own = np.empty_like(places)
-        own[order] = report.scores.places_of(contender.users[places])
-        places = own
-    return side_by_side(report.audited, places, name)
+    both = []
+    for name in (after, before):
+        one = comparison.contenders[name]
+        if one.report is None:
+            return None
+        own = places
+        if len(one.report.users) != len(one.users):
+            own = one.report.scores.places_of(one.users)[places]
+        side = side_by_side(one.report.audited, own, name)
+        if side is None:
+            return None
+        both.append(side)
+    first, second = both
+    sides = {after: first.sides[after], before: second.sides[before], **first.sides}
+    return UserLists(sides, first.weights)
 
 
 # How to get the same
@@ -282,6 +412,6 @@ def comparison_code(comparison: Comparison) -> str:
         how.append(f"by={groups.name!r}" if groups.name in BUILT_IN else "by=groups")
     models = "{" + ", ".join(given) + "}"
     # folds were measured before they were compared
-    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures)
+    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures.values())
     calls = [f"comparison = rn.compare({', '.join([models, one, *how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

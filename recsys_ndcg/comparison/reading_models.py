@@ -29,12 +29,18 @@ from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recsys_ndcg.convention import Convention
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+_DISPUTED = (
+    "test={test!r} is disputed. Against Wilcoxon and sign tests: their question is not about the "
+    "mean, and on skewed differences they reject too often, the more so the more users there are "
+    "(Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, SIGIR 2023). For Wilcoxon: "
+    "corrected by Benjamini-Hochberg it kept its level and had the most power on TREC data (Otero, "
+    "Parapar & Barreiro, ECIR 2025). 't', 'randomisation' and 'bootstrap' are about the mean."
+)
 
 
 def compare(  # noqa: PLR0913 - the contract
@@ -133,25 +139,39 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.963         1          1     1
     bad    0.765         2          2     2
     """
-    how = _how(test, correction, alpha=alpha, draws=draws, seed=seed)
-    check_options(users=users, margin=margin)
+    testing: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
+    how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
+    if not how.kind.has_intervals:
+        warn(_DISPUTED.format(test=test))
     asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
-    together = aligned(contenders_of(models, asked, least), users)
-    entered = together.contenders
+    entered, left_out, other_metrics = aligned(contenders_of(models, asked, least), users)
     if baseline == CHANCE and CHANCE not in entered:
         entered = with_chance(entered)
     check_options(entered, baseline=baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
-    first = next(iter(entered))
+    name, first = next(iter(entered.items()))
+    groups = None
+    if by is not None:
+        given = models.values() if isinstance(models, Mapping) else ()
+        tables = (one for one in given if not is_measured(one) and is_table(one, columns))
+        groups = segments_of(
+            by,
+            first.users,
+            first.counts,
+            first.table,
+            data=next((one for one in tables if not _is_saved(one)), None),  # with its columns
+            train=train,
+            columns=columns,
+        )
     return Comparison(
         entered,
         how,
-        first if baseline is None else baseline,
+        name if baseline is None else baseline,
         margin=margin,
-        groups=None if by is None else _groups(by, entered[first], models, train, columns),
-        left_out=together.left_out,
-        other_metrics=tuple(together.other_metrics),
+        groups=groups,
+        left_out=left_out,
+        other_metrics=tuple(other_metrics),
         progress=progress,
     )
 
@@ -163,8 +183,8 @@ def check_options(
     margin: float | None = None,
     baseline: str | None = None,
     **testing: Any,
-) -> None:
-    """Refuse options of `compare` that cannot be used, before anything is measured.
+) -> Testing:
+    """Return how is tested; refuse what cannot be used, before anything is measured.
 
     Parameters
     ----------
@@ -181,44 +201,10 @@ def check_options(
     check_choice("users", users, USERS)
     if margin is not None:
         check_margin(margin)
-    Testing.of(**testing)
-    known = {CHANCE, *(models or ())}
-    if models is None or baseline is None or (isinstance(baseline, str) and baseline in known):
-        return
-    msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
-    raise InvalidInputError(msg)
-
-
-def _how(test: str, correction: str | None, **choices: Any) -> Testing:
-    """Return the test; max-T is the correction of those that have it."""
-    how = Testing.of(test, correction, **choices)
-    if not how.kind.has_intervals:
-        msg = (
-            f"test={test!r} is disputed. Against Wilcoxon and sign tests: their question is not "
-            "about the mean, and on skewed differences they reject too often, the more so the more "
-            "users there are (Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, SIGIR "
-            "2023). For Wilcoxon: corrected by Benjamini-Hochberg it kept its level and had the "
-            "most power on TREC data (Otero, Parapar & Barreiro, ECIR 2025). 't', 'randomisation' "
-            "and 'bootstrap' are about the mean."
-        )
-        warn(msg)
-    return how
-
-
-def _groups(
-    by: Any,
-    first: ModelScores,
-    models: Any,
-    train: Any,
-    columns: Mapping[str, str] | None,
-) -> pd.Series[Any]:
-    """Return the segment of each user; a column is looked up in the predictions given first."""
-    given = models.values() if isinstance(models, Mapping) else ()
-    tables = (one for one in given if not is_measured(one) and is_table(one, columns))
-    data = next((one for one in tables if not _is_saved(one)), None)
-    return segments_of(
-        by, first.users, first.counts, first.table, data=data, train=train, columns=columns
-    )
+    if not (models is None or baseline is None or baseline in [CHANCE, *models]):
+        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
+        raise InvalidInputError(msg)
+    return Testing(**testing)
 
 
 class Asked(NamedTuple):
@@ -270,13 +256,12 @@ def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelS
     parts = of_each_model(
         entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
     )
-    entered = [pair for part in parts.values() for pair in part.items()]
-    found = dict(entered)
-    if len(found) < len(entered):
-        names = [name for name, _ in entered]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        msg = f"Two models are called {twice!r}: give one of them another name."
-        raise InvalidInputError(msg)
+    found: dict[str, ModelScores] = {}
+    for part in parts.values():
+        for name in part.keys() & found:
+            msg = f"Two models are called {name!r}: give one of them another name."
+            raise InvalidInputError(msg)
+        found |= part
     if len(found) < least:
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
         msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."

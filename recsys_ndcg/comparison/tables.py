@@ -65,28 +65,26 @@ def own_scores(result: MetricComparison) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
 
 
-def interval_table(by_metric: Sequence[MetricComparison], level: float) -> pd.DataFrame:
-    """Return the intervals of every metric and model, by Student's t and the delta method."""
-    alpha = 1 - level
-    ends = [[*one.intervals(alpha), *one.pooled_intervals(alpha)] for one in by_metric]
-    return _of_all(by_metric, ends)
+def intervals(
+    by_metric: Sequence[MetricComparison], level: float, method: str, **options: Any
+) -> pd.DataFrame:
+    """Return the intervals of every metric and model.
 
-
-def resampled(by_metric: Sequence[MetricComparison], **options: Any) -> pd.DataFrame:
-    """Return the same from resampled users, the same for all metrics and models."""
-    tables = (
-        np.hstack([getattr(one, name) for one in by_metric])
-        for name in ("scores", "numerator", "denominator")
-    )
-    parts = np.split(np.array(resampled_intervals(*tables, **options)), len(by_metric), axis=1)
-    ends = [
-        [*part[:2], *map(result.scored, part[2:])]
-        for result, part in zip(by_metric, parts, strict=True)
-    ]
-    return _of_all(by_metric, ends)
-
-
-def _of_all(by_metric: Sequence[MetricComparison], ends: Sequence[Any]) -> pd.DataFrame:
+    By Student's t and the delta method, or from resampled users, the same for all.
+    """
+    if method == "t":
+        ends = [[*one.intervals(1 - level), *one.pooled_intervals(1 - level)] for one in by_metric]
+    else:
+        tables = (
+            np.hstack([getattr(one, name) for one in by_metric])
+            for name in ("scores", "numerator", "denominator")
+        )
+        drawn = resampled_intervals(*tables, level=level, method=method, **options)
+        parts = np.split(np.array(drawn), len(by_metric), axis=1)
+        ends = [
+            [*part[:2], *map(result.metric.score, part[2:])]
+            for result, part in zip(by_metric, parts, strict=True)
+        ]
     names = [[one.name for one in by_metric], by_metric[0].models]
     index = pd.MultiIndex.from_product(names, names=["metric", "model"])
     columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
@@ -134,21 +132,19 @@ def pairwise(result: MetricComparison) -> pd.DataFrame:
     )
 
 
-def _against(result: MetricComparison, baseline: str) -> dict[str, Any]:
+def _against(result: MetricComparison, baseline: str) -> pd.DataFrame:
     """Return for how many users each model is better than the baseline, equal, or worse."""
     found, at = result.tested, result.models.index(baseline)
-    table = np.full((3, len(result.models)), -1)
+    counts: dict[int, list[Any]] = {at: [pd.NA] * 3}
     for pair, (one, other) in enumerate(result.pairs.tolist()):
-        counts = (found.wins[pair], found.ties[pair], found.losses[pair])
+        own = [found.wins[pair], found.ties[pair], found.losses[pair]]
         if other == at:
-            table[:, one] = counts
+            counts[one] = own
         elif one == at:
-            table[:, other] = counts[::-1]
-    known: Flags = np.arange(len(result.models)) != at
-    return {
-        name: pd.Series(row, dtype="Int64").where(known).array
-        for name, row in zip(("won", "tied", "lost"), table, strict=True)
-    }
+            counts[other] = own[::-1]
+    rows = [counts[place] for place in range(len(result.models))]
+    names = ["won", "tied", "lost"]
+    return pd.DataFrame(rows, index=result.models, columns=names, dtype="Int64")
 
 
 def _spread(runs: Floats) -> float:
@@ -189,8 +185,9 @@ def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) 
         _of_segment(result, codes == place, baseline) for place in range(len(groups.cat.categories))
     ]
     table = pd.concat(parts)
-    how = "holm" if result.how.correction == "max-T" else result.how.correction
-    table["p_corrected"] = CORRECTIONS[how].correct(table["p"].to_numpy())
+    asked = result.how.corrected_by
+    correction = CORRECTIONS["holm"] if asked.function is None else asked
+    table["p_corrected"] = correction.correct(table["p"].to_numpy())
     whole = _of_segment(result, codes >= 0, baseline)
     models = table.index
     for kind in ("", "pooled_"):

@@ -287,24 +287,13 @@ def movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Mover
     before, after = comparison.contenders[a], comparison.contenders[b]
     place = before.at(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
-    old, new = before.scores[:, place], after.scores[:, place]
+    old, new = before.per_user[:, place], after.per_user[:, place]
     gain = np.where(same(old, new), 0.0, sign * (new - old))
     order = np.argsort(-gain, kind="stable")
     order = order[~np.isnan(gain[order])]
     first = [one for one in order[:n].tolist() if gain[one] > 0]
     last = [one for one in order[-n:].tolist() if gain[one] < 0]
     chosen = np.array([*first, *last], dtype=np.int64)
-    counts = before.counts
-    relevant = counts.n_relevant
-    known = not np.isnan(relevant).any()
-    table = pd.DataFrame(
-        {
-            "items": counts.n_items[chosen],
-            "relevant": relevant[chosen].astype(int if known else float),
-            a: old[chosen],
-            b: new[chosen],
-            "gain": gain[chosen],
-        },
-        index=index_of(before.users[chosen], "user"),
-    )
+    table = before.table().iloc[chosen, :2].set_axis(["items", "relevant"], axis="columns")
+    table[a], table[b], table["gain"] = old[chosen], new[chosen], gain[chosen]
     return Movers(table, {a: before, b: after})

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import first_few, p_value
-from recsys_ndcg.significance import power
+from recsys_ndcg.significance import power, rank_intervals
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
@@ -33,13 +33,19 @@ def verdict(result: MetricComparison) -> str:
             f"Nobody has a score of two models in {result.name}, so nothing can be compared. "
             "Choose another metric or threshold."
         )
+    users = counted(int(found.users.max()), "user")
     if np.isnan(found.corrected).all():
-        users = counted(int(found.users.max()), "user")
         return (
             f"Only {users} can be compared in {result.name}, and one user is no evidence. "
             f"{_means_told(result)}"
         )
-    first, second = _two(result) if len(result.models) == 2 else _many(result)
+    count = len(result.models)
+    if not found.wins.any() and not found.losses.any():
+        names = " and ".join(result.models) if count == 2 else f"All {count} models"
+        first = f"{names} score the same in {result.name} for each of {users}."
+        second = f"Are they {'two' if count == 2 else 'different'} models?"
+    else:
+        first, second = _two(result, users) if count == 2 else _many(result, users)
     return visible(f"{first} {second}")
 
 
@@ -55,14 +61,9 @@ def _test(result: MetricComparison) -> str:
     return f"{result.how.kind.in_words}{correction}"
 
 
-def _two(result: MetricComparison) -> tuple[str, str]:
-    found = result.tested
-    (one, other), users = result.models, counted(int(found.users[0]), "user")
-    sure = int(result.better[0])
+def _two(result: MetricComparison, users: str) -> tuple[str, str]:
+    found, (one, other), sure = result.tested, result.models, int(result.better[0])
     difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
-    if not found.wins[0] and not found.losses[0]:
-        said = f"{one} and {other} score the same in {result.name} for each of {users}."
-        return said, "Are they two models?"
     if not sure:
         said = (
             f"The data do not tell {one} and {other} apart in {result.name}: {one} less {other} "
@@ -80,25 +81,19 @@ def _two(result: MetricComparison) -> tuple[str, str]:
     return said, _within(result, 0) or _effect(result, 0)
 
 
-def _many(result: MetricComparison) -> tuple[str, str]:
-    found, count = result.tested, len(result.models)
-    sure, order = result.better, result.best_first
-    where = f"in {result.name} ({counted(int(found.users.max()), 'user')}; {_test(result)})"
-    if not found.wins.any() and not found.losses.any():
-        users = counted(int(found.users.max()), "user")
-        said = f"All {count} models score the same in {result.name} for each of {users}."
-        return said, "Are they different models?"
+def _many(result: MetricComparison, users: str) -> tuple[str, str]:
+    sure, order, count = result.better, result.best_first, len(result.models)
+    where = f"in {result.name} ({users}; {_test(result)})"
     if not sure.any():
         said = f"The data do not tell any of the {count} models apart {where}."
         return said, _all_within(result, order[0]) or _could_have(result)
-    winner, loser = np.where(sure[:, None] > 0, result.pairs, result.pairs[:, ::-1])[sure != 0].T
-    top = [int(place) for place in order if place not in loser]
+    first, last = rank_intervals(count, result.pairs, sure)
+    top = [place for place in order.tolist() if first[place] == 1]
     names = [result.models[place] for place in top]
     if len(top) == 1:
-        beaten = int((winner == top[0]).sum())
         said = f"{names[0]} alone is in the first tier of {count} models {where}."
-        if beaten == count - 1:
-            said = f"{names[0]} is better than each of the other {beaten} models {where}."
+        if last[top[0]] == 1:
+            said = f"{names[0]} is better than each of the other {count - 1} models {where}."
         return said, _gap(result, [*top, *(one for one in order.tolist() if one != top[0])])
     told = _listed(first_few(names, _FEW_NAMES))
     said = (
@@ -211,16 +206,15 @@ class Gate:
         return self.reason
 
 
-def not_worse(result: MetricComparison, model: str, baseline: str, margin: float) -> Gate:
-    """Tell whether it is shown that a model is not worse than another by a margin or more.
+def not_worse(result: MetricComparison) -> Gate:
+    """Tell whether it is shown that the first of two models is not worse by the margin or more.
 
     Two things let it fail: the model is worse, or the users are too few to show that it is not;
     the reason says which, and in that case how many users would do.
     """
-    found, alpha = result.tested, result.how.alpha
-    pair = result.named_pairs.index((model, baseline))
-    difference, p = float(found.difference[pair]), float(found.p_not_worse[pair])
-    users, deviation = int(found.users[pair]), float(found.deviation[pair])
+    found, alpha, margin = result.tested, result.how.alpha, result.margin or 0.0
+    (model, baseline), users = result.models, int(found.users[0])
+    difference, p = float(found.difference[0]), float(found.p_not_worse[0])
     apart = result.sign * difference
     plus = "+" if apart > 0 else ""
     where = f"{model} against {baseline} in {result.name}"
@@ -231,14 +225,14 @@ def not_worse(result: MetricComparison, model: str, baseline: str, margin: float
     elif p <= alpha:
         said = f"{what}; it is not worse by {margin:g} or more ({told})."
     elif difference <= -margin:
-        sure = "significant" if found.p[pair] <= alpha else "not significant"
+        sure = "significant" if found.p[0] <= alpha else "not significant"
         said = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
-            f"{sure} ({p_value(float(found.p[pair]))})."
+            f"{sure} ({p_value(float(found.p[0]))})."
         )
     else:  # one-sided, so at twice the level of two sides
         level = min(2 * alpha, 0.99)
-        needed = power(difference + margin, deviation=deviation, alpha=level)
+        needed = power(difference + margin, deviation=float(found.deviation[0]), alpha=level)
         said = (
             f"{what}. That it is not worse by {margin:g} or more is not shown ({told}): too few "
             f"users to tell. If the difference stays as it is, about {needed} would do."

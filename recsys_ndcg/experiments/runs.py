@@ -50,7 +50,7 @@ class ModelRun:
         """The mean of every measure: over users as they are compared, or over folds."""
         values = pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
         found = self.contender
-        for name, column in zip(found.names, found.scores.T, strict=True):
+        for name, column in zip(found.names, found.per_user.T, strict=True):
             known = column[~np.isnan(column)]
             values[name] = known.mean() if len(known) else np.nan
         return {str(name): float(value) for name, value in values.items()}

@@ -7,7 +7,7 @@ from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
 from recsys_ndcg.significance.ranks import letters as letters
 from recsys_ndcg.significance.ranks import rank_intervals as rank_intervals
-from recsys_ndcg.significance.sample_size import power as power
+from recsys_ndcg.significance.student import power as power
 from recsys_ndcg.significance.testing import CORRECTIONS as CORRECTIONS
 from recsys_ndcg.significance.testing import TESTS as TESTS
 from recsys_ndcg.significance.testing import Testing as Testing

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, Flags, Floats, Positions, Record
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.parallel import in_threads
 
@@ -17,24 +16,52 @@ _SAME = 1e-12  # of the larger of two scores: less is the last digits of their s
 _CELLS = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class DifferenceMoments(Columns):
-    """What is summed up of each pair's differences: arrays of shape (n_pairs,).
+class PairedScores:
+    """Scores of models, and their differences by pair, summed up over the users.
 
     Parameters
     ----------
-    users, wins, losses : int64 arrays
+    values : float64 array, shape (n_users, n_models)
+        NaN where there is none. Near ties are made equal.
+    pairs : int64 array, shape (n_pairs, 2)
+        Which models are compared: the first less the second.
+
+    Attributes
+    ----------
+    table : float64 array, shape (n_models, n_users)
+        Of the users with a score in both models of any pair, in a unit in which the largest is at
+        most 1.
+    exponent : int
+        The unit is two to this.
+    users, wins, losses : int64 arrays, shape (n_pairs,)
         Users with a score in both models, with a higher one in the first, with a lower one.
-    mean, deviation, absolute : float64 arrays
-        Mean, standard deviation and sum of absolute values; NaN where there are too few users.
+    mean, deviation, absolute : float64 arrays, shape (n_pairs,)
+        Mean, standard deviation and sum of absolute values of the differences; NaN where there are
+        too few users.
+
+    Raises
+    ------
+    InvalidInputError
+        A score is infinite, or a pair names no models.
     """
 
-    users: Positions
-    wins: Positions
-    losses: Positions
-    mean: Floats
-    deviation: Floats
-    absolute: Floats
+    def __init__(self, values: Any, pairs: Any) -> None:
+        values = np.asarray(values, dtype=np.float64)
+        self.pairs: Positions = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        _check(values, self.pairs)
+        self.exponent = math.frexp(float(np.nanmax(np.abs(values), initial=0.0)))[1]
+        there = ~np.isnan(values)
+        used = np.zeros(len(values), dtype=np.bool_)
+        for first, second in self.pairs.tolist():
+            used |= there[:, first] & there[:, second]
+        some = values if used.all() else values[used]
+        self.table: Floats = np.ascontiguousarray(np.ldexp(some, -self.exponent).T)
+        settle(self.table)
+        self.complete = not np.isnan(self.table).any()  # every model has a score of every user
+        found = in_threads(self._summed_up, range(len(self.pairs)))
+        columns = np.array(found, dtype=np.float64).reshape(-1, 6).T
+        self.users, self.wins, self.losses = columns[:3].astype(np.int64)
+        self.mean, self.deviation, self.absolute = columns[3:]
 
     @property
     def live(self) -> Flags:
@@ -42,56 +69,20 @@ class DifferenceMoments(Columns):
         return np.asarray((self.users > 1) & (self.wins + self.losses > 0))
 
     @property
+    def n_tested(self) -> int:
+        """How many pairs have two users or more, at least 1."""
+        return max(int((self.users > 1).sum()), 1)
+
+    @property
+    def freedom(self) -> Positions:
+        """The degrees of freedom of each pair's t, at least 1."""
+        return np.asarray(np.maximum(self.users - 1, 1))
+
+    @property
     def error(self) -> Floats:
         """Standard errors of the means."""
         error: Floats = self.deviation / np.sqrt(np.maximum(self.users, 1))
         return error
-
-
-@dataclass(frozen=True, eq=False)
-class PairedScores(Record):
-    """Scores of models, model by model, in a unit in which the largest is at most 1.
-
-    Parameters
-    ----------
-    table : float64 array, shape (n_models, n_users)
-        NaN where there is none; of the users with a score in both models of any pair.
-    pairs : int64 array, shape (n_pairs, 2)
-        Which models are compared: the first less the second.
-    exponent : int
-        The unit is two to this.
-    """
-
-    table: Floats
-    pairs: Positions
-    exponent: int
-
-    @classmethod
-    def of(cls, values: Any, pairs: Any) -> PairedScores:
-        """Return a table of scores, a row per user, with near ties made equal.
-
-        Raises
-        ------
-        InvalidInputError
-            A score is infinite, or a pair names no models.
-        """
-        values = np.asarray(values, dtype=np.float64)
-        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        _check(values, pairs)
-        largest = float(np.nanmax(np.abs(values), initial=0.0))
-        exponent = math.frexp(largest)[1]
-        there = ~np.isnan(values)
-        used = np.zeros(len(values), dtype=np.bool_)
-        for first, second in pairs.tolist():
-            used |= there[:, first] & there[:, second]
-        scores = np.ascontiguousarray(np.ldexp(values if used.all() else values[used], -exponent).T)
-        settle(scores)
-        return cls(scores, pairs, exponent)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every model has a score of every user."""
-        return not np.isnan(self.table).any()
 
     def differences(self, pair: int) -> Floats:
         """Return the differences of one pair, of the users with a score in both."""
@@ -104,14 +95,7 @@ class PairedScores(Record):
         apart: Floats = self.table[first, users] - self.table[second, users]
         return apart
 
-    def moments(self) -> DifferenceMoments:
-        """Return the sums over the users of each pair."""
-        found = in_threads(self._moments_of, range(len(self.pairs)))
-        columns = np.array(found, dtype=np.float64).reshape(-1, 6).T
-        users, wins, losses = columns[:3].astype(np.int64)
-        return DifferenceMoments(users, wins, losses, *columns[3:])
-
-    def _moments_of(self, pair: int) -> tuple[float, ...]:
+    def _summed_up(self, pair: int) -> tuple[float, ...]:
         apart = self.differences(pair)
         users = len(apart)
         if not users:

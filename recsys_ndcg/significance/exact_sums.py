@@ -20,7 +20,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths
 from recsys_ndcg.parallel import heed, in_threads
 
 if TYPE_CHECKING:
-    from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
+    from recsys_ndcg.significance.differences import PairedScores
 
 _WILD = 1024  # times the size of the typical model: its digits are not those of the others
 _FINE = 2.0**-31  # of all models' size: what a user's difference must be on average
@@ -39,8 +39,6 @@ class PairColumns:
     ----------
     scores : PairedScores
         The scores.
-    moments : DifferenceMoments
-        Of all its pairs.
     pairs : int64 array, shape (n_pairs,)
         Those that columns are wanted of.
     centred : bool
@@ -48,22 +46,22 @@ class PairColumns:
 
     Attributes
     ----------
+    users : int
+        How many entries each of them has.
     first, second : int64 arrays, shape (n_pairs,)
         A pair's sum is that of its first column less that of its second, of which -1 is none.
     """
 
-    def __init__(
-        self, scores: PairedScores, moments: DifferenceMoments, pairs: Positions, *, centred: bool
-    ) -> None:
-        self._scores = scores
-        self._mean = moments.mean if centred else np.zeros(len(moments.mean))
-        size = moments.deviation * moments.users if centred else moments.absolute
+    def __init__(self, scores: PairedScores, pairs: Positions, *, centred: bool) -> None:
+        self._scores, self.users = scores, int(scores.table.shape[1])
+        self._mean = scores.mean if centred else np.zeros(len(scores.mean))
+        size = scores.deviation * scores.users if centred else scores.absolute
         self._middle = _middle(scores, pairs)
         self._models, shared = self._shared(pairs, size[pairs])
         self._own = pairs[~shared]
-        users = max(scores.table.shape[1], 1)
         self._taken = [
-            float(self._model(one).sum() / users) if centred else 0.0 for one in self._models
+            float(self._model(one).sum() / max(self.users, 1)) if centred else 0.0
+            for one in self._models
         ]
         place = np.searchsorted(self._models, scores.pairs[pairs])
         own = len(self._models) + np.cumsum(~shared) - 1
@@ -73,11 +71,6 @@ class PairColumns:
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._models) + len(self._own)
-
-    @property
-    def users(self) -> int:
-        """How many entries each of them has."""
-        return int(self._scores.table.shape[1])
 
     def values(self, column: int, users: slice = slice(None)) -> Floats:
         """Return a column's entries, 0 where there is no difference."""

@@ -1,28 +1,37 @@
-"""Pairs of models compared on the users who have a score in both."""
+"""Pairs of models compared on the users who have a score in both.
+
+The tests of their differences: Student's t, random signs, resampled users, ranks, signs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recsys_ndcg.arrays import Columns, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.differences import DifferenceMoments, PairedScores
-from recsys_ndcg.significance.paired_tests import (
-    PValues,
-    critical_alone,
-    largest_t,
-    p_values,
-    share_beyond,
+from recsys_ndcg.significance.differences import PairedScores, settle
+from recsys_ndcg.significance.exact_sums import (
+    PairColumns,
+    correlation_rows,
+    drawn_sums,
+    in_whole_numbers,
 )
 from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 
+ShowShare = Callable[[float], None]
+
 _POWER = 0.8
 _NEXT = float(np.nextafter(0.0, 1.0))
+_SAME = 1e-12  # of the sum of all absolute differences: sums no further apart are equal
+_CELLS = 1 << 21
+_EXACT = 50  # differences: of more, the sum of ranks is as good as normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +88,7 @@ def compare_pairs(
     how: Testing,
     *,
     margin: float | None = None,
-    show: Callable[[float], None] | None = None,
+    show: ShowShare | None = None,
 ) -> PairResults:
     """Test pairs of models on the users who have a score in both.
 
@@ -116,40 +125,50 @@ def compare_pairs(
     >>> found.difference.tolist(), found.p.round(4).tolist()
     ([0.375], [0.0138])
     """
-    scores = PairedScores.of(values, pairs)
-    moments = scores.moments()
-    judged = p_values(scores, moments, how, show)
+    scores = PairedScores(values, pairs)
+    judged = _judged(scores, how, show)
     unit = scores.exponent
-    difference = np.ldexp(moments.mean, unit)
+    difference = np.ldexp(scores.mean, unit)
     with np.errstate(invalid="ignore", divide="ignore"):
-        half = np.where(np.isinf(judged.critical), np.inf, judged.critical * moments.error)
-        effect = moments.mean / moments.deviation
+        half = np.where(np.isinf(judged.critical), np.inf, judged.critical * scores.error)
+        effect = scores.mean / scores.deviation
     half = np.where(np.isnan(judged.p), np.nan, half)
-    low, high = (np.ldexp(end, unit) for end in (moments.mean - half, moments.mean + half))
+    low, high = (np.ldexp(end, unit) for end in (scores.mean - half, scores.mean + half))
     if how.kind.has_intervals:
         p = judged.corrected if how.corrected_by.is_simultaneous else judged.p
         low, high = leave_out_0(low, high, difference, p <= how.alpha)
-    not_worse = not_better = np.full(len(moments.users), np.nan)
+    not_worse = not_better = np.full(len(scores.users), np.nan)
     if margin is not None:
-        not_worse, not_better = _within(scores, moments, how, margin)
+        not_worse, not_better = _within(scores, how, margin)
     return PairResults(
-        users=moments.users,
+        users=scores.users,
         difference=difference,
-        deviation=np.ldexp(moments.deviation, unit),
+        deviation=np.ldexp(scores.deviation, unit),
         low=low,
         high=high,
         effect=effect,
-        wins=moments.wins,
-        ties=moments.users - moments.wins - moments.losses,
-        losses=moments.losses,
+        wins=scores.wins,
+        ties=scores.users - scores.wins - scores.losses,
+        losses=scores.losses,
         p=judged.p,
         corrected=judged.corrected,
         direction=judged.direction,
-        detectable=np.ldexp(_detectable(judged, moments, how), unit),
+        detectable=np.ldexp(_detectable(judged, scores, how), unit),
         p_not_worse=not_worse,
         p_not_better=not_better,
         p_equivalent=np.maximum(not_worse, not_better),
     )
+
+
+def _judged(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
+    """Return what the test says of all pairs: p is 1 where nobody differs, NaN of too few users."""
+    found, few = _FUNCTIONS[how.test](scores, how, show), scores.users < 2
+    of_equal = (1.0, 1.0, 0.0, 0.0)
+    p, corrected, critical, direction = (
+        np.where(scores.live, *both) for both in zip(found, of_equal, strict=True)
+    )
+    p, corrected, critical = (np.where(few, np.nan, one) for one in (p, corrected, critical))
+    return PValues(p, corrected, critical, direction)
 
 
 def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[Floats, Floats]:
@@ -186,9 +205,7 @@ def check_margin(margin: Any) -> float:
     return float(margin)
 
 
-def _within(
-    scores: PairedScores, moments: DifferenceMoments, how: Testing, margin: float
-) -> tuple[Floats, Floats]:
+def _within(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, Floats]:
     """Return corrected p-values of each pair's difference being -margin or less, margin or more.
 
     By the paired t. All pairs in one direction are a family: a difference cannot be beyond the
@@ -197,40 +214,274 @@ def _within(
     """
     limit = float(np.ldexp(check_margin(margin), -scores.exponent))
     correction = how.corrected_by
-    drawn = None if correction.function else largest_t(scores, moments, how)
-    freedom = np.maximum(moments.users - 1, 1)
+    drawn = None if correction.function else largest_t(scores, how)
 
     def corrected(apart: Floats) -> Floats:
-        t = student.statistic(apart, moments.error)
-        t = np.where((moments.error == 0) & (apart <= 0), -np.inf, t)
-        p = student.upper_tail(t, freedom)
+        t = student.statistic(apart, scores.error)
+        t = np.where((scores.error == 0) & (apart <= 0), -np.inf, t)
+        p = student.tails(t, scores.freedom, 1)
         if correction.function:
             return correction.correct(p)
         if drawn is None:  # one pair
             return p
         # both are bounds of the chance that the largest t in one direction is as large
-        largest = share_beyond(drawn, student.normal_scale(t, freedom))
+        largest = share_beyond(drawn, student.normal_scale(t, scores.freedom))
         return np.maximum(p, np.minimum(CORRECTIONS["bonferroni"].correct(p), largest))
 
-    return corrected(limit + moments.mean), corrected(limit - moments.mean)
+    return corrected(limit + scores.mean), corrected(limit - scores.mean)
 
 
-def _detectable(judged: PValues, moments: DifferenceMoments, how: Testing) -> Floats:
-    """Return the differences whose noncentrality has the power, each distinct one solved once."""
+def _detectable(judged: PValues, scores: PairedScores, how: Testing) -> Floats:
+    """Return the differences whose noncentrality has the power."""
     if not how.kind.has_intervals:
         return np.full(len(judged.p), np.nan)
     critical, level, correction = judged.critical, how.alpha, how.corrected_by
     if correction.divides_detectable:
-        level /= max(int((moments.users > 1).sum()), 1)
+        level /= scores.n_tested
         if not correction.divides_intervals:
-            critical = critical_alone(moments, how, divided=True)
-    asked = np.stack([moments.users - 1, critical], axis=1)
-    known, place = np.unique(asked[~np.isnan(judged.p)], axis=0, return_inverse=True)
-    shifts = [student.shift_for(_POWER, int(freedom), beyond) for freedom, beyond in known.tolist()]
-    shift = np.full(len(judged.p), np.nan)
-    shift[~np.isnan(judged.p)] = np.array([*shifts, np.nan])[place.reshape(-1)]
+            critical = student.critical(level, scores.freedom)
+    asked = zip(scores.freedom.tolist(), critical.tolist(), strict=True)
+    shift = np.array([student.shift_for(_POWER, *one) for one in asked])
     with np.errstate(invalid="ignore"):
-        found = np.where(np.isinf(shift), np.inf, shift * moments.error)
+        found = np.where(np.isinf(shift), np.inf, shift * scores.error)
     # all signs are alike in one of so many draws, however large the differences are
-    never = (how.test == "randomisation") & (2.0 ** (1 - moments.users) > level)
-    return np.where(moments.live, np.where(never, np.inf, found), np.nan)
+    never = (how.test == "randomisation") & (2.0 ** (1 - scores.users) > level)
+    return np.where(scores.live, np.where(never, np.inf, found), np.nan)
+
+
+class PValues(NamedTuple):
+    """What a test says of pairs, and how far the intervals that say the same reach.
+
+    Parameters
+    ----------
+    p, corrected : float64 arrays, shape (n_pairs,)
+        p-values, and those corrected for testing all pairs.
+    critical : float64 array, shape (n_pairs,)
+        In standard errors: how far an interval reaches to either side.
+    direction : float64 array, shape (n_pairs,)
+        1 where what is tested speaks for the first model, -1 for the second.
+    """
+
+    p: Floats
+    corrected: Floats
+    critical: Floats
+    direction: Floats
+
+
+def share_beyond(drawn: Floats, observed: Floats) -> Floats:
+    """Return (c + 1) / (draws + 1), with c the drawn values that are at least the observed one.
+
+    Parameters
+    ----------
+    drawn : float64 array, shape (n_draws,)
+        In ascending order.
+    observed : float64 array
+        A p-value is returned for each; NaN for NaN.
+
+    References
+    ----------
+    Phipson & Smyth (2010), doi:10.2202/1544-6115.1585
+
+    Examples
+    --------
+    >>> share_beyond(np.array([1.0, 2.0, 2.0]), np.array([0.5, 2.0, 3.0]))
+    array([1.  , 0.75, 0.25])
+    """
+    count = len(drawn) - np.searchsorted(drawn, observed, side="left")
+    share: Floats = np.where(np.isnan(observed), np.nan, (count + 1) / (len(drawn) + 1))
+    return share
+
+
+def critical_rank(draws: int, alpha: float, family: int = 1) -> int:
+    """Return which of the drawn values in ascending order an observed one has to exceed.
+
+    Of the counts c = 0, 1, ..., draws of values that are not exceeded, so many have
+    min(1, family · (c + 1) / (draws + 1)) <= alpha; the rank, from 0, is draws less this number.
+    It is `draws` if nothing is enough.
+
+    Examples
+    --------
+    >>> critical_rank(99, 0.05), critical_rank(9, 0.05)
+    (94, 9)
+    """
+    p = np.minimum(np.arange(1, draws + 2) / (draws + 1) * family, 1.0)
+    return draws - int(np.searchsorted(p, alpha, side="right"))
+
+
+def _corrected_alone(p: Floats, direction: Floats, scores: PairedScores, how: Testing) -> PValues:
+    """Return p-values that are corrected by themselves, with the intervals of t."""
+    critical = student.critical(how.alpha / _family(scores, how), scores.freedom)
+    return PValues(p, how.corrected_by.correct(p), critical, direction)
+
+
+def _family(scores: PairedScores, how: Testing) -> int:
+    """Return by how many pairs the level of the intervals is divided."""
+    return scores.n_tested if how.corrected_by.divides_intervals else 1
+
+
+def _by_t(scores: PairedScores, how: Testing, _show: ShowShare | None) -> PValues:
+    freedom = scores.freedom
+    t = np.abs(student.statistic(scores.mean, scores.error))
+    p, direction = student.tails(t, freedom, 2), np.sign(scores.mean)
+    if how.corrected_by.function is not None:
+        return _corrected_alone(p, direction, scores, how)
+    own = student.critical(how.alpha, freedom)
+    drawn = largest_t(scores, how)
+    if drawn is None:
+        return PValues(p, p, own, direction)
+    corrected = np.maximum(p, share_beyond(drawn, student.normal_scale(t, freedom)))
+    rank = critical_rank(len(drawn), how.alpha)
+    among_all = student.of_normal_scale(drawn[rank], freedom) if rank < len(drawn) else np.inf
+    return PValues(p, corrected, np.maximum(own, among_all), direction)
+
+
+def largest_t(scores: PairedScores, how: Testing) -> Floats | None:
+    """Return the drawn largest t of all pairs, or nothing where fewer than two vary."""
+    varied = np.flatnonzero(scores.live & (scores.deviation > 0))
+    if len(varied) < 2:
+        return None
+    rows = correlation_rows(PairColumns(scores, varied, centred=True))
+    return student.largest_drawn(rows, scores.users[varied] - 1, how.draws, how.seed)
+
+
+def _by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
+    """Return what random signs, or resampled users, say of each pair.
+
+    A pair's statistic is its sum over the users, over the length of its differences. Under random
+    signs that is a function of Student's t, which is how an interval is made of it.
+    """
+    signs, largest_of_all = how.test == "randomisation", how.corrected_by.function is None
+    length = np.sqrt(np.maximum(scores.users - 1, 0)) * scores.deviation
+    if signs:
+        length = np.hypot(length, np.sqrt(scores.users) * scores.mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = scores.users * np.abs(scores.mean) / length
+    tested = scores.users > 1
+    rank = critical_rank(how.draws, how.alpha, _family(scores, how))
+    # of equal differences no resample has another mean
+    p = np.where(scores.live, 1 / (how.draws + 1), np.where(tested, 1.0, np.nan))
+    beyond = np.full(len(p), 0.0 if rank < how.draws else np.inf)
+    slack, largest = np.zeros(len(p)), np.zeros(how.draws)
+    varied = scores.live & (length > 0)
+    for pairs, drawn, blurred in _statistics(scores, length, varied, how, show):
+        slack[pairs] = blurred
+        p[pairs] = ((drawn >= observed[pairs] - blurred).sum(axis=0) + 1) / (how.draws + 1)
+        largest = np.maximum(largest, drawn.max(axis=1))
+        if not largest_of_all and rank < how.draws:
+            beyond[pairs] = np.partition(drawn, rank, axis=0)[rank]
+    if largest_of_all:
+        largest = np.sort(largest)
+        beyond[:] = np.append(largest, np.inf)[rank]
+        corrected = share_beyond(largest, np.where(tested, observed - slack, np.nan))
+    else:
+        corrected = how.corrected_by.correct(p)
+    critical = _in_errors(beyond + slack, np.maximum(scores.users, 2), signs=signs)
+    return PValues(p, corrected, critical, np.sign(scores.mean))
+
+
+def _statistics(
+    scores: PairedScores,
+    length: Floats,
+    varied: Flags,
+    how: Testing,
+    show: ShowShare | None,
+) -> Iterator[tuple[Positions, Floats, Floats]]:
+    """Go through some pairs at a time: which, all draws of each, and how blurred these are.
+
+    A draw is at least as large as what was observed if it is but for the rounding of the columns
+    and the last digits of the scores.
+    """
+    signs = how.test == "randomisation"
+    varying = np.flatnonzero(varied)
+    columns = PairColumns(scores, varying, centred=not signs)
+    for part, places in columns.parts():
+        table = np.empty((len(part), columns.users))
+        for row, one in zip(table, part, strict=True):
+            row[:] = columns.values(one)
+        alike = part.start == 0 and columns.second[places[0]] >= 0
+        whole, unit = in_whole_numbers(table, alike=alike)
+        told = _of_part(part, len(columns), show)
+        sums = drawn_sums(whole, how.draws, how.seed, told, signs=signs) * unit
+        step = max(1, _CELLS // how.draws)
+        for start in range(0, len(places), step):
+            some = places[start : start + step]
+            pairs, first, second = varying[some], columns.first[some], columns.second[some]
+            drawn = sums[:, first - part.start]
+            shared = second >= 0
+            if shared.any():
+                drawn -= sums[:, second]
+            blurred = 3 * columns.users * unit[first - part.start] + _SAME * scores.absolute[pairs]
+            yield pairs, np.abs(drawn) / length[pairs], blurred / length[pairs]
+
+
+def _of_part(part: range, columns: int, show: ShowShare | None) -> ShowShare | None:
+    """Return what is told the share of a part of the columns, and tells that of all."""
+    if show is None:
+        return None
+    return lambda share: show((part.start + share * len(part)) / columns)
+
+
+def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
+    """Return critical values of the statistic in standard errors of the mean."""
+    if not signs:
+        scaled: Floats = beyond * np.sqrt((users - 1) / users)
+        return scaled
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = beyond * np.sqrt((users - 1) / (users - beyond * beyond))
+    return np.where(beyond * beyond < users, t, np.inf)
+
+
+def _by_order(scores: PairedScores, how: Testing, _show: ShowShare | None) -> PValues:
+    """Return what ranks or signs say of each pair; users without a difference are out."""
+    one_pair = _signed_ranks if how.test == "wilcoxon" else _sign_test
+    found = in_threads(partial(one_pair, scores), range(len(scores.users)))
+    p, direction = np.array(found, dtype=np.float64).reshape(-1, 2).T
+    p = np.where(scores.users > 1, np.maximum(p, student.SMALLEST), np.nan)
+    return _corrected_alone(p, direction, scores, how)
+
+
+def _signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
+    """Return the p-value of Wilcoxon's test, and which model has the larger sum of ranks."""
+    from scipy.stats import rankdata, wilcoxon  # noqa: PLC0415 - scipy takes longer than pandas
+
+    apart = scores.differences(pair)
+    apart = apart[apart != 0]
+    if not len(apart):
+        return 1.0, 0.0
+    size = np.abs(apart)[:, None]
+    settle(size)
+    twice = (2 * rankdata(size[:, 0])).astype(np.int64)
+    wins = int(twice[apart > 0].sum())
+    direction = float(np.sign(2 * wins - int(twice.sum())))
+    if len(apart) > _EXACT:
+        return float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue), direction
+    return _two_sided(twice, wins), direction
+
+
+def _two_sided(ranks: Positions, observed: int) -> float:
+    """Return the p-value of the ranks of wins, over all signs; SciPy's is for no ties alone."""
+    ways = np.zeros(int(ranks.sum()) + 1)
+    ways[0] = 1.0
+    for rank in ranks.tolist():
+        ways[rank:] += ways[: len(ways) - rank].copy()
+    tail = min(ways[: observed + 1].sum(), ways[observed:].sum())
+    return min(1.0, 2 * float(tail) / 2.0 ** len(ranks))
+
+
+def _sign_test(scores: PairedScores, pair: int) -> tuple[float, float]:
+    """Return the p-value of wins against losses, and which model has more wins."""
+    from scipy.stats import binomtest  # noqa: PLC0415 - importing scipy takes longer than pandas
+
+    apart = np.sign(scores.differences(pair))
+    wins, decided = int((apart > 0).sum()), int((apart != 0).sum())
+    p = float(binomtest(wins, decided).pvalue) if decided else 1.0
+    return p, float(np.sign(2 * wins - decided))
+
+
+_FUNCTIONS: dict[str, Callable[[PairedScores, Testing, ShowShare | None], PValues]] = {
+    "t": _by_t,
+    "randomisation": _by_draws,
+    "bootstrap": _by_draws,
+    "wilcoxon": _by_order,
+    "sign": _by_order,
+}

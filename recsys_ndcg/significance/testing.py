@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
 
@@ -37,7 +37,7 @@ class KindOfTest:
     is_drawn: bool = False
 
 
-#: By their names; `paired_tests` has a function for each.
+#: By their names; `paired` has a function for each.
 TESTS = {
     "t": KindOfTest("paired t test"),
     "randomisation": KindOfTest("paired randomisation test", is_drawn=True),
@@ -172,11 +172,11 @@ class Testing:
         Student's paired t; random signs of the differences (Fisher 1935); resampled users, shifted
         to a difference of 0 (Efron & Tibshirani 1993, chapter 16); Wilcoxon's signed ranks (1945);
         wins against losses.
-    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}
-        For testing many pairs. The single-step max-T knows how the pairs depend on each other
-        (Westfall & Young 1993; for t: Hothorn, Bretz & Westfall 2008); it, Holm (1979) and
-        Bonferroni bound the chance of any false finding, Benjamini & Hochberg (1995) the share of
-        false ones among the findings.
+    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
+        For testing many pairs; max-T by default where the test has it, and else Holm. The
+        single-step max-T knows how the pairs depend on each other (Westfall & Young 1993; for t:
+        Hothorn, Bretz & Westfall 2008); it, Holm (1979) and Bonferroni bound the chance of any
+        false finding, Benjamini & Hochberg (1995) the share of false ones among the findings.
     alpha : float
         The level, between 0 and 1, and at least 1e-12 away from both.
     draws : int
@@ -198,22 +198,17 @@ class Testing:
     __test__: ClassVar[bool] = False  # of pytest's
 
     test: str = "t"
-    correction: str = "max-T"
+    correction: str | None = None
     alpha: float = 0.05
     draws: int = 10_000
     seed: int = 0
 
-    @classmethod
-    def of(cls, test: str = "t", correction: str | None = None, **choices: Any) -> Testing:
-        """Return the same, with max-T by default where the test has it, and else Holm."""
-        if correction is None:
-            check_choice("test", test, TESTS)
-            correction = "max-T" if TESTS[test].has_intervals else "holm"
-        return cls(test, correction, **choices)
-
     def __post_init__(self) -> None:
-        """Refuse what is no way of testing."""
+        """Refuse what is no way of testing, and choose a correction if none is given."""
         check_choice("test", self.test, TESTS)
+        if self.correction is None:
+            usual = "max-T" if self.kind.has_intervals else "holm"
+            object.__setattr__(self, "correction", usual)
         check_choice("correction", self.correction, CORRECTIONS)
         if not self.kind.has_intervals and self.corrected_by.function is None:
             others = ", ".join(repr(name) for name, one in CORRECTIONS.items() if one.function)
@@ -231,7 +226,7 @@ class Testing:
     @property
     def corrected_by(self) -> Correction:
         """What is known of the correction."""
-        return CORRECTIONS[self.correction]
+        return CORRECTIONS[str(self.correction)]
 
     def check_pairs(self, n_pairs: int) -> None:
         """Refuse so few draws that no difference of so many pairs could be found, however large.

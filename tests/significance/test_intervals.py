@@ -12,7 +12,7 @@ from scipy.stats import t
 
 import recsys_ndcg as rn
 from recsys_ndcg.significance.intervals import mean_interval
-from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.significance.student import power
 from tests.commands import refusal
 from tests.comparison.models import models
 from tests.refusal import refused

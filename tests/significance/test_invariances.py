@@ -142,9 +142,9 @@ def test_how_many_columns_are_shared(test: str) -> None:
     table = made(50, 7, 0)
     table[:, 6] *= 1e9
     table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]
-    compared = PairedScores.of(table, all_pairs(7))
+    compared = PairedScores(table, all_pairs(7))
     pairs = np.arange(len(compared.pairs))
-    found = PairColumns(compared, compared.moments(), pairs, centred=test != "randomisation")
+    found = PairColumns(compared, pairs, centred=test != "randomisation")
     assert len(found) == 6 + 1 + 6
     assert int((found.second >= 0).sum()) == 14
 
@@ -171,8 +171,8 @@ def test_the_factor_of_a_covariance(monkeypatch: pytest.MonkeyPatch, *, gaps: bo
     apart = np.array([table[:, a] - table[:, b] for a, b in all_pairs(5)])
     centred = np.nan_to_num(apart - np.nanmean(apart, axis=1, keepdims=True))
     length = np.sqrt((centred**2).sum(axis=1))
-    compared = PairedScores.of(table, all_pairs(5))
-    of_pairs = PairColumns(compared, compared.moments(), np.arange(10), centred=True)
+    compared = PairedScores(table, all_pairs(5))
+    of_pairs = PairColumns(compared, np.arange(10), centred=True)
     rows = exact_sums.correlation_rows(of_pairs)
     np.testing.assert_allclose(rows @ rows.T, centred @ centred.T / np.outer(length, length),
                                atol=1e-9)  # fmt: skip

@@ -285,9 +285,9 @@ def test_no_pairs_are_no_tests() -> None:
     [
         ({"test": "ttest"}, "test must be one of 't'.*not 'ttest'"),
         ({"test": "signs"}, "Did you mean 'sign'"),
-        ({"correction": None}, "correction must be one of 'max-T'.*not None"),
-        ({"test": "sign"}, "test='sign' has no correction 'max-T'; it has 'holm'"),
-        ({"test": "wilcoxon"}, "has no correction 'max-T'"),
+        ({"correction": ""}, "correction must be one of 'max-T'.*not ''"),
+        ({"test": "sign", "correction": "max-T"}, "has no correction 'max-T'; it has 'holm'"),
+        ({"test": "wilcoxon", "correction": "max-T"}, "has no correction 'max-T'"),
         ({"alpha": 0}, "alpha must be between 0 and 1, such as 0.05, not 0"),
         ({"alpha": "5%"}, "alpha must be"),
         ({"alpha": 1e-13}, "alpha must be at least 1e-12 away from 0 and 1, .*not 1e-13"),

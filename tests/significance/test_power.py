@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.significance.student import power
 from tests.refusal import refused
 
 ratios = st.sampled_from([0.02, 0.1, 0.3, 1.0, 3.0])

@@ -20,7 +20,7 @@ import pytest
 
 from recsys_ndcg.significance.intervals import ratio_bootstrap
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
-from recsys_ndcg.significance.sample_size import power
+from recsys_ndcg.significance.student import power
 from recsys_ndcg.significance.testing import Testing, benjamini_hochberg, bonferroni, holm
 from tests.pages import ROOT, section
 from tests.peers.paired.cases import cases
