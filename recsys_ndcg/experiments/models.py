@@ -22,7 +22,7 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
-from recsys_ndcg.folds import FunctionModel
+from recsys_ndcg.experiments.function_models import FunctionModel
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"

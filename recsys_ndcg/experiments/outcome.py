@@ -14,19 +14,23 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_some
-from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, run_fold
-from recsys_ndcg.experiments.fingerprints import qualified_name, readable
+from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
+from recsys_ndcg.experiments.fingerprints import (
+    FingerprintError,
+    fingerprint,
+    qualified_name,
+    readable,
+)
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.measures import describe_measures
 from recsys_ndcg.experiments.models import Model, is_algorithm, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.files import arrow_column
-from recsys_ndcg.folds import FoldRuns, Splits, UserKFold, run_each
+from recsys_ndcg.folds import FoldRuns, Splits, UserKFold
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.folds import FoldPlan
+    from recsys_ndcg.folds import FoldPlan, Measure
 
 _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes
@@ -90,7 +94,7 @@ class Outcome:
             "written_by": __version__,
             "data": describe_ratings(self.ratings.data),
             "splits": _describe_splitter(self.ratings.splitter, always=self.several),
-            "measures": describe_measures(self.plan),
+            "measures": _describe_measures(self.plan),
         }
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
         return replace(self, folder=RunFolder.open(folder, asked, models))
@@ -104,8 +108,7 @@ class Outcome:
         """Do what is not done yet, and keep each result before the next is waited for."""
         total = self.total
         show("Training", 0.0 if total else -1.0)
-        tasks = self._tasks()
-        with closing(run_each(run_fold, failure_of, tasks, n_jobs)) as found:
+        with closing(run_cells(self._tasks(), n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
                     self._fail(one)
@@ -276,6 +279,37 @@ def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
     if always or held.get(_SEED) is None:
         held.pop(_SEED, None)
     return {"class": qualified_name(type(splitter)), **held}
+
+
+def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
+    """Return how each measure is computed: every choice, and digests of the functions it calls.
+
+    Raises
+    ------
+    InvalidInputError
+        A function holds something that has no content to compare.
+    """
+    return {one.name: _describe_measure(one, plan) for one in plan.measures}
+
+
+def _describe_measure(one: Measure, plan: FoldPlan) -> dict[str, str]:
+    ranking = plan.rated if one.protocol == "rated" else plan.catalogue
+    if one.metric is None or ranking is None:
+        called: dict[str, Any] = {"function": (one.function, one.keywords)}
+        choices = {"kind": "function", "name": qualified_name(one.function)}
+    else:
+        found = next(each for each in ranking.measurements if each.metric == one.metric)
+        used = {"gain": found.convention.gain, "discount": found.convention.discount}
+        called = {name: rule for name, rule in used.items() if callable(rule)}
+        called |= {"metric": type(one.metric)} if one.metric.origin else {}
+        choices = {"kind": "ranking", **found.convention.texts, "threshold": str(found.threshold)}
+    for what, function in called.items():
+        try:
+            choices[f"code of {what}"] = fingerprint(function)[0]
+        except FingerprintError as error:
+            msg = f"{one.name}: its {what} cannot be compared, so no folder can resume it: {error}."
+            raise InvalidInputError(msg) from None
+    return choices
 
 
 def _model(given: Any) -> str:

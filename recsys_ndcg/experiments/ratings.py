@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -15,10 +16,69 @@ from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import is_place
-from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of
+from recsys_ndcg.folds import ratings_of, seconds_of
 from recsys_ndcg.input import Rows, Table, read_ratings, roles_of
 
 _TIME = "timestamp"
+
+
+class PlainTrainset:
+    """Ratings to train on, with as much of ``surprise.Trainset`` as folds need.
+
+    Users and items have places, their inner ids, in the order in which they first come.
+    """
+
+    def __init__(self, rows: Sequence[Any], rating_scale: tuple[float, float]) -> None:
+        users: dict[Any, int] = {}
+        items: dict[Any, int] = {}
+        self.ur: dict[int, list[tuple[int, float]]] = defaultdict(list)
+        for user, item, rating, _ in rows:
+            inner = users.setdefault(user, len(users))
+            self.ur[inner].append((items.setdefault(item, len(items)), rating))
+        self._users, self._items = [*users], [*items]
+        self.n_users, self.n_items, self.n_ratings = len(users), len(items), len(rows)
+        self.rating_scale = rating_scale
+
+    def to_raw_uid(self, inner: int) -> Any:
+        """Return the id of a user."""
+        return self._users[inner]
+
+    def to_raw_iid(self, inner: int) -> Any:
+        """Return the id of an item."""
+        return self._items[inner]
+
+    def all_ratings(self) -> Iterator[tuple[int, int, float]]:
+        """Give inner user, inner item and rating, user by user."""
+        for user, ratings in self.ur.items():
+            for item, rating in ratings:
+                yield user, item, rating
+
+
+class PlainDataset:
+    """Ratings for splits, where no algorithm of Surprise is trained.
+
+    Parameters
+    ----------
+    raw_ratings : list of (user, item, rating, time)
+        The time is None where there is none.
+    rating_scale : pair of float
+        The lowest and the highest rating there may be.
+    """
+
+    def __init__(self, raw_ratings: list[Any], rating_scale: tuple[float, float]) -> None:
+        self.raw_ratings, self.rating_scale = raw_ratings, rating_scale
+
+    def construct_trainset(self, rows: Sequence[Any]) -> PlainTrainset:
+        """Return rows to train on."""
+        return PlainTrainset(rows, self.rating_scale)
+
+    def construct_testset(self, rows: Sequence[Any]) -> list[tuple[Any, Any, float]]:
+        """Return rows to test on, without their times."""
+        return [(user, item, rating) for user, item, rating, _ in rows]
+
+    def build_full_trainset(self) -> PlainTrainset:
+        """Return all ratings to train on."""
+        return self.construct_trainset(self.raw_ratings)
 
 
 def dataset_of(

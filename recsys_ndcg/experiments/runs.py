@@ -13,8 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, visible
-from recsys_ndcg.experiments.measures import lower_is_better
-from recsys_ndcg.folds import FoldRuns
+from recsys_ndcg.folds import FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:

@@ -135,16 +135,15 @@ def experiment(  # noqa: PLR0913 - the contract
     popular  0.689     3
     """
     with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
-        from recsys_ndcg.experiments.measures import planned  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415
+        from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.outcome import Outcome, seeds_of  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.folds import Splits, UserKFold  # noqa: PLC0415
+        from recsys_ndcg.folds import FoldPlan, Splits, UserKFold  # noqa: PLC0415
     each = seeds_of(seeds)
     known = models_of(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(one.given) for one in known.values())
     ratings = dataset_of(data, columns, rating_scale, plain=plain)
-    plan = planned(metrics, k, threshold, convention, protocol)
+    plan = FoldPlan.under(protocol, metrics, k, threshold, convention)
     split = Splits(ratings, splits, UserKFold, "splits")
     plan = split.settled(plan, n_jobs)
     if plan.catalogue is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.folds.ratings import ratings_of
+from recsys_ndcg.folds.splits import ratings_of
 from recsys_ndcg.input import Rows, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for

@@ -1,9 +1,10 @@
-"""One fold: fit, predict, measure, and what came of it."""
+"""Folds: fit, predict, measure, and what came of it; one after the other, or in processes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, itemgetter
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
@@ -19,6 +21,7 @@ from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested
 from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
+from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Audit, Totals, facts_for
 
 if TYPE_CHECKING:
@@ -307,3 +310,57 @@ def orderless(lists: GroupedLists) -> bool:
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
     same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
     return bool(same.all()) and int(lists.n_items.max()) > 1
+
+
+def run_in_order(
+    tasks: Iterable[tuple[Any, Any, Any]],
+    plan: FoldPlan,
+    total: int | None,
+    *,
+    progress: bool = True,
+    **parallel: Any,
+) -> list[FoldRun]:
+    """Run folds, given as model, trainset and testset; the first error ends all.
+
+    Parameters
+    ----------
+    tasks : iterable
+        Taken one by one as they are needed.
+    plan : FoldPlan
+        What to measure.
+    total : int, optional
+        How many there are, for the bar of progress.
+    progress : bool
+        Whether there is a bar.
+    **parallel
+        For joblib.
+    """
+    if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
+        # all items are ranked where the model is, which is larger than anything that comes of it
+        jobs = (delayed(fold_of)(*task, plan) for task in tasks)
+        return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
+    begun: deque[BegunFold] = deque()
+
+    def dispatched() -> Iterator[Any]:
+        for model, trainset, testset in tasks:
+            begun.append(BegunFold.of(trainset, testset, plan))
+            yield delayed(fitted_and_tested)(model, trainset, testset, plan.job)
+
+    results = _results(dispatched(), parallel)
+    try:
+        # a fold is ranked while others are fitted, by workers that import nothing for that
+        ranked = (begun.popleft().fold(one) for one in results)
+        return list(followed(ranked, "Fitting", total, wanted=progress))
+    finally:  # stop the workers, also where a fold is refused while others are fitted
+        with warnings.catch_warnings():  # joblib's, of what they did in vain
+            warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+            results.close()
+
+
+def _results(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, None, None]:
+    """Yield what comes of jobs, in their order."""
+    try:
+        workers = Parallel(return_as="generator", **parallel)
+    except ValueError:  # a backend that gives everything in the end, so that no bar can follow
+        workers = Parallel(**parallel)
+    yield from workers(jobs)
