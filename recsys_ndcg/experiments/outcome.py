@@ -22,7 +22,7 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
 )
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.models import Model, is_algorithm, unwrapped
+from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.files import arrow_column
@@ -124,7 +124,10 @@ class Outcome:
     def _tasks(self) -> Iterator[Task]:
         """Give what is to be done, fold by fold, each split as long as it is needed."""
         for seed in self.seeds:
-            splitter = _seeded(self.ratings.splitter, seed, always=self.several)
+            splitter = self.ratings.splitter
+            with suppress(TypeError):  # of what cannot be copied
+                splitter = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
+            splitter = seeded(splitter, seed, always=self.several)
             with about("") as said:
                 parts = self.ratings.by(self._look_at, splitter)
             if not self.splits:
@@ -260,16 +263,6 @@ def seeds_of(seeds: Any) -> list[int]:
 
 def _is_seed(one: Any) -> bool:
     return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
-
-
-def _seeded(splitter: Any, seed: int, *, always: bool) -> Any:
-    """Return a splitter that draws by a seed, unless it has one of its own."""
-    own = splitter
-    with suppress(TypeError):  # of what cannot be copied
-        own = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
-    if hasattr(own, _SEED) and (always or getattr(own, _SEED) is None):
-        setattr(own, _SEED, seed)
-    return own
 
 
 def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
