@@ -203,7 +203,7 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
         function = function.func
     if not inspect.isroutine(function):  # an object that can be called
         return {**_attributes(function), **found}
-    given = {name: one.default for name, one in _signature(function).items()}
+    given = {name: one.default for name, one in signature_of(function).items()}
     own = {name: one for name, one in given.items() if one is not inspect.Parameter.empty}
     if inspect.ismethod(function):
         own |= _attributes(function.__self__)
@@ -213,7 +213,8 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     return own | found
 
 
-def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
+def signature_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or a class by their names."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # of a function that is not Python's

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -22,10 +21,9 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
 )
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
-from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
+from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, signature_of, unwrapped
+from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
-from recsys_ndcg.files import arrow_column
 from recsys_ndcg.folds import FoldRuns, Splits, UserKFold
 from recsys_ndcg.version import __version__
 
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 
 _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes
+_OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
 _MOST = 1_000_000  # seeds, where their number is given
 
 
@@ -57,8 +56,6 @@ class Outcome:
         Of those that are done.
     failures : dict of Cell to str
         What is said of those that failed.
-    splits : dict of Cell to str
-        The digests of what has been split so far.
     said : list of str
         What is to be warned of the ratings.
     """
@@ -70,7 +67,6 @@ class Outcome:
     folder: RunFolder | None = None
     results: dict[Cell, Result] = field(default_factory=dict)
     failures: dict[Cell, str] = field(default_factory=dict)
-    splits: dict[Cell, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
     @property
@@ -88,8 +84,7 @@ class Outcome:
         return n_folds * len(self.seeds) * len(self.models)
 
     def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
-        """Return the same with a folder for its results; refuse users whose ids it cannot keep."""
-        arrow_column(users_of(self.ratings.data))
+        """Return the same with a folder for its results."""
         asked = {
             "written_by": __version__,
             "data": describe_ratings(self.ratings.data),
@@ -130,14 +125,13 @@ class Outcome:
             splitter = seeded(splitter, seed, always=self.several)
             with about("") as said:
                 parts = self.ratings.by(self._look_at, splitter)
-            if not self.splits:
+            if seed == self.seeds[0]:
                 self.said.extend(said)
             for fold, (trainset, testset) in enumerate(parts, 1):
                 split = digest_of_split(trainset, testset)
                 for name, model in self.models.items():
                     cell = Cell(name, seed, fold)
-                    self.splits[cell] = split
-                    if not self._is_done(cell):
+                    if not self._is_done(cell, split):
                         yield Task(cell, model, trainset, testset, split, self.plan)
 
     def _look_at(self, ratings: Floats) -> None:
@@ -148,12 +142,12 @@ class Outcome:
 
                 warn_of_truncation(kind, ratings)
 
-    def _is_done(self, cell: Cell) -> bool:
+    def _is_done(self, cell: Cell, split: str) -> bool:
         """Take a result from the folder, if it is there and of the same split."""
         if self.folder is None or not self.folder.holds(cell):
             return False
         result = self.folder.result(cell)
-        if result.split != self.splits[cell]:
+        if result.split != split:
             msg = (
                 f"{self.folder.path}: {cell} was measured on another split than there is now. "
                 "Give the splitter a random_state, or take another folder."
@@ -224,8 +218,9 @@ class Outcome:
 
     def _typed_for(self, found: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
-        models = [f"    {name!r}: {_model(one.given)}," for name, one in self.models.items()]
-        how = found.signatures[found.metrics[0]].typed
+        models = [f"    {name!r}: {_typed(one.given)}," for name, one in self.models.items()]
+        how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
+        usual = type(splitter) is UserKFold and splitter.random_state is None
         lines = [
             "import recsys_ndcg as rn",
             "",
@@ -236,7 +231,7 @@ class Outcome:
             "    ratings,",
             "    models,",
             f"    metrics={found.metrics!r}{how},",
-            f"    splits={_splits(self.ratings.splitter)},",
+            f"    splits={splitter.n_splits if usual else _typed(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",
         ]
@@ -305,35 +300,15 @@ def _describe_measure(one: Measure, plan: FoldPlan) -> dict[str, str]:
     return choices
 
 
-def _model(given: Any) -> str:
-    if is_algorithm(given):
-        return _made(given)
-    return str(getattr(unwrapped(given), "__name__", type(given).__name__))
-
-
-def _splits(splitter: Any) -> str:
-    usual = type(splitter) is UserKFold and splitter.random_state is None
-    return repr(splitter.n_splits) if usual else _made(splitter)
-
-
-def _made(given: Any) -> str:
-    """Return a call of a class with what differs from its defaults, as far as it is plain."""
-    kind = type(given)
-    try:
-        known: Mapping[str, inspect.Parameter] = inspect.signature(kind).parameters
-    except (TypeError, ValueError):
-        return f"{kind.__name__}(...)"
-    held = {**vars(given)}
-    own = {name: held[name] for name in [*known, "sim_options", "bsl_options"] if name in held}
+def _typed(given: Any) -> str:
+    """Return a call of a class with what differs from its defaults, or the name of a function."""
+    if not is_algorithm(given) and not hasattr(given, "split"):
+        return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+    usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
+    own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
     told = [
-        f"{name}={readable(value)!r}"
-        for name, value in own.items()
-        if not _is_default(known.get(name), value) and value not in ({}, {"user_based": True})
+        f"{name}={readable(own[name])!r}"
+        for name in [*usual, *_OPTIONS]
+        if name in own and repr(own[name]) not in (usual.get(name), "{}", "{'user_based': True}")
     ]
-    return f"{kind.__name__}({', '.join(told)})"
-
-
-def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
-    if parameter is None or parameter.default is parameter.empty:
-        return False
-    return type(parameter.default) is type(value) and bool(parameter.default == value)
+    return f"{type(given).__name__}({', '.join(told)})"

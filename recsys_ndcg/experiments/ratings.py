@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
-from recsys_ndcg.files import is_place
+from recsys_ndcg.files import arrow_column, is_place
 from recsys_ndcg.folds import ratings_of, seconds_of
 from recsys_ndcg.input import Rows, Table, read_ratings, roles_of
 
@@ -121,30 +120,25 @@ def dataset_of(
     if not rows:
         msg = "There are no ratings: the table is empty."
         raise InvalidInputError(msg)
-    scale = (min(rated), max(rated)) if rating_scale is None else rating_scale
-    if rating_scale is None and scale[0] == scale[1]:
-        msg = f"Every rating is {scale[0]:g}, so that no order is better than another."
+    given = (min(rated), max(rated)) if rating_scale is None else rating_scale
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if rating_scale is None and low == high:
+        msg = f"Every rating is {low:g}, so that no order is better than another."
         raise InvalidInputError(msg)
-    scale = _checked(scale)
+    if not -np.inf < low < high < np.inf:
+        msg = f"The rating scale runs from a lower number to a higher one, not {shown(given)}."
+        raise InvalidInputError(msg)
     if plain:
-        return PlainDataset(rows, scale)
+        return PlainDataset(rows, (low, high))
     from recsys_ndcg.surprise import Dataset, Reader  # noqa: PLC0415 - an extra
 
     first = pd.DataFrame([row[:3] for row in rows[:1]])
-    dataset = Dataset.load_from_df(first, Reader(rating_scale=scale))
+    dataset = Dataset.load_from_df(first, Reader(rating_scale=(low, high)))
     dataset.raw_ratings = rows
     return dataset
-
-
-def _checked(scale: Any) -> tuple[float, float]:
-    try:
-        low, high = map(float, scale)
-    except (TypeError, ValueError):
-        low = high = np.nan
-    if not -np.inf < low < high < np.inf:
-        msg = f"The rating scale runs from a lower number to a higher one, not {shown(scale)}."
-        raise InvalidInputError(msg)
-    return low, high
 
 
 def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
@@ -188,22 +182,24 @@ def _times(table: Table) -> list[float]:
 
 
 def describe_ratings(data: Any) -> dict[str, Any]:
-    """Return the numbers of ratings, users and items, their scale, and a digest in their order."""
+    """Return the numbers of ratings, users and items, their scale, and a digest in their order.
+
+    Raises
+    ------
+    InvalidInputError
+        There are users whose ids no folder can keep.
+    """
     ratings = _all_of(data)
     columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
+    users = dict.fromkeys(columns[0])
+    arrow_column(np.fromiter(users, dtype=object, count=len(users)))
     return {
         "ratings": len(ratings),
-        "users": len(set(columns[0])),
+        "users": len(users),
         "items": len(set(columns[1])),
         "rating_scale": readable(getattr(getattr(data, "reader", data), "rating_scale", None)),
         "digest": fingerprint(columns)[0],
     }
-
-
-def users_of(data: Any) -> NDArray[Any]:
-    """Return the users of a dataset, each once."""
-    users = dict.fromkeys(row[0] for row in _all_of(data))
-    return np.fromiter(users, dtype=object, count=len(users))
 
 
 def _all_of(data: Any) -> Sequence[Any]:
