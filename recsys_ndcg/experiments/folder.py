@@ -243,7 +243,16 @@ class RunFolder:
             if [stored[name] for name in cell._fields] != [*cell]:
                 msg = f"this result is not that of {cell}."
                 raise InvalidInputError(msg)
-            mark, result = stored["fingerprint"], self._result(cell, stored)
+            fold = FoldRun(
+                test={name: _number(stored["values"][name]) for name in self.asked["measures"]},
+                train={},
+                fit_time=_number(stored["fit_time"]),
+                test_time=_number(stored["test_time"]),
+                n_users=stored["users"],
+                ranked=[_ranked(one, path.parent) for one in stored["ranked"]],
+            )
+            memory, said = _number(stored["peak_memory_mb"]), tuple(stored["said"])
+            mark, result = stored["fingerprint"], Result(cell, fold, memory, stored["split"], said)
         if mark != self._fingerprint(cell.model):
             msg = (
                 f"{path}: this result is of a different experiment than {_RUN} and {_MODEL} "
@@ -261,21 +270,6 @@ class RunFolder:
     def failures(self, model: str) -> list[Path]:
         """Return where it says what went wrong with a model."""
         return sorted(self._folder_of(model).glob(f"*{_FAILED}"))
-
-    def _result(self, cell: Cell, stored: dict[str, Any]) -> Result:
-        """Return the result that the file of a cell holds."""
-        values = {name: _number(stored["values"][name]) for name in self.asked["measures"]}
-        folder = self._folder_of(cell.model)
-        fold = FoldRun(
-            test=values,
-            train={},
-            fit_time=_number(stored["fit_time"]),
-            test_time=_number(stored["test_time"]),
-            n_users=stored["users"],
-            ranked=[_ranked(one, folder) for one in stored["ranked"]],
-        )
-        memory, said = _number(stored["peak_memory_mb"]), tuple(stored["said"])
-        return Result(cell, fold, memory, stored["split"], said)
 
     def _folder_of(self, model: str) -> Path:
         return self.path / _CELLS / _folder(model)

@@ -6,8 +6,8 @@ import inspect
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from glob import glob
 from importlib import import_module
@@ -305,12 +305,8 @@ def _made(place: str, told: Mapping[str, Any]) -> Any:
             msg = f"[{place}]: {told[way]} is no {way}, but {shown(found)}."
             raise InvalidInputError(msg)
         return partial(found, **parameters) if parameters else found
-    try:
+    with _blamed(f"[{place}]: {told[way]} cannot be made so"):
         return found(**parameters)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever that class does
-        fault = str(error) if isinstance(error, TypeError | ValueError) else _shown(error)
-        msg = f"[{place}]: {told[way]} cannot be made so: {fault}"
-        raise InvalidInputError(msg) from None
 
 
 def _imported(place: str, path: str) -> Any:
@@ -318,12 +314,8 @@ def _imported(place: str, path: str) -> Any:
     if not module:
         msg = f"[{place}]: {path!r} names no module. Write one, such as surprise.SVD."
         raise InvalidInputError(msg)
-    try:
+    with _blamed(f"[{place}]: {path!r} cannot be imported"):
         found = import_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever that module does
-        told = str(error).rstrip(".") if isinstance(error, ImportError) else _shown(error)
-        msg = f"[{place}]: {path!r} cannot be imported: {told}."
-        raise InvalidInputError(msg) from None
     if not hasattr(found, name):
         known = [one for one in dir(found) if not one.startswith("_")]
         msg = f"[{place}]: {module} has no {name!r}. {nearest(name, known)}"
@@ -331,5 +323,13 @@ def _imported(place: str, path: str) -> Any:
     return getattr(found, name)
 
 
-def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Name what a module or a class of the user's own fails at, whatever it raises."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as it says
+        plain = type(error) in {ModuleNotFoundError, TypeError, ValueError, InvalidInputError}
+        told = str(error) if plain else f"{type(error).__name__}: {error}"
+        msg = f"{what}: {told.rstrip('.')}."
+        raise InvalidInputError(msg) from None

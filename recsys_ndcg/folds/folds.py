@@ -17,7 +17,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
-from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested
 from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
@@ -25,6 +24,7 @@ from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Audit, Totals, facts_for
 
 if TYPE_CHECKING:
+    from recsys_ndcg.folds.fitting import FittedFold
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Plan
 
@@ -181,7 +181,7 @@ class FoldRuns(tuple["FoldRun", ...]):
 def fold_of(model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
     """Fit a model, let it predict, and measure what is planned."""
     begun = BegunFold.of(trainset, testset, plan)
-    tested = fitted_and_tested(model, trainset, testset, plan.job)
+    tested = plan.job.run(model, trainset, testset)
     return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
 
 
@@ -213,9 +213,10 @@ class BegunFold(NamedTuple):
         again: list[Ranked] = []
         try:
             if plan.rated is not None and diverged is None:
-                ranked.append(_rated(tested.test, plan, plan.rated))
-                if plan.train:
-                    again.append(_rated(tested.train, plan, plan.rated))
+                for found, predictions in ((ranked, tested.test), (again, tested.train)):
+                    if predictions:
+                        lists = rated_lists(predictions, plan.rated.duplicates)
+                        found.append(_scored(lists, plan.rated, plan, "rated"))
             if plan.catalogue is not None and catalogue is not None and diverged is None:
                 ranked.append(catalogue(plan.catalogue))
         except DivergedModelError as error:
@@ -242,11 +243,6 @@ def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) 
         one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
         for one in plan.measures
     }
-
-
-def _rated(predictions: list[Any], plan: FoldPlan, rated: Plan) -> Ranked:
-    """Rank the users' test ratings."""
-    return _scored(rated_lists(predictions, rated.duplicates), rated, plan, "rated")
 
 
 def _catalogue(model: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue: Plan) -> Ranked:
@@ -344,7 +340,7 @@ def run_in_order(
     def dispatched() -> Iterator[Any]:
         for model, trainset, testset in tasks:
             begun.append(BegunFold.of(trainset, testset, plan))
-            yield delayed(fitted_and_tested)(model, trainset, testset, plan.job)
+            yield delayed(plan.job.run)(model, trainset, testset)
 
     results = _results(dispatched(), parallel)
     try:
