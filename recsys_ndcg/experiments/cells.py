@@ -28,7 +28,7 @@ from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError, about
-from recsys_ndcg.folds import FoldRun, fold_of
+from recsys_ndcg.folds import FoldRun
 from recsys_ndcg.report import tracker_keys
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def run_fold(task: Task) -> Result | Failure:
         with chdir("."), about("") as said:  # which a model may change
             peak = Peak()
             model = task.model.fresh(task.cell.seed)
-            fold = fold_of(model, task.trainset, task.testset, task.plan)
+            fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
             return _failure_of(task, fold.diverged)
         return Result(task.cell, fold, peak.megabytes, task.split, tuple(said))
@@ -193,11 +193,9 @@ def _failure_of(task: Task, error: BaseException) -> Failure:
 
 
 def _first_line(error: BaseException) -> str:
-    try:
-        lines = str(error).strip().splitlines()
-    except Exception:  # noqa: BLE001 - an error of somebody's own may not even say what it is
-        lines = []
-    told = lines[0] if lines else ""
+    told = ""
+    with suppress(Exception):  # an error of somebody's own may not even say what it is
+        told = str(error).strip().partition("\n")[0]
     if isinstance(error, InvalidInputError):
         return told
     return f"{type(error).__name__}: {told[:_LONGEST]}"

@@ -24,7 +24,7 @@ from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, signature_of, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
-from recsys_ndcg.folds import FoldRuns, Splits, UserKFold
+from recsys_ndcg.folds import FoldRuns, Splits
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Outcome:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {_typed(one.given)}," for name, one in self.models.items()]
         how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
-        usual = type(splitter) is UserKFold and splitter.random_state is None
+        usual = self.ratings.is_usual
         lines = [
             "import recsys_ndcg as rn",
             "",

@@ -155,13 +155,13 @@ def experiment(  # noqa: PLR0913 - the contract
         from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.outcome import Outcome, seeds_of  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.folds import FoldPlan, Splits, UserKFold  # noqa: PLC0415
+        from recsys_ndcg.folds import FoldPlan, Splits  # noqa: PLC0415
     each = seeds_of(seeds)
     known = models_of(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(one.given) for one in known.values())
     ratings = dataset_of(data, columns, rating_scale, plain=plain)
     plan = FoldPlan.under(protocol, metrics, k, threshold, convention)
-    split = Splits(ratings, splits, UserKFold, "splits")
+    split = Splits(ratings, splits)
     plan = split.settled(plan, n_jobs)
     if plan.catalogue is not None:
         refuse_for_catalogue(known)

@@ -3,10 +3,8 @@ from recsys_ndcg.folds.fitting import Measure as Measure
 from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.folds.folds import FoldRuns as FoldRuns
 from recsys_ndcg.folds.folds import Ranked as Ranked
-from recsys_ndcg.folds.folds import fold_of as fold_of
 from recsys_ndcg.folds.folds import rated_lists as rated_lists
 from recsys_ndcg.folds.folds import run_in_order as run_in_order
-from recsys_ndcg.folds.measures import ACCURACY as ACCURACY
 from recsys_ndcg.folds.measures import TIE_TOLERANCE as TIE_TOLERANCE
 from recsys_ndcg.folds.measures import FoldPlan as FoldPlan
 from recsys_ndcg.folds.measures import lower_is_better as lower_is_better

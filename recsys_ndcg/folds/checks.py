@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.folds.splits import ratings_of
+from recsys_ndcg.folds.splits import UserKFold, ratings_of
 from recsys_ndcg.input import Rows, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
@@ -65,13 +65,15 @@ class Splits:
 
     Attributes
     ----------
+    is_usual : bool
+        Whether it splits into a number of folds.
     leaks : list of Leak
         What each split had, where a rating can be in both parts of one. A warning has to wait:
         splits are taken where no caller can be named.
     """
 
-    def __init__(self, data: Any, given: Any, kind: type, name: str) -> None:
-        self.data = data
+    def __init__(self, data: Any, given: Any, kind: type = UserKFold, name: str = "splits") -> None:
+        self.data, self.is_usual = data, given is None or isinstance(given, numbers.Integral)
         self.splitter = _splitter_of(given, data, kind, name)
         self.leaks: list[Leak] = []
 

@@ -98,6 +98,11 @@ class Measure:
     metric: Metric | None = None
     protocol: str = "rated"
 
+    @property
+    def is_of_surprise(self) -> bool:
+        """Whether it is one of Surprise's own four."""
+        return self.function in (rmse, mae, mse, fcp)
+
     def of(self, predictions: list[Any]) -> Any:
         """Return the function's number of some predictions.
 

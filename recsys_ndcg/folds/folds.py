@@ -64,6 +64,13 @@ class FoldRun:
     ranked: Sequence[Ranked]
     diverged: DivergedModelError | None = None
 
+    @classmethod
+    def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
+        """Fit a model, let it predict, and measure what is planned."""
+        begun = BegunFold.of(trainset, testset, plan)
+        tested = plan.job.run(model, trainset, testset)
+        return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
+
     @property
     def orderless(self) -> list[str]:
         """The measures of lists in each of which all items have one estimate."""
@@ -176,13 +183,6 @@ class FoldRuns(tuple["FoldRun", ...]):
             "and whether it can learn anything of these ratings."
         )
         warn(msg)
-
-
-def fold_of(model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
-    """Fit a model, let it predict, and measure what is planned."""
-    begun = BegunFold.of(trainset, testset, plan)
-    tested = plan.job.run(model, trainset, testset)
-    return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
 
 
 class BegunFold(NamedTuple):
@@ -333,7 +333,7 @@ def run_in_order(
     """
     if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
         # all items are ranked where the model is, which is larger than anything that comes of it
-        jobs = (delayed(fold_of)(*task, plan) for task in tasks)
+        jobs = (delayed(FoldRun.of)(*task, plan) for task in tasks)
         return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
     begun: deque[BegunFold] = deque()
 

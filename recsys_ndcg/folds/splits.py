@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
 from itertools import compress
 from math import ceil
 from numbers import Integral
@@ -402,7 +403,8 @@ def seconds_of(at: Any) -> float:
         number: float = at
         return number
     if isinstance(at, str) and not (at.isdigit() and len(at) != len("20200131")):
-        at = _parsed(at)
+        with suppress(ValueError):
+            at = dt.datetime.fromisoformat(at)
     if isinstance(at, dt.date) and not isinstance(at, dt.datetime):
         at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - which is UTC, as below
     if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
@@ -412,13 +414,6 @@ def seconds_of(at: Any) -> float:
         )
         raise InvalidInputError(msg)
     return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return dt.datetime.fromisoformat(text)
-    except ValueError:
-        return text
 
 
 def ratings_of(data: Any) -> Sequence[Any]:
@@ -442,17 +437,13 @@ def ratings_of(data: Any) -> Sequence[Any]:
     if not ratings:
         msg = "The dataset has no ratings. Check the file or the filter that they came from."
         raise InvalidInputError(msg)
-    if all(issubclass(kind, tuple | list) for kind in set(map(type, ratings))):
-        width = list(map(len, ratings))
-    else:
-        width = [len(row) if isinstance(row, tuple | list) else 0 for row in ratings]
-    if set(width) != {4}:
-        place = next(place for place, one in enumerate(width) if one != 4)
-        msg = (
-            f"raw_ratings: row {place} (counted from 0) is {shown(ratings[place])}; each must be "
-            "(user, item, rating, timestamp), the last of them None where there is none."
-        )
-        raise InvalidInputError(msg)
+    for place, row in enumerate(ratings):
+        if not isinstance(row, tuple | list) or len(row) != 4:
+            msg = (
+                f"raw_ratings: row {place} (counted from 0) is {shown(row)}; each must be "
+                "(user, item, rating, timestamp), the last of them None where there is none."
+            )
+            raise InvalidInputError(msg)
     return ratings
 
 
