@@ -20,7 +20,7 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
-from recsys_ndcg.experiments.function_models import FunctionModel
+from recsys_ndcg.experiments.function_models import FunctionModel, signature_of
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
@@ -197,8 +197,8 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     Arguments, defaults, closure, and the attributes of the object whose method it is.
     """
     found: dict[str, Any] = {}
-    while isinstance(function, functools.partial):
-        found |= {f"{place}": one for place, one in enumerate(function.args)}
+    if isinstance(function, functools.partial):
+        found = {f"{place}": one for place, one in enumerate(function.args)}
         found = {**function.keywords, **found}
         function = function.func
     if not inspect.isroutine(function):  # an object that can be called
@@ -213,19 +213,9 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     return own | found
 
 
-def signature_of(function: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a function or a class by their names."""
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of a function that is not Python's
-        return {}
-
-
 def unwrapped(function: Any) -> Any:
     """Return the function inside of `functools.partial`."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
+    return function.func if isinstance(function, functools.partial) else function
 
 
 def _without_seeds(function: Any) -> Any:
@@ -235,7 +225,7 @@ def _without_seeds(function: Any) -> Any:
     others = {
         name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS
     }
-    return functools.partial(_without_seeds(function.func), *function.args, **others)
+    return functools.partial(function.func, *function.args, **others)
 
 
 def models_of(

@@ -15,20 +15,20 @@ from recsys_ndcg.comparison import CHANCE, Comparison, compare
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_some
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
 from recsys_ndcg.experiments.fingerprints import (
-    FingerprintError,
     fingerprint,
     qualified_name,
     readable,
 )
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, signature_of, unwrapped
+from recsys_ndcg.experiments.function_models import signature_of
+from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.folds import FoldRuns, Splits
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.folds import FoldPlan, Measure
+    from recsys_ndcg.folds import FoldPlan
 
 _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes
@@ -106,7 +106,8 @@ class Outcome:
         with closing(run_cells(self._tasks(), n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
-                    self._fail(one)
+                    where = "" if self.folder is None else f" ({self.folder.fail(one)})"
+                    self.failures[one.cell] = f"{one.error}{where}"
                 else:
                     if self.folder is not None:
                         self.folder.keep(one)
@@ -155,10 +156,6 @@ class Outcome:
             raise InvalidInputError(msg)
         self.results[cell] = result
         return True
-
-    def _fail(self, failure: Failure) -> None:
-        where = f" ({self.folder.fail(failure)})" if self.folder is not None else ""
-        self.failures[failure.cell] = f"{failure.error}{where}"
 
     def say(self) -> None:
         """Warn of what makes the numbers deceive, and of what failed."""
@@ -277,27 +274,24 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
     InvalidInputError
         A function holds something that has no content to compare.
     """
-    return {one.name: _describe_measure(one, plan) for one in plan.measures}
-
-
-def _describe_measure(one: Measure, plan: FoldPlan) -> dict[str, str]:
-    ranking = plan.rated if one.protocol == "rated" else plan.catalogue
-    if one.metric is None or ranking is None:
-        called: dict[str, Any] = {"function": (one.function, one.keywords)}
-        choices = {"kind": "function", "name": qualified_name(one.function)}
-    else:
-        found = next(each for each in ranking.measurements if each.metric == one.metric)
-        used = {"gain": found.convention.gain, "discount": found.convention.discount}
-        called = {name: rule for name, rule in used.items() if callable(rule)}
-        called |= {"metric": type(one.metric)} if one.metric.origin else {}
-        choices = {"kind": "ranking", **found.convention.texts, "threshold": str(found.threshold)}
-    for what, function in called.items():
-        try:
-            choices[f"code of {what}"] = fingerprint(function)[0]
-        except FingerprintError as error:
-            msg = f"{one.name}: its {what} cannot be compared, so no folder can resume it: {error}."
-            raise InvalidInputError(msg) from None
-    return choices
+    described = {}
+    for one in plan.measures:
+        ranking = plan.rated if one.protocol == "rated" else plan.catalogue
+        if one.metric is None or ranking is None:
+            called: dict[str, Any] = {"function": (one.function, one.keywords)}
+            choices = {"kind": "function", "name": qualified_name(one.function)}
+        else:
+            found = next(each for each in ranking.measurements if each.metric == one.metric)
+            used = {"gain": found.convention.gain, "discount": found.convention.discount}
+            called = {name: rule for name, rule in used.items() if callable(rule)}
+            called |= {"metric": type(one.metric)} if one.metric.origin else {}
+            threshold = str(found.threshold)
+            choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
+        for what, function in called.items():
+            with about(f"{one.name}: its {what} cannot be compared, so no folder can resume it"):
+                choices[f"code of {what}"] = fingerprint(function)[0]
+        described[one.name] = choices
+    return described
 
 
 def _typed(given: Any) -> str:

@@ -261,14 +261,12 @@ class FoldPlan:
         """
         asked = _PROTOCOLS if protocol == "both" else protocol
         several = isinstance(asked, Iterable) and not isinstance(asked, str)
-        protocols = list(dict.fromkeys(asked)) if several else [asked]
-        for one in protocols or [protocol]:
-            if one not in _PROTOCOLS:
-                told = nearest(str(one), [*_PROTOCOLS, "both"])
-                msg = (
-                    f"protocol={shown(protocol)}: what is ranked is 'rated' or 'catalogue'. {told}"
-                )
-                raise InvalidInputError(msg)
+        protocols: list[Any] = (several and [*asked]) or [asked]
+        unknown = [one for one in protocols if one not in _PROTOCOLS]
+        if unknown:
+            told = nearest(str(unknown[0]), [*_PROTOCOLS, "both"])
+            msg = f"protocol={shown(protocol)}: what is ranked is 'rated' or 'catalogue'. {told}"
+            raise InvalidInputError(msg)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
