@@ -142,29 +142,21 @@ class Failure:
     traceback: str
 
 
-class Peak:
-    """The most memory that this process has had since the object was made.
+def _peak_megabytes() -> float:
+    """Return the most memory that this process has had, NaN where the system does not say.
 
     Linux alone forgets what was before; elsewhere it is the most since the process began.
     """
+    with suppress(OSError):
+        told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        found = re.search(r"VmHWM:\s*(\d+) kB", told)
+        if found:
+            return int(found[1]) * 1024 / 1e6
+    with suppress(ImportError):
+        import resource  # noqa: PLC0415 - not on Windows
 
-    def __init__(self) -> None:
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
-
-    @property
-    def megabytes(self) -> float:
-        """How much, NaN where the system does not say."""
-        with suppress(OSError):
-            told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-            found = re.search(r"VmHWM:\s*(\d+) kB", told)
-            if found:
-                return int(found[1]) * 1024 / 1e6
-        with suppress(ImportError):
-            import resource  # noqa: PLC0415 - not on Windows
-
-            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
-        return float("nan")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
+    return float("nan")
 
 
 def run_fold(task: Task) -> Result | Failure:
@@ -173,12 +165,13 @@ def run_fold(task: Task) -> Result | Failure:
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
         with chdir("."), about("") as said:  # which a model may change
-            peak = Peak()
+            with suppress(OSError):
+                Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
             model = task.model.fresh(task.cell.seed)
             fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
             return _failure_of(task, fold.diverged)
-        return Result(task.cell, fold, peak.megabytes, task.split, tuple(said))
+        return Result(task.cell, fold, _peak_megabytes(), task.split, tuple(said))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a model raises, the others go on

@@ -70,11 +70,6 @@ class Outcome:
     said: list[str] = field(default_factory=list)
 
     @property
-    def several(self) -> bool:
-        """Whether there are several seeds."""
-        return len(self.seeds) > 1
-
-    @property
     def total(self) -> int | None:
         """How many cells there are, None where the splitter does not say."""
         try:
@@ -88,7 +83,7 @@ class Outcome:
         asked = {
             "written_by": __version__,
             "data": describe_ratings(self.ratings.data),
-            "splits": _describe_splitter(self.ratings.splitter, always=self.several),
+            "splits": _describe_splitter(self.ratings.splitter, always=len(self.seeds) > 1),
             "measures": _describe_measures(self.plan),
         }
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
@@ -123,7 +118,7 @@ class Outcome:
             splitter = self.ratings.splitter
             with suppress(TypeError):  # of what cannot be copied
                 splitter = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
-            splitter = seeded(splitter, seed, always=self.several)
+            splitter = seeded(splitter, seed, always=len(self.seeds) > 1)
             with about("") as said:
                 parts = self.ratings.by(self._look_at, splitter)
             if seed == self.seeds[0]:

@@ -75,10 +75,6 @@ class PlainDataset:
         """Return rows to test on, without their times."""
         return [(user, item, rating) for user, item, rating, _ in rows]
 
-    def build_full_trainset(self) -> PlainTrainset:
-        """Return all ratings to train on."""
-        return self.construct_trainset(self.raw_ratings)
-
 
 def dataset_of(
     data: Any,

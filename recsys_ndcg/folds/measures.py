@@ -104,20 +104,13 @@ def resolved(measures: Any, known: Mapping[str, Measure] | None = None) -> list[
     for given in measures:
         name = given.strip().lower() if isinstance(given, str) else ""
         one = known[name] if known and name in known else _resolved(given)
-        if not _is_same(found.setdefault(one.name, one), one):
+        if found.setdefault(one.name, one) != one:
             msg = (
                 f"measures has two that are called {one.name!r}. Name one of them otherwise: "
                 "make_measure(function, 'another name')."
             )
             raise InvalidInputError(msg)
     return list(found.values())
-
-
-def _is_same(one: Measure, other: Measure) -> bool:
-    try:
-        return bool(one == other)
-    except ValueError:  # keywords that are arrays, which have no one truth
-        return False
 
 
 def _resolved(one: Any) -> Measure:

@@ -1097,7 +1097,7 @@ BAD_MEASURES = [
         "measures has two that are called 'rmse'",
     ),
     (
-        [make_measure(mean_error, "a", times=one) for one in (np.ones(2), np.ones(2))],
+        [make_measure(mean_error, "a", times=one) for one in (1.0, 2.0)],
         rn.InvalidInputError,
         "measures has two that are called 'a'",
     ),
