@@ -22,7 +22,7 @@ from recsys_ndcg.experiments.fingerprints import (
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.function_models import signature_of
 from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
-from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split
+from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, refuse_unkept_users
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.folds import FoldRuns, Splits
 from recsys_ndcg.version import __version__
@@ -80,6 +80,7 @@ class Outcome:
 
     def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
         """Return the same with a folder for its results."""
+        refuse_unkept_users(self.ratings.data)
         asked = {
             "written_by": __version__,
             "data": describe_ratings(self.ratings.data),

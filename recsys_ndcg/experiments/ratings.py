@@ -178,24 +178,22 @@ def _times(table: Table) -> list[float]:
 
 
 def describe_ratings(data: Any) -> dict[str, Any]:
-    """Return the numbers of ratings, users and items, their scale, and a digest in their order.
-
-    Raises
-    ------
-    InvalidInputError
-        There are users whose ids no folder can keep.
-    """
+    """Return the numbers of ratings, users and items, their scale, and a digest in their order."""
     ratings = _all_of(data)
     columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
-    users = dict.fromkeys(columns[0])
-    arrow_column(np.fromiter(users, dtype=object, count=len(users)))
     return {
         "ratings": len(ratings),
-        "users": len(users),
+        "users": len(set(columns[0])),
         "items": len(set(columns[1])),
         "rating_scale": readable(getattr(getattr(data, "reader", data), "rating_scale", None)),
         "digest": fingerprint(columns)[0],
     }
+
+
+def refuse_unkept_users(data: Any) -> None:
+    """Refuse users whose ids no folder can keep, before anything is trained."""
+    users = dict.fromkeys(row[0] for row in _all_of(data))
+    arrow_column(np.fromiter(users, dtype=object, count=len(users)))
 
 
 def _all_of(data: Any) -> Sequence[Any]:
