@@ -108,7 +108,7 @@ class LiveLeaderboard:
         """Return a row per model: the folds that are done, and the means over them."""
         import pandas as pd
 
-        from recsys_ndcg.experiments import lower_is_better
+        from recsys_ndcg.folds import lower_is_better
 
         rows = [
             {"model": one.model, **one.scores, "fit s": one.costs["fit_time"]}

@@ -1,6 +1,5 @@
 from recsys_ndcg.experiments.cells import Result as Result
-from recsys_ndcg.experiments.config import from_toml as from_toml
 from recsys_ndcg.experiments.folder import RunFolder as RunFolder
-from recsys_ndcg.experiments.measures import lower_is_better as lower_is_better
 from recsys_ndcg.experiments.trials import experiment as experiment
+from recsys_ndcg.experiments.trials import from_toml as from_toml
 from recsys_ndcg.experiments.trials import load_runs as load_runs

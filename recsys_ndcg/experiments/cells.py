@@ -1,20 +1,34 @@
-"""A cell of an experiment: one model in one fold of one seed, trained and measured."""
+"""Cells of an experiment: a model in a fold of a seed, trained and measured, in processes or not.
+
+Cells stand alone: a process may be killed without harm to others.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
 import re
+import signal
 import sys
+import threading
+import time
 import traceback
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError, about
-from recsys_ndcg.folds import FoldRun, fold_of
+from recsys_ndcg.folds import FoldRun
 from recsys_ndcg.report import tracker_keys
 
 if TYPE_CHECKING:
@@ -24,6 +38,12 @@ if TYPE_CHECKING:
 _LONGEST = 300  # characters of a message, all of which is in the traceback
 _RESET = "5"  # what Linux takes for it: the peak is what there is now
 _UNIT = 1 if sys.platform == "darwin" else 1024
+_INTERVAL = 1.0  # seconds after which a worker looks again whether its parent is there
+_SIGNAL_AT_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG, for `prctl` of Linux
+_KILLED = (
+    "its process was ended from outside or by the model itself, perhaps for lack of memory; "
+    "n_jobs=1 takes the least"
+)
 
 
 class Cell(NamedTuple):
@@ -122,29 +142,21 @@ class Failure:
     traceback: str
 
 
-class Peak:
-    """The most memory that this process has had since the object was made.
+def _peak_megabytes() -> float:
+    """Return the most memory that this process has had, NaN where the system does not say.
 
     Linux alone forgets what was before; elsewhere it is the most since the process began.
     """
+    with suppress(OSError):
+        told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        found = re.search(r"VmHWM:\s*(\d+) kB", told)
+        if found:
+            return int(found[1]) * 1024 / 1e6
+    with suppress(ImportError):
+        import resource  # noqa: PLC0415 - not on Windows
 
-    def __init__(self) -> None:
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
-
-    @property
-    def megabytes(self) -> float:
-        """How much, NaN where the system does not say."""
-        with suppress(OSError):
-            told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-            found = re.search(r"VmHWM:\s*(\d+) kB", told)
-            if found:
-                return int(found[1]) * 1024 / 1e6
-        with suppress(ImportError):
-            import resource  # noqa: PLC0415 - not on Windows
-
-            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
-        return float("nan")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
+    return float("nan")
 
 
 def run_fold(task: Task) -> Result | Failure:
@@ -153,31 +165,127 @@ def run_fold(task: Task) -> Result | Failure:
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
         with chdir("."), about("") as said:  # which a model may change
-            peak = Peak()
+            with suppress(OSError):
+                Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
             model = task.model.fresh(task.cell.seed)
-            fold = fold_of(model, task.trainset, task.testset, task.plan)
+            fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
-            return failure_of(task, fold.diverged)
-        return Result(task.cell, fold, peak.megabytes, task.split, tuple(said))
+            return _failure_of(task, fold.diverged)
+        return Result(task.cell, fold, _peak_megabytes(), task.split, tuple(said))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a model raises, the others go on
-        return failure_of(task, error)
+        return _failure_of(task, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
 
 
-def failure_of(task: Task, error: BaseException) -> Failure:
+def _failure_of(task: Task, error: BaseException) -> Failure:
     """Return what is said of an error."""
     return Failure(task.cell, _first_line(error), "".join(traceback.format_exception(error)))
 
 
 def _first_line(error: BaseException) -> str:
-    try:
-        lines = str(error).strip().splitlines()
-    except Exception:  # noqa: BLE001 - an error of somebody's own may not even say what it is
-        lines = []
-    told = lines[0] if lines else ""
+    told = ""
+    with suppress(Exception):  # an error of somebody's own may not even say what it is
+        told = str(error).strip().partition("\n")[0]
     if isinstance(error, InvalidInputError):
         return told
     return f"{type(error).__name__}: {told[:_LONGEST]}"
+
+
+def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
+    """Yield what came of each task as soon as it is finished.
+
+    With several jobs each worker is a process, and none of them outlives this generator. If one is
+    killed, the tasks that run then are run once more at the end, each alone; one whose worker is
+    killed again has failed.
+
+    Parameters
+    ----------
+    tasks : iterable
+        Taken one by one as they are needed.
+    n_jobs : int, optional
+        As for joblib.
+    """
+    n_workers = effective_n_jobs(n_jobs)
+    if n_workers == 1:
+        yield from map(run_fold, tasks)
+        return
+    broken: list[Task] = []
+    yield from _in_processes(tasks, n_workers, broken)
+    for task in broken:
+        killed: list[Task] = []
+        yield from _in_processes([task], 1, killed)
+        if killed:
+            yield _failure_of(task, InvalidInputError(_KILLED))
+
+
+def _in_processes(
+    tasks: Iterable[Task], n_workers: int, broken: list[Task]
+) -> Iterator[Result | Failure]:
+    """Yield outcomes; note the tasks that ran when a worker was killed, and go on with others."""
+    left = iter(tasks)
+    is_last = False
+    while not is_last:
+        pool = ProcessPoolExecutor(
+            n_workers, initializer=_depend_on_parent, initargs=(os.getpid(),)
+        )
+        is_whole = True
+        outcomes: list[Result | Failure] = []
+        running: dict[Future[Result | Failure], Task] = {}
+        try:
+            while True:
+                if is_whole:
+                    for task in islice(left, n_workers - len(running)):
+                        running[_submit(pool, task)] = task
+                    is_last = len(running) < n_workers
+                yield from outcomes  # while the workers go on
+                if not running:
+                    break
+                outcomes.clear()
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task, error = running.pop(future), future.exception()
+                    if error is None:
+                        outcomes.append(future.result())
+                    elif isinstance(error, BrokenProcessPool):
+                        is_whole = False
+                        broken.append(task)
+                    else:  # something that cannot be sent to a worker, or back
+                        outcomes.append(_failure_of(task, error))
+        finally:
+            _end(pool, kill=bool(running) or not is_whole)
+
+
+def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[Result | Failure]:
+    try:
+        found: Future[Result | Failure] = pool.submit(run_fold, task)
+    except BrokenProcessPool as error:  # a worker was killed while it had nothing to do
+        found = Future()
+        found.set_exception(error)
+    return found
+
+
+def _end(pool: ProcessPoolExecutor, *, kill: bool) -> None:
+    """End workers, and keep the thread that serves them from printing that they are gone."""
+    before = threading.excepthook
+    threading.excepthook = lambda _: None
+    try:
+        pool.shutdown(kill_workers=kill)
+    finally:
+        threading.excepthook = before
+
+
+def _depend_on_parent(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError, AttributeError):  # elsewhere than on Linux
+        # a thread has to wait for compiled code that does not let others run
+        ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, signal.SIGKILL)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_INTERVAL)
+    os._exit(1)

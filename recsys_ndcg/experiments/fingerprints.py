@@ -22,9 +22,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
-from importlib import import_module
 from importlib.metadata import packages_distributions, version
-from importlib.util import find_spec, resolve_name
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -164,8 +163,6 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         if found is NotImplemented or len(found) == 2:  # by name
             return found
         _, args, (attributes, slots), *_ = found
-        if isinstance(obj, FunctionType) and hasattr(obj, "registry"):  # functools.singledispatch
-            return FunctionType, (), dict(obj.registry)
         if isinstance(obj, FunctionType):
             del slots["_cloudpickle_submodules"]  # what has been imported by now
             named = names_in(obj.__code__)
@@ -180,14 +177,14 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
     def _imported_by(self, function: FunctionType, named: set[str]) -> dict[str, Any]:
         """Return what a function uses of the modules that it imports while it runs."""
         found = {}
-        for name, members in _imports_in(function):
+        for name, members, level in _imports_in(function.__code__):
             top = name.partition(".")[0]
-            if _is_library(top):
+            if level == 0 and _is_library(top):
                 self.libraries |= _version_of(top)
                 continue
-            found[name] = _used_of(_imported(name), named)
-            for member in sorted(members):  # which may be modules of their own
-                found[f"{name}.{member}"] = _used_of(_imported(f"{name}.{member}"), named)
+            with suppress(Exception, SystemExit):  # the model will say what cannot be imported
+                module = __import__(name, function.__globals__, None, members, level)
+                found[f"{level} {name}"] = _used_of(module, named)
         return found
 
 
@@ -207,17 +204,14 @@ def _only_code(members: Mapping[str, Any]) -> dict[str, Any]:
 
 def _library_of(module: ModuleType) -> dict[str, str] | None:
     """Return the version of the library that a module belongs to; None for the user's own."""
-    name = module.__name__.partition(".")[0]
-    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
+    name, file = module.__name__.partition(".")[0], Path(getattr(module, "__file__", None) or "")
     if name == _OURS:
         return {name: __version__}
-    if name == "__main__":
-        return None
-    if file is not None and not _is_installed(file):
-        compiled = Path(file).is_file() and Path(file).suffix not in {".py", ".ipynb"}
-        digest = sha256(Path(file).read_bytes()).hexdigest()[:16] if compiled else ""
-        return {module.__name__: digest} if compiled else None
-    return _version_of(name)
+    if name != "__main__" and _is_library(name):
+        return _version_of(name)
+    if file.is_file() and file.suffix not in {".py", ".ipynb"}:  # compiled
+        return {module.__name__: sha256(file.read_bytes()).hexdigest()[:16]}
+    return None
 
 
 @cache
@@ -230,11 +224,20 @@ def _version_of(library: str) -> dict[str, str]:
     return {} if known is None else {library: str(known)}
 
 
-def _is_installed(file: str) -> bool:
+def _is_library(name: str) -> bool:
+    """Return whether the module or package of that name, without a dot, is installed."""
     standard = os.path.realpath(sysconfig.get_path("stdlib"))
-    return bool(_LIBRARY_FOLDERS & {*Path(file).parts}) or (
-        Path(os.path.realpath(file)).is_relative_to(standard)
-    )
+    with suppress(ImportError, ValueError):
+        found = find_spec(name)
+        if found is None:
+            return False
+        places = [found.origin] if found.has_location else found.submodule_search_locations or []
+        return all(
+            _LIBRARY_FOLDERS & {*Path(str(place)).parts}
+            or Path(os.path.realpath(str(place))).is_relative_to(standard)
+            for place in places
+        )
+    return False
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -258,34 +261,13 @@ def _used_of(value: Any, names: set[str]) -> Any:
     return {name: _used_of(held[name], names - {name}) for name in sorted(names) if name in held}
 
 
-def _imports_in(function: FunctionType) -> Iterator[tuple[str, set[str]]]:
-    """Give the modules that a function imports while it runs, and what it imports from each."""
-    package = function.__globals__.get("__package__") or None
-    for code in _codes_in(function.__code__):
-        steps = list(dis.get_instructions(code))
+def _imports_in(code: CodeType) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """Give what a function imports while it runs: the module, what of it, and how relative."""
+    for one in _codes_in(code):
+        steps = list(dis.get_instructions(one))
         for level, members, step in zip(steps, steps[1:], steps[2:], strict=False):
             if step.opname == "IMPORT_NAME":
-                with suppress(ImportError):  # relative, in no package
-                    name = resolve_name("." * (level.argval or 0) + step.argval, package)
-                    yield name, {*(members.argval or ())}
-
-
-def _is_library(name: str) -> bool:
-    """Return whether the module or package of that name, without a dot, is installed."""
-    with suppress(ImportError, ValueError):
-        found = find_spec(name)
-        if found is None:
-            return False
-        places = [found.origin] if found.has_location else found.submodule_search_locations or []
-        return all(_is_installed(str(place)) for place in places)
-    return False
-
-
-def _imported(name: str) -> Any:
-    """Import a module of the user's own, as the model will; None if there is none."""
-    with suppress(Exception, SystemExit):
-        return import_module(name)
-    return None
+                yield step.argval, members.argval or (), level.argval or 0
 
 
 def _source_of(module: ModuleType) -> bytes:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import platform
 import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
-from recsys_ndcg.experiments.models import GIVEN, machine, versions
+from recsys_ndcg.experiments.models import GIVEN
 from recsys_ndcg.files import json_value, open_archive, open_file, write_archive, write_whole
 from recsys_ndcg.folds import FoldRun, Ranked
 from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
@@ -28,10 +31,6 @@ from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
 _FORMAT = 3
 _RUN, _MODEL = "run.json", "model.json"
 _IDENTITY = ("fingerprint", "libraries")
-_NEEDED = {
-    "run": ("written_by", "data", "splits", "measures", "begun"),
-    "model": ("name", "parameters", "libraries", "fingerprint"),
-}
 _CELLS = "cells"
 _COMPARED = ("written_by", "data", "splits", "measures")
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
@@ -89,7 +88,7 @@ class RunFolder:
         stored = cls.read(place) if cls.is_one(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
         stored.refuse_changes(asked, named)
-        began = {**asked, "begun": now(), "versions": versions(), "machine": machine()}
+        began = {**asked, "begun": _now(), "versions": _versions(), "machine": _machine()}
         folder = cls(place, began, {**stored.models, **named})
         try:
             for name in models:
@@ -98,24 +97,20 @@ class RunFolder:
         except OSError as error:
             msg = f"{path}: cannot be a folder of results ({error.strerror or error})."
             raise InvalidInputError(msg) from None
-        folder._begin(stored, [*models])
+        if any(asked[name] != stored.asked.get(name) for name in asked):
+            _write_record(place / _RUN, "run", began)
+        for name, model in named.items():
+            folder._begin(model, stored.models.get(name))
         return folder
 
     def refuse_changes(self, asked: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
-        """Refuse to add results of a different experiment to those that are here.
-
-        Raises
-        ------
-        InvalidInputError
-            What differs is named.
-        """
+        """Refuse to add results of a different experiment to those that are here."""
         found = []
         if any(self.cells(name) for name in self.models):
             found += _differences("", {name: self.asked.get(name) for name in asked}, asked)
         for name, model in models.items():
-            before = self.models.get(name)
-            if before is not None and self.cells(name):
-                found += [f"{name}: {one}" for one in _changes_of_model(before, model)]
+            if self.cells(name) and name in self.models:
+                found += [f"{name}: {one}" for one in _changes_of_model(self.models[name], model)]
         if found:
             msg = (
                 f"{self.path}: this folder has results of a different experiment: "
@@ -123,24 +118,20 @@ class RunFolder:
             )
             raise InvalidInputError(msg)
 
-    def _begin(self, stored: RunFolder, models: list[str]) -> None:
-        """Write what is asked for, where something else or nothing was asked for before."""
-        if any(self.asked[name] != stored.asked.get(name) for name in _COMPARED):
-            _write_record(self.path / _RUN, "run", self.asked)
-        for name in models:
-            model, before = self.models[name], stored.models.get(name)
-            if model != before:
-                _write_record(self._folder_of(name) / _MODEL, "model", model)
-            if model["fingerprint"] is None:
-                warn(
-                    f"{name}: its folds are trained again in every run, as two models of its kind "
-                    f"cannot be compared: {model['incomparable']}. To resume it, pass "
-                    f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
-                )
-            is_same = before is None or before["fingerprint"] == model["fingerprint"]
-            if model["fingerprint"] is None or not is_same:
-                for path in self._folder_of(name).glob("seed*"):
-                    path.unlink(missing_ok=True)
+    def _begin(self, model: dict[str, Any], before: dict[str, Any] | None) -> None:
+        """Write what a model is, and delete results that cannot be known to be of the same."""
+        name, fingerprint = model["name"], model["fingerprint"]
+        if model != before:
+            _write_record(self._folder_of(name) / _MODEL, "model", model)
+        if fingerprint is None:
+            warn(
+                f"{name}: its folds are trained again in every run, as two models of its kind "
+                f"cannot be compared: {model['incomparable']}. To resume it, pass "
+                f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
+            )
+        if fingerprint is None or (before and before["fingerprint"] != fingerprint):
+            for path in self._folder_of(name).glob("seed*"):
+                path.unlink(missing_ok=True)
 
     @classmethod
     def read(cls, path: str | Path) -> RunFolder:
@@ -213,8 +204,8 @@ class RunFolder:
             "users": fold.n_users,
             "said": list(result.said),
             "ranked": ranked,
-            "versions": versions(),
-            "finished": now(),
+            "versions": _versions(),
+            "finished": _now(),
         }
         _write_record(self._file(cell, ".json"), "cell", values)
         self._file(cell, _FAILED).unlink(missing_ok=True)
@@ -252,7 +243,16 @@ class RunFolder:
             if [stored[name] for name in cell._fields] != [*cell]:
                 msg = f"this result is not that of {cell}."
                 raise InvalidInputError(msg)
-            mark, result = stored["fingerprint"], self._result(cell, stored)
+            fold = FoldRun(
+                test={name: _number(stored["values"][name]) for name in self.asked["measures"]},
+                train={},
+                fit_time=_number(stored["fit_time"]),
+                test_time=_number(stored["test_time"]),
+                n_users=stored["users"],
+                ranked=[_ranked(one, path.parent) for one in stored["ranked"]],
+            )
+            memory, said = _number(stored["peak_memory_mb"]), tuple(stored["said"])
+            mark, result = stored["fingerprint"], Result(cell, fold, memory, stored["split"], said)
         if mark != self._fingerprint(cell.model):
             msg = (
                 f"{path}: this result is of a different experiment than {_RUN} and {_MODEL} "
@@ -271,21 +271,6 @@ class RunFolder:
         """Return where it says what went wrong with a model."""
         return sorted(self._folder_of(model).glob(f"*{_FAILED}"))
 
-    def _result(self, cell: Cell, stored: dict[str, Any]) -> Result:
-        """Return the result that the file of a cell holds."""
-        values = {name: _number(stored["values"][name]) for name in self.asked["measures"]}
-        folder = self._folder_of(cell.model)
-        fold = FoldRun(
-            test=values,
-            train={},
-            fit_time=_number(stored["fit_time"]),
-            test_time=_number(stored["test_time"]),
-            n_users=stored["users"],
-            ranked=[_ranked(one, folder) for one in stored["ranked"]],
-        )
-        memory, said = _number(stored["peak_memory_mb"]), tuple(stored["said"])
-        return Result(cell, fold, memory, stored["split"], said)
-
     def _folder_of(self, model: str) -> Path:
         return self.path / _CELLS / _folder(model)
 
@@ -293,7 +278,7 @@ class RunFolder:
         return self._folder_of(cell.model) / f"seed{cell.seed}-fold{cell.fold}{end}"
 
 
-def now() -> str:
+def _now() -> str:
     """Return the time, to be read."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
@@ -301,9 +286,6 @@ def now() -> str:
 def _ranked(stored: dict[str, Any], folder: Path) -> Ranked:
     """Return the scores of a file, if it is the one that was written."""
     name = stored["file"]
-    if Path(name).name != name:
-        msg = f"{shown(name)} is no file beside this one."
-        raise InvalidInputError(msg)
     with open_file(folder / name) as file:
         content = file.read()
     if sha256(content).hexdigest() != stored["sha256"]:
@@ -343,16 +325,7 @@ def _write_record(path: Path, kind: str, values: dict[str, Any]) -> None:
 
 
 def _read_record(path: Path, kind: str) -> dict[str, Any]:
-    """Return the values of a file.
-
-    Raises
-    ------
-    InvalidInputError
-        The file cannot be read, or was changed.
-    """
     with open_archive(path, f"{kind} {_FORMAT}", "Take another folder.") as (values, _):
-        if not values.keys() >= {*_NEEDED[kind]}:
-            raise KeyError(kind)
         return values
 
 
@@ -379,3 +352,23 @@ def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     found = _differences("", before, now)
     named = [one for one in found if not one.startswith(("fingerprint", "incomparable"))]
     return named or [f"{one}, in code or data that {_MODEL} does not list" for one in found[:1]]
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what numbers may hang on."""
+    found = {"python": platform.python_version()}
+    for name in ("recsys-ndcg", "scikit-surprise", "numpy", "pandas", "scipy", "joblib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _machine() -> dict[str, Any]:
+    """Return what times may hang on."""
+    return {
+        "system": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+    }

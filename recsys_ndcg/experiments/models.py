@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import os
-import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +20,7 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
-from recsys_ndcg.folds import FunctionModel
+from recsys_ndcg.experiments.function_models import FunctionModel, signature_of
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
@@ -54,21 +52,18 @@ class Model:
             given = {*getattr(algo, "keywords", ())}  # of a partial
             own = not self.reseeded and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
-        if hasattr(algo, _SEED) and (self.reseeded or getattr(algo, _SEED) is None):
-            setattr(algo, _SEED, seed)
-        _silence(algo)
         from recsys_ndcg.surprise import Algorithm  # noqa: PLC0415 - an extra
 
-        return Algorithm(_guarded(algo))
+        return Algorithm(_guarded(_silent(seeded(algo, seed, always=self.reseeded))))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What its class, or its function, was given, as JSON."""
+        """What it holds, or what its function was given, as JSON."""
+        held = _arguments(self.given)
         if is_algorithm(self.given):
-            names = _constructor_parameters(type(self.given)) - {"verbose"}
-            own = sorted(_attributes(self.given).items())
-            return {name: readable(one) for name, one in own if name in names}
-        return {name: readable(one) for name, one in _bound_arguments(self.given).items()}
+            held = dict(sorted(_attributes(self.given).items()))
+            held.pop("verbose", None)
+        return {name: readable(one) for name, one in held.items()}
 
     def describe(self, given_text: str | Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return what identifies it, as JSON.
@@ -81,67 +76,58 @@ class Model:
         Returns
         -------
         dict
-            The `class` or `function`, its `parameters`, other `attributes` or the `globals` that it
-            uses, a digest of its `code`, the versions of `libraries` that it uses, and the
-            `fingerprint` of all that it holds and refers to; this is None for the reason given as
-            `incomparable`.
+            The `class` or `function`, its `parameters`, the `globals` that it uses, a digest of its
+            `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
+            holds and refers to; this is None for the reason given as `incomparable`.
         """
         if isinstance(given_text, Mapping) and self.name in given_text:
             return _identified_by(given_text[self.name])
         try:
-            as_known = replace(self, given=self._without_run_settings())
-            return as_known._describe()  # noqa: SLF001 - of this class
+            return self._described()
         except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
             if isinstance(given_text, str):
                 return _identified_by(given_text)
             why = {"fingerprint": None, "incomparable": visible(str(error) or repr(error))}
             return {"parameters": {}, "libraries": {}, **why}
 
-    def _describe(self) -> dict[str, Any]:
-        given, parameters = self.given, self.parameters
-        if is_algorithm(given):
+    def _described(self) -> dict[str, Any]:
+        """Describe it without what the run sets: its seed, and whether it prints."""
+        if is_algorithm(self.given):
+            given = _silent(seeded(copy.copy(self.given), None, always=self.reseeded))
             code: Any = type(given)
-            others: Mapping[str, Any]
-            kind, others = "attributes", _attributes(given)
         else:
+            given = _without_seeds(self.given) if self.reseeded else self.given
             inner = unwrapped(given)
             code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
-            kind, others = "globals", _globals(code)
         digest, libraries = fingerprint(given)
         return {
             "class" if isinstance(code, type) else "function": qualified_name(code),
-            "parameters": parameters,
-            kind: {
+            "parameters": replace(self, given=given).parameters,
+            "globals": {
                 name: one if isinstance(one, _NUMBER) else type_and_digest(one)
-                for name, one in others.items()
-                if name not in {*parameters, "verbose"}
+                for name, one in _globals(code).items()
             },
             "code": fingerprint(getattr(code, "__code__", code))[0][:16],
             "libraries": libraries,
             "fingerprint": digest,
         }
 
-    def _without_run_settings(self) -> Any:
-        """Return the model without what the run sets: its seed, and whether it prints."""
-        if not is_algorithm(self.given):
-            return _without_seeds(self.given) if self.reseeded else self.given
-        try:
-            algo = copy.copy(self.given)
-        except Exception:  # noqa: BLE001 - its folds will fail, and say why
-            return self.given
-        if self.reseeded and hasattr(algo, _SEED):
-            setattr(algo, _SEED, None)
-        _silence(algo)
-        return algo
+
+def seeded(given: Any, seed: int | None, *, always: bool) -> Any:
+    """Let a model or a splitter draw by a seed, unless it has one of its own."""
+    if hasattr(given, _SEED) and (always or getattr(given, _SEED) is None):
+        setattr(given, _SEED, seed)
+    return given
 
 
 def _identified_by(text: str) -> dict[str, Any]:
     return {"parameters": {}, "libraries": {}, "fingerprint": f"{GIVEN}{text}"}
 
 
-def _silence(algo: Any) -> None:
+def _silent(algo: Any) -> Any:
     if getattr(algo, "verbose", False) is True:
         algo.verbose = False
+    return algo
 
 
 def _guarded(algo: Any) -> Any:
@@ -180,16 +166,15 @@ def _copied(trainset: Any) -> Any:
 def _check_pairs(predictions: list[Any], testset: list[Any]) -> None:
     """Refuse predictions of other pairs than were asked for."""
     rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
-    if rows == wanted:
+    if rows == wanted or (told := Counter(rows)) == (asked := Counter(wanted)):
         return
-    asked, told = Counter(wanted), Counter(rows)
-    if told == asked:
-        return
-    missing, more = list((asked - told).elements()), list((told - asked).elements())
-    first = f"{shown(missing[0])} is missing" if missing else f"{shown(more[0])} was not asked for"
+    missing, more = asked - told, told - asked
+    first = shown(next(iter(missing or more)))
+    fault = "is missing" if missing else "was not asked for"
     msg = (
-        f"test() returns predictions of other pairs than asked for: {len(missing)} of "
-        f"{asked.total()} (user, item, rating) are missing, {len(more)} are others; {first}."
+        f"test() returns predictions of other pairs than asked for: {missing.total()} of "
+        f"{asked.total()} (user, item, rating) are missing, {more.total()} are others; "
+        f"{first} {fault}."
     )
     raise InvalidInputError(msg)
 
@@ -206,54 +191,31 @@ def _globals(code: Any) -> Mapping[str, Any]:
     return {name: function.__globals__[name] for name in names}
 
 
-def _constructor_parameters(kind: type) -> set[str]:
-    """Return the parameters of a class and of its base classes."""
-    names = {"sim_options", "bsl_options"}
-    for base in kind.__mro__:
-        made = vars(base).get("__init__")
-        names |= {*_signature(made)} if callable(made) else set()
-    return names
-
-
-def _bound_arguments(function: Callable[..., Any]) -> dict[str, Any]:
+def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     """Return what a function has before it is called.
 
     Arguments, defaults, closure, and the attributes of the object whose method it is.
     """
     found: dict[str, Any] = {}
-    while isinstance(function, functools.partial):
-        found |= {f"{place}": one for place, one in enumerate(function.args)}
+    if isinstance(function, functools.partial):
+        found = {f"{place}": one for place, one in enumerate(function.args)}
         found = {**function.keywords, **found}
         function = function.func
     if not inspect.isroutine(function):  # an object that can be called
         return {**_attributes(function), **found}
-    given = {name: one.default for name, one in _signature(function).items()}
+    given = {name: one.default for name, one in signature_of(function).items()}
     own = {name: one for name, one in given.items() if one is not inspect.Parameter.empty}
     if inspect.ismethod(function):
         own |= _attributes(function.__self__)
     if inspect.isfunction(function):
-        own |= _closure(function)
+        with suppress(ValueError):  # a cell is empty
+            own |= inspect.getclosurevars(function).nonlocals
     return own | found
-
-
-def _closure(function: Any) -> Mapping[str, Any]:
-    with suppress(ValueError):  # a cell is empty
-        return inspect.getclosurevars(function).nonlocals
-    return {}
-
-
-def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of a function that is not Python's
-        return {}
 
 
 def unwrapped(function: Any) -> Any:
     """Return the function inside of `functools.partial`."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
+    return function.func if isinstance(function, functools.partial) else function
 
 
 def _without_seeds(function: Any) -> Any:
@@ -263,7 +225,7 @@ def _without_seeds(function: Any) -> Any:
     others = {
         name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS
     }
-    return functools.partial(_without_seeds(function.func), *function.args, **others)
+    return functools.partial(function.func, *function.args, **others)
 
 
 def models_of(
@@ -336,25 +298,3 @@ def refuse_for_catalogue(models: Mapping[str, Model]) -> None:
                 "Surprise have; or give a function that returns estimates of any pairs."
             )
             raise InvalidInputError(msg)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what numbers may hang on."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - rarely needed
-
-    found = {"python": platform.python_version()}
-    for name in ("recsys-ndcg", "scikit-surprise", "numpy", "pandas", "scipy", "joblib"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """Return what times may hang on."""
-    return {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-    }

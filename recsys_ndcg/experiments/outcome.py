@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -14,15 +13,18 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
-from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, failure_of, run_fold
-from recsys_ndcg.experiments.fingerprints import qualified_name, readable
+from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
+from recsys_ndcg.experiments.fingerprints import (
+    fingerprint,
+    qualified_name,
+    readable,
+)
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.measures import describe_measures
-from recsys_ndcg.experiments.models import Model, is_algorithm, unwrapped
-from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, users_of
+from recsys_ndcg.experiments.function_models import signature_of
+from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
+from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, refuse_unkept_users
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
-from recsys_ndcg.files import arrow_column
-from recsys_ndcg.folds import FoldRuns, Splits, UserKFold, run_each
+from recsys_ndcg.folds import FoldRuns, Splits
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes
+_OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
 _MOST = 1_000_000  # seeds, where their number is given
 
 
@@ -53,8 +56,6 @@ class Outcome:
         Of those that are done.
     failures : dict of Cell to str
         What is said of those that failed.
-    splits : dict of Cell to str
-        The digests of what has been split so far.
     said : list of str
         What is to be warned of the ratings.
     """
@@ -66,13 +67,7 @@ class Outcome:
     folder: RunFolder | None = None
     results: dict[Cell, Result] = field(default_factory=dict)
     failures: dict[Cell, str] = field(default_factory=dict)
-    splits: dict[Cell, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
-
-    @property
-    def several(self) -> bool:
-        """Whether there are several seeds."""
-        return len(self.seeds) > 1
 
     @property
     def total(self) -> int | None:
@@ -84,13 +79,13 @@ class Outcome:
         return n_folds * len(self.seeds) * len(self.models)
 
     def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
-        """Return the same with a folder for its results; refuse users whose ids it cannot keep."""
-        arrow_column(users_of(self.ratings.data))
+        """Return the same with a folder for its results."""
+        refuse_unkept_users(self.ratings.data)
         asked = {
             "written_by": __version__,
             "data": describe_ratings(self.ratings.data),
-            "splits": _describe_splitter(self.ratings.splitter, always=self.several),
-            "measures": describe_measures(self.plan),
+            "splits": _describe_splitter(self.ratings.splitter, always=len(self.seeds) > 1),
+            "measures": _describe_measures(self.plan),
         }
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
         return replace(self, folder=RunFolder.open(folder, asked, models))
@@ -104,11 +99,11 @@ class Outcome:
         """Do what is not done yet, and keep each result before the next is waited for."""
         total = self.total
         show("Training", 0.0 if total else -1.0)
-        tasks = self._tasks()
-        with closing(run_each(run_fold, failure_of, tasks, n_jobs)) as found:
+        with closing(run_cells(self._tasks(), n_jobs)) as found:
             for one in found:
                 if isinstance(one, Failure):
-                    self._fail(one)
+                    where = "" if self.folder is None else f" ({self.folder.fail(one)})"
+                    self.failures[one.cell] = f"{one.error}{where}"
                 else:
                     if self.folder is not None:
                         self.folder.keep(one)
@@ -121,17 +116,19 @@ class Outcome:
     def _tasks(self) -> Iterator[Task]:
         """Give what is to be done, fold by fold, each split as long as it is needed."""
         for seed in self.seeds:
-            splitter = _seeded(self.ratings.splitter, seed, always=self.several)
+            splitter = self.ratings.splitter
+            with suppress(TypeError):  # of what cannot be copied
+                splitter = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
+            splitter = seeded(splitter, seed, always=len(self.seeds) > 1)
             with about("") as said:
                 parts = self.ratings.by(self._look_at, splitter)
-            if not self.splits:
+            if seed == self.seeds[0]:
                 self.said.extend(said)
             for fold, (trainset, testset) in enumerate(parts, 1):
                 split = digest_of_split(trainset, testset)
                 for name, model in self.models.items():
                     cell = Cell(name, seed, fold)
-                    self.splits[cell] = split
-                    if not self._is_done(cell):
+                    if not self._is_done(cell, split):
                         yield Task(cell, model, trainset, testset, split, self.plan)
 
     def _look_at(self, ratings: Floats) -> None:
@@ -142,12 +139,12 @@ class Outcome:
 
                 warn_of_truncation(kind, ratings)
 
-    def _is_done(self, cell: Cell) -> bool:
+    def _is_done(self, cell: Cell, split: str) -> bool:
         """Take a result from the folder, if it is there and of the same split."""
         if self.folder is None or not self.folder.holds(cell):
             return False
         result = self.folder.result(cell)
-        if result.split != self.splits[cell]:
+        if result.split != split:
             msg = (
                 f"{self.folder.path}: {cell} was measured on another split than there is now. "
                 "Give the splitter a random_state, or take another folder."
@@ -155,10 +152,6 @@ class Outcome:
             raise InvalidInputError(msg)
         self.results[cell] = result
         return True
-
-    def _fail(self, failure: Failure) -> None:
-        where = f" ({self.folder.fail(failure)})" if self.folder is not None else ""
-        self.failures[failure.cell] = f"{failure.error}{where}"
 
     def say(self) -> None:
         """Warn of what makes the numbers deceive, and of what failed."""
@@ -218,8 +211,9 @@ class Outcome:
 
     def _typed_for(self, found: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
-        models = [f"    {name!r}: {_model(one.given)}," for name, one in self.models.items()]
-        how = found.signatures[found.metrics[0]].typed
+        models = [f"    {name!r}: {_typed(one.given)}," for name, one in self.models.items()]
+        how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
+        usual = self.ratings.is_usual
         lines = [
             "import recsys_ndcg as rn",
             "",
@@ -230,7 +224,7 @@ class Outcome:
             "    ratings,",
             "    models,",
             f"    metrics={found.metrics!r}{how},",
-            f"    splits={_splits(self.ratings.splitter)},",
+            f"    splits={splitter.n_splits if usual else _typed(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",
         ]
@@ -259,16 +253,6 @@ def _is_seed(one: Any) -> bool:
     return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
 
 
-def _seeded(splitter: Any, seed: int, *, always: bool) -> Any:
-    """Return a splitter that draws by a seed, unless it has one of its own."""
-    own = splitter
-    with suppress(TypeError):  # of what cannot be copied
-        own = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
-    if hasattr(own, _SEED) and (always or getattr(own, _SEED) is None):
-        setattr(own, _SEED, seed)
-    return own
-
-
 def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
     """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
     own = getattr(splitter, "__dict__", {})
@@ -278,35 +262,43 @@ def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
     return {"class": qualified_name(type(splitter)), **held}
 
 
-def _model(given: Any) -> str:
-    if is_algorithm(given):
-        return _made(given)
-    return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
+    """Return how each measure is computed: every choice, and digests of the functions it calls.
+
+    Raises
+    ------
+    InvalidInputError
+        A function holds something that has no content to compare.
+    """
+    described = {}
+    for one in plan.measures:
+        ranking = plan.rated if one.protocol == "rated" else plan.catalogue
+        if one.metric is None or ranking is None:
+            called: dict[str, Any] = {"function": (one.function, one.keywords)}
+            choices = {"kind": "function", "name": qualified_name(one.function)}
+        else:
+            found = next(each for each in ranking.measurements if each.metric == one.metric)
+            used = {"gain": found.convention.gain, "discount": found.convention.discount}
+            called = {name: rule for name, rule in used.items() if callable(rule)}
+            called |= {"metric": type(one.metric)} if one.metric.origin else {}
+            threshold = str(found.threshold)
+            choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
+        for what, function in called.items():
+            with about(f"{one.name}: its {what} cannot be compared, so no folder can resume it"):
+                choices[f"code of {what}"] = fingerprint(function)[0]
+        described[one.name] = choices
+    return described
 
 
-def _splits(splitter: Any) -> str:
-    usual = type(splitter) is UserKFold and splitter.random_state is None
-    return repr(splitter.n_splits) if usual else _made(splitter)
-
-
-def _made(given: Any) -> str:
-    """Return a call of a class with what differs from its defaults, as far as it is plain."""
-    kind = type(given)
-    try:
-        known: Mapping[str, inspect.Parameter] = inspect.signature(kind).parameters
-    except (TypeError, ValueError):
-        return f"{kind.__name__}(...)"
-    held = {**vars(given)}
-    own = {name: held[name] for name in [*known, "sim_options", "bsl_options"] if name in held}
+def _typed(given: Any) -> str:
+    """Return a call of a class with what differs from its defaults, or the name of a function."""
+    if not is_algorithm(given) and not hasattr(given, "split"):
+        return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+    usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
+    own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
     told = [
-        f"{name}={readable(value)!r}"
-        for name, value in own.items()
-        if not _is_default(known.get(name), value) and value not in ({}, {"user_based": True})
+        f"{name}={readable(own[name])!r}"
+        for name in [*usual, *_OPTIONS]
+        if name in own and repr(own[name]) not in (usual.get(name), "{}", "{'user_based': True}")
     ]
-    return f"{kind.__name__}({', '.join(told)})"
-
-
-def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
-    if parameter is None or parameter.default is parameter.empty:
-        return False
-    return type(parameter.default) is type(value) and bool(parameter.default == value)
+    return f"{type(given).__name__}({', '.join(told)})"

@@ -2,23 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
-from recsys_ndcg.files import is_place
-from recsys_ndcg.folds import PlainDataset, ratings_of, seconds_of
+from recsys_ndcg.files import arrow_column, is_place
+from recsys_ndcg.folds import ratings_of, seconds_of
 from recsys_ndcg.input import Rows, Table, read_ratings, roles_of
 
 _TIME = "timestamp"
+
+
+class PlainTrainset:
+    """Ratings to train on, with as much of ``surprise.Trainset`` as folds need.
+
+    Users and items have places, their inner ids, in the order in which they first come.
+    """
+
+    def __init__(self, rows: Sequence[Any], rating_scale: tuple[float, float]) -> None:
+        users: dict[Any, int] = {}
+        items: dict[Any, int] = {}
+        self.ur: dict[int, list[tuple[int, float]]] = defaultdict(list)
+        for user, item, rating, _ in rows:
+            inner = users.setdefault(user, len(users))
+            self.ur[inner].append((items.setdefault(item, len(items)), rating))
+        self._users, self._items = [*users], [*items]
+        self.n_users, self.n_items, self.n_ratings = len(users), len(items), len(rows)
+        self.rating_scale = rating_scale
+
+    def to_raw_uid(self, inner: int) -> Any:
+        """Return the id of a user."""
+        return self._users[inner]
+
+    def to_raw_iid(self, inner: int) -> Any:
+        """Return the id of an item."""
+        return self._items[inner]
+
+    def all_ratings(self) -> Iterator[tuple[int, int, float]]:
+        """Give inner user, inner item and rating, user by user."""
+        for user, ratings in self.ur.items():
+            for item, rating in ratings:
+                yield user, item, rating
+
+
+class PlainDataset:
+    """Ratings for splits, where no algorithm of Surprise is trained.
+
+    Parameters
+    ----------
+    raw_ratings : list of (user, item, rating, time)
+        The time is None where there is none.
+    rating_scale : pair of float
+        The lowest and the highest rating there may be.
+    """
+
+    def __init__(self, raw_ratings: list[Any], rating_scale: tuple[float, float]) -> None:
+        self.raw_ratings, self.rating_scale = raw_ratings, rating_scale
+
+    def construct_trainset(self, rows: Sequence[Any]) -> PlainTrainset:
+        """Return rows to train on."""
+        return PlainTrainset(rows, self.rating_scale)
+
+    def construct_testset(self, rows: Sequence[Any]) -> list[tuple[Any, Any, float]]:
+        """Return rows to test on, without their times."""
+        return [(user, item, rating) for user, item, rating, _ in rows]
 
 
 def dataset_of(
@@ -61,30 +116,25 @@ def dataset_of(
     if not rows:
         msg = "There are no ratings: the table is empty."
         raise InvalidInputError(msg)
-    scale = (min(rated), max(rated)) if rating_scale is None else rating_scale
-    if rating_scale is None and scale[0] == scale[1]:
-        msg = f"Every rating is {scale[0]:g}, so that no order is better than another."
+    given = (min(rated), max(rated)) if rating_scale is None else rating_scale
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if rating_scale is None and low == high:
+        msg = f"Every rating is {low:g}, so that no order is better than another."
         raise InvalidInputError(msg)
-    scale = _checked(scale)
+    if not -np.inf < low < high < np.inf:
+        msg = f"The rating scale runs from a lower number to a higher one, not {shown(given)}."
+        raise InvalidInputError(msg)
     if plain:
-        return PlainDataset(rows, scale)
+        return PlainDataset(rows, (low, high))
     from recsys_ndcg.surprise import Dataset, Reader  # noqa: PLC0415 - an extra
 
     first = pd.DataFrame([row[:3] for row in rows[:1]])
-    dataset = Dataset.load_from_df(first, Reader(rating_scale=scale))
+    dataset = Dataset.load_from_df(first, Reader(rating_scale=(low, high)))
     dataset.raw_ratings = rows
     return dataset
-
-
-def _checked(scale: Any) -> tuple[float, float]:
-    try:
-        low, high = map(float, scale)
-    except (TypeError, ValueError):
-        low = high = np.nan
-    if not -np.inf < low < high < np.inf:
-        msg = f"The rating scale runs from a lower number to a higher one, not {shown(scale)}."
-        raise InvalidInputError(msg)
-    return low, high
 
 
 def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
@@ -140,10 +190,10 @@ def describe_ratings(data: Any) -> dict[str, Any]:
     }
 
 
-def users_of(data: Any) -> NDArray[Any]:
-    """Return the users of a dataset, each once."""
+def refuse_unkept_users(data: Any) -> None:
+    """Refuse users whose ids no folder can keep, before anything is trained."""
     users = dict.fromkeys(row[0] for row in _all_of(data))
-    return np.fromiter(users, dtype=object, count=len(users))
+    arrow_column(np.fromiter(users, dtype=object, count=len(users)))
 
 
 def _all_of(data: Any) -> Sequence[Any]:

@@ -13,15 +13,14 @@ import pandas as pd
 
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.errors import InvalidInputError, nearest, visible
-from recsys_ndcg.experiments.measures import lower_is_better
-from recsys_ndcg.folds import FoldRuns
+from recsys_ndcg.folds import FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.folder import RunFolder
 
-_COSTS = ("fit_time", "test_time", "peak_memory_mb")
+_COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +57,8 @@ class ModelRun:
     @property
     def costs(self) -> dict[str, float]:
         """Mean seconds of a cell, and the most memory of any."""
-        table = pd.DataFrame([one.costs for one in self.results])
-        return dict(
-            zip(_COSTS, [*table[[*_COSTS[:2]]].mean(), table[_COSTS[2]].max()], strict=True)
-        )
+        found = pd.DataFrame([one.costs for one in self.results]).agg(_COSTS)
+        return {str(name): float(value) for name, value in found.items()}
 
 
 def cells_table(models: Mapping[str, ModelRun]) -> pd.DataFrame:

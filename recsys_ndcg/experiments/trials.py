@@ -1,23 +1,40 @@
-"""experiment: train and evaluate models over folds and seeds; load_runs: read what came of it."""
+"""Experiments: models over folds and seeds, as Python or a file asks; and what came of them."""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from glob import glob
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, needing, visible
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    RecsysNdcgError,
+    check_path,
+    nearest,
+    needing,
+    shown,
+    visible,
+)
+from recsys_ndcg.files import open_file
 from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.convention import Convention
     from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.runs import SavedRuns
     from recsys_ndcg.scoring import Cutoffs
+
+_OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
+_WAYS = ("class", "function")
 
 
 def experiment(  # noqa: PLR0913 - the contract
@@ -135,17 +152,16 @@ def experiment(  # noqa: PLR0913 - the contract
     popular  0.689     3
     """
     with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
-        from recsys_ndcg.experiments.measures import planned  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415
+        from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.outcome import Outcome, seeds_of  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.folds import Splits, UserKFold  # noqa: PLC0415
+        from recsys_ndcg.folds import FoldPlan, Splits  # noqa: PLC0415
     each = seeds_of(seeds)
     known = models_of(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(one.given) for one in known.values())
     ratings = dataset_of(data, columns, rating_scale, plain=plain)
-    plan = planned(metrics, k, threshold, convention, protocol)
-    split = Splits(ratings, splits, UserKFold, "splits")
+    plan = FoldPlan.under(protocol, metrics, k, threshold, convention)
+    split = Splits(ratings, splits)
     plan = split.settled(plan, n_jobs)
     if plan.catalogue is not None:
         refuse_for_catalogue(known)
@@ -210,3 +226,110 @@ def _folders(path: str | Path) -> Iterable[str | Path]:
     check_path(path)
     matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207 - any pattern
     return [one for one in matched if Path(one).is_dir()] or [path]
+
+
+def from_toml(path: str | Path) -> dict[str, Any]:
+    """Return what `experiment` is to be called with.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file with ``ratings``, a table ``[models.NAME]`` for each model, and any option of
+        `experiment`. A model has ``class`` or ``function``, an import path such as
+        ``"surprise.SVD"``, and parameters; so has a table ``[splits]``. Paths start where the file
+        is, and modules beside it can be imported.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read, or something in it is none of this.
+    """
+    with open_file(path) as file:
+        content = file.read()
+    try:
+        parsed = _parse(content)
+        beside = str(Path(path).resolve().parent)
+        if beside not in sys.path:  # for good, as workers import modules of the folder again
+            sys.path.append(beside)
+        return _options(parsed, Path(path).parent)
+    except RecsysNdcgError as error:
+        msg = f"{path}: {error}"
+        raise InvalidInputError(msg) from None
+
+
+def _parse(content: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode())
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # Python's own, of thousands of digits or brackets
+        msg = f"no TOML of an experiment ({error})."
+        raise InvalidInputError(msg) from None
+
+
+def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
+    known = [name for name in inspect.signature(experiment).parameters if name not in _OWN]
+    for name in told:
+        if name not in {*known, "ratings", "models"}:
+            msg = f"there is no option {name!r}. {nearest(name, [*known, 'ratings', 'models'])}"
+            raise InvalidInputError(msg)
+    ratings, models = told.pop("ratings", None), told.pop("models", None)
+    if not isinstance(ratings, str):
+        msg = f'ratings is the path of a file, ratings = "ratings.csv", not {shown(ratings)}.'
+        raise InvalidInputError(msg)
+    if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
+        msg = 'a model is a table, [models.SVD], with class = "surprise.SVD" and parameters.'
+        raise InvalidInputError(msg)
+    found = {name: _made(f"models.{name}", one) for name, one in models.items()}
+    if isinstance(told.get("splits"), dict):
+        told["splits"] = _made("splits", told["splits"])
+    if isinstance(told.get("convention"), dict):
+        told["convention"] = Convention(**told["convention"])
+    if isinstance(told.get("folder"), str) and told["folder"]:
+        told["folder"] = folder / told["folder"]
+    return {**told, "data": folder / ratings, "models": found}
+
+
+def _made(place: str, told: Mapping[str, Any]) -> Any:
+    """Return what an import path stands for, made with the parameters beside it."""
+    ways = [way for way in _WAYS if way in told]
+    if len(ways) != 1 or not isinstance(told[ways[0]], str):
+        msg = f'[{place}] needs class = "module.Class", or function = "module.function".'
+        raise InvalidInputError(msg)
+    (way,) = ways
+    found = _imported(place, told[way])
+    parameters = {name: value for name, value in told.items() if name != way}
+    if way == "function" or not isinstance(found, type):
+        if not callable(found) or hasattr(found, "fit"):
+            msg = f"[{place}]: {told[way]} is no {way}, but {shown(found)}."
+            raise InvalidInputError(msg)
+        return partial(found, **parameters) if parameters else found
+    with _blamed(f"[{place}]: {told[way]} cannot be made so"):
+        return found(**parameters)
+
+
+def _imported(place: str, path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    if not module:
+        msg = f"[{place}]: {path!r} names no module. Write one, such as surprise.SVD."
+        raise InvalidInputError(msg)
+    with _blamed(f"[{place}]: {path!r} cannot be imported"):
+        found = import_module(module)
+    if not hasattr(found, name):
+        known = [one for one in dir(found) if not one.startswith("_")]
+        msg = f"[{place}]: {module} has no {name!r}. {nearest(name, known)}"
+        raise InvalidInputError(msg)
+    return getattr(found, name)
+
+
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Name what a module or a class of the user's own fails at, whatever it raises."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as it says
+        plain = type(error) in {ModuleNotFoundError, TypeError, ValueError, InvalidInputError}
+        told = str(error) if plain else f"{type(error).__name__}: {error}"
+        msg = f"{what}: {told.rstrip('.')}."
+        raise InvalidInputError(msg) from None

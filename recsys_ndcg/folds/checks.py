@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
-from recsys_ndcg.folds.ratings import ratings_of
+from recsys_ndcg.folds.splits import UserKFold, ratings_of
 from recsys_ndcg.input import Rows, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
 from recsys_ndcg.scoring import facts_for
@@ -44,13 +44,6 @@ def _splitter_of(given: Any, data: Any, kind: type, name: str) -> Any:
     return given
 
 
-def _check_jobs(n_jobs: Any) -> None:
-    """Refuse a number of jobs that joblib has no meaning for."""
-    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
-        msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
-        raise InvalidInputError(msg)
-
-
 class Splits:
     """The ratings of a dataset, looked at before and while they are split.
 
@@ -72,13 +65,15 @@ class Splits:
 
     Attributes
     ----------
+    is_usual : bool
+        Whether it splits into a number of folds.
     leaks : list of Leak
         What each split had, where a rating can be in both parts of one. A warning has to wait:
         splits are taken where no caller can be named.
     """
 
-    def __init__(self, data: Any, given: Any, kind: type, name: str) -> None:
-        self.data = data
+    def __init__(self, data: Any, given: Any, kind: type = UserKFold, name: str = "splits") -> None:
+        self.data, self.is_usual = data, given is None or isinstance(given, numbers.Integral)
         self.splitter = _splitter_of(given, data, kind, name)
         self.leaks: list[Leak] = []
 
@@ -92,7 +87,9 @@ class Splits:
             metric needs a threshold, a rating has no gain, a user and item stand there twice, or a
             catalogue is to be ranked for the ratings that it leaves out.
         """
-        _check_jobs(n_jobs)
+        if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+            msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
+            raise InvalidInputError(msg)
         if plan.train and plan.catalogue is not None:
             told = ", ".join(plan.names("catalogue").values())
             msg = (
@@ -209,11 +206,9 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     first = plan.rated or plan.catalogue
     if first is None:
         return None
-    user, item = (
-        ids_of(list(map(itemgetter(place), ratings)), column)
-        for place, column in enumerate(("user", "item"))
-    )
-    columns = {"user": user, "item": item, "estimated": grades, "true": grades}
+    columns: dict[str, Any] = {"estimated": grades, "true": grades}
+    for place, column in enumerate(("user", "item")):
+        columns[column] = ids_of(list(map(itemgetter(place), ratings)), column)
     lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
 

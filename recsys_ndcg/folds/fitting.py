@@ -98,6 +98,11 @@ class Measure:
     metric: Metric | None = None
     protocol: str = "rated"
 
+    @property
+    def is_of_surprise(self) -> bool:
+        """Whether it is one of Surprise's own four."""
+        return self.function in (rmse, mae, mse, fcp)
+
     def of(self, predictions: list[Any]) -> Any:
         """Return the function's number of some predictions.
 
@@ -155,26 +160,25 @@ class FoldJob(NamedTuple):
     train: bool
     ranked: bool
 
-
-def fitted_and_tested(model: Any, trainset: Any, testset: list[Any], job: FoldJob) -> FittedFold:
-    """Fit a model, let it predict, and measure what takes predictions; return what is ranked."""
-    start = time.time()
-    model.fit(trainset)
-    fitted = time.time()
-    predictions = list(model.test(testset))
-    tested = time.time()
-    again = list(model.test(trainset.build_testset())) if job.train else []
-    diverged = None
-    try:
-        model.refuse_diverged(predictions)
-    except DivergedModelError as error:
-        diverged = error.with_traceback(None)  # which would keep the model
-    return FittedFold(
-        test=predictions if job.ranked else [],
-        train=again if job.ranked else [],
-        test_values={one.name: one.of(predictions) for one in job.functions},
-        train_values={one.name: one.of(again) for one in job.functions if again},
-        fit_time=fitted - start,
-        test_time=tested - fitted,
-        diverged=diverged,
-    )
+    def run(self, model: Any, trainset: Any, testset: list[Any]) -> FittedFold:
+        """Fit a model, let it predict, and measure what takes predictions."""
+        start = time.time()
+        model.fit(trainset)
+        fitted = time.time()
+        predictions = list(model.test(testset))
+        tested = time.time()
+        again = list(model.test(trainset.build_testset())) if self.train else []
+        diverged = None
+        try:
+            model.refuse_diverged(predictions)
+        except DivergedModelError as error:
+            diverged = error.with_traceback(None)  # which would keep the model
+        return FittedFold(
+            test=predictions if self.ranked else [],
+            train=again if self.ranked else [],
+            test_values={one.name: one.of(predictions) for one in self.functions},
+            train_values={one.name: one.of(again) for one in self.functions if again},
+            fit_time=fitted - start,
+            test_time=tested - fitted,
+            diverged=diverged,
+        )

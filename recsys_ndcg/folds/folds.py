@@ -1,9 +1,10 @@
-"""One fold: fit, predict, measure, and what came of it."""
+"""Folds: fit, predict, measure, and what came of it; one after the other, or in processes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, itemgetter
@@ -11,17 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
-from recsys_ndcg.folds.fitting import FittedFold, fitted_and_tested
 from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
+from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Audit, Totals, facts_for
 
 if TYPE_CHECKING:
+    from recsys_ndcg.folds.fitting import FittedFold
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scoring import Plan
 
@@ -60,6 +63,13 @@ class FoldRun:
     n_users: int
     ranked: Sequence[Ranked]
     diverged: DivergedModelError | None = None
+
+    @classmethod
+    def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
+        """Fit a model, let it predict, and measure what is planned."""
+        begun = BegunFold.of(trainset, testset, plan)
+        tested = plan.job.run(model, trainset, testset)
+        return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
 
     @property
     def orderless(self) -> list[str]:
@@ -175,13 +185,6 @@ class FoldRuns(tuple["FoldRun", ...]):
         warn(msg)
 
 
-def fold_of(model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
-    """Fit a model, let it predict, and measure what is planned."""
-    begun = BegunFold.of(trainset, testset, plan)
-    tested = fitted_and_tested(model, trainset, testset, plan.job)
-    return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
-
-
 class BegunFold(NamedTuple):
     """What is measured of a fold, with its threshold, and how many users it has."""
 
@@ -210,9 +213,10 @@ class BegunFold(NamedTuple):
         again: list[Ranked] = []
         try:
             if plan.rated is not None and diverged is None:
-                ranked.append(_rated(tested.test, plan, plan.rated))
-                if plan.train:
-                    again.append(_rated(tested.train, plan, plan.rated))
+                for found, predictions in ((ranked, tested.test), (again, tested.train)):
+                    if predictions:
+                        lists = rated_lists(predictions, plan.rated.duplicates)
+                        found.append(_scored(lists, plan.rated, plan, "rated"))
             if plan.catalogue is not None and catalogue is not None and diverged is None:
                 ranked.append(catalogue(plan.catalogue))
         except DivergedModelError as error:
@@ -239,11 +243,6 @@ def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) 
         one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
         for one in plan.measures
     }
-
-
-def _rated(predictions: list[Any], plan: FoldPlan, rated: Plan) -> Ranked:
-    """Rank the users' test ratings."""
-    return _scored(rated_lists(predictions, rated.duplicates), rated, plan, "rated")
 
 
 def _catalogue(model: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue: Plan) -> Ranked:
@@ -307,3 +306,57 @@ def orderless(lists: GroupedLists) -> bool:
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
     same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
     return bool(same.all()) and int(lists.n_items.max()) > 1
+
+
+def run_in_order(
+    tasks: Iterable[tuple[Any, Any, Any]],
+    plan: FoldPlan,
+    total: int | None,
+    *,
+    progress: bool = True,
+    **parallel: Any,
+) -> list[FoldRun]:
+    """Run folds, given as model, trainset and testset; the first error ends all.
+
+    Parameters
+    ----------
+    tasks : iterable
+        Taken one by one as they are needed.
+    plan : FoldPlan
+        What to measure.
+    total : int, optional
+        How many there are, for the bar of progress.
+    progress : bool
+        Whether there is a bar.
+    **parallel
+        For joblib.
+    """
+    if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
+        # all items are ranked where the model is, which is larger than anything that comes of it
+        jobs = (delayed(FoldRun.of)(*task, plan) for task in tasks)
+        return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
+    begun: deque[BegunFold] = deque()
+
+    def dispatched() -> Iterator[Any]:
+        for model, trainset, testset in tasks:
+            begun.append(BegunFold.of(trainset, testset, plan))
+            yield delayed(plan.job.run)(model, trainset, testset)
+
+    results = _results(dispatched(), parallel)
+    try:
+        # a fold is ranked while others are fitted, by workers that import nothing for that
+        ranked = (begun.popleft().fold(one) for one in results)
+        return list(followed(ranked, "Fitting", total, wanted=progress))
+    finally:  # stop the workers, also where a fold is refused while others are fitted
+        with warnings.catch_warnings():  # joblib's, of what they did in vain
+            warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+            results.close()
+
+
+def _results(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, None, None]:
+    """Yield what comes of jobs, in their order."""
+    try:
+        workers = Parallel(return_as="generator", **parallel)
+    except ValueError:  # a backend that gives everything in the end, so that no bar can follow
+        workers = Parallel(**parallel)
+    yield from workers(jobs)

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 _PROTOCOLS = ("rated", "catalogue")
 
-
 #: Surprise's own four.
 ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rmse, mae, mse, fcp)}
+
+
+def lower_is_better(name: str) -> bool:
+    """Tell errors from all other measures."""
+    return name in ACCURACY and not ACCURACY[name].greater_is_better
 
 
 def make_measure(
@@ -100,20 +104,13 @@ def resolved(measures: Any, known: Mapping[str, Measure] | None = None) -> list[
     for given in measures:
         name = given.strip().lower() if isinstance(given, str) else ""
         one = known[name] if known and name in known else _resolved(given)
-        if not _is_same(found.setdefault(one.name, one), one):
+        if found.setdefault(one.name, one) != one:
             msg = (
                 f"measures has two that are called {one.name!r}. Name one of them otherwise: "
                 "make_measure(function, 'another name')."
             )
             raise InvalidInputError(msg)
     return list(found.values())
-
-
-def _is_same(one: Measure, other: Measure) -> bool:
-    try:
-        return bool(one == other)
-    except ValueError:  # keywords that are arrays, which have no one truth
-        return False
 
 
 def _resolved(one: Any) -> Measure:
@@ -180,14 +177,13 @@ def tolerant_plan(
     >>> tolerant_plan("ndcg@10").measurements[0].convention.tie_tolerance
     1e-09
     """
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return plan.each(_tolerant)
 
+    def tolerant(one: Measurement) -> Measurement:
+        step = one.convention.tie_tolerance
+        fine = not isinstance(step, str) and step < TIE_TOLERANCE
+        return one.under(tie_tolerance=TIE_TOLERANCE) if fine else one
 
-def _tolerant(one: Measurement) -> Measurement:
-    step = one.convention.tie_tolerance
-    fine = not isinstance(step, str) and step < TIE_TOLERANCE
-    return one.under(tie_tolerance=TIE_TOLERANCE) if fine else one
+    return Plan.of(metrics, k=k, threshold=threshold, convention=convention).each(tolerant)
 
 
 @dataclass(frozen=True)
@@ -227,7 +223,10 @@ class FoldPlan:
         checked_convention(convention)
         rated, catalogue = (
             tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
-            for metrics in (_ranking(known, "rated"), _ranking(known, "catalogue"))
+            for metrics in (
+                [one.metric for one in known if one.metric and one.protocol == protocol]
+                for protocol in _PROTOCOLS
+            )
         )
         if rated is not None and rated.measurements[0].convention.impossible != "last":
             # metrics that have an error of Surprise's user by user
@@ -236,6 +235,50 @@ class FoldPlan:
         if catalogue is not None:
             placing(catalogue)  # refuses metrics that would rank differently
         return cls(known, rated, catalogue, train, per_user)
+
+    @classmethod
+    def under(
+        cls,
+        protocol: Any,
+        metrics: Any,
+        k: Cutoffs,
+        threshold: float | None,
+        convention: Convention | str | None,
+    ) -> FoldPlan:
+        """Take metrics under each protocol; those that name one, under that alone.
+
+        Raises
+        ------
+        InvalidInputError
+            Nothing that is asked for ranks anything, or there is no such protocol.
+        """
+        asked = _PROTOCOLS if protocol == "both" else protocol
+        several = isinstance(asked, Iterable) and not isinstance(asked, str)
+        protocols: list[Any] = (several and [*asked]) or [asked]
+        unknown = [one for one in protocols if one not in _PROTOCOLS]
+        if unknown:
+            told = nearest(str(unknown[0]), [*_PROTOCOLS, "both"])
+            msg = f"protocol={shown(protocol)}: what is ranked is 'rated' or 'catalogue'. {told}"
+            raise InvalidInputError(msg)
+        if metrics is None:
+            metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
+        single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
+        given = [metrics] if single else list(metrics)
+        ks = list(k) if isinstance(k, Iterable) else [k]
+        measures = [
+            name
+            for place, each in enumerate(dict.fromkeys(protocols))
+            for one in given
+            for name in _under(each, one, ks, first=place == 0)
+        ]
+        plan = cls.of(measures, threshold, convention, train=False)
+        if plan.rated is None and plan.catalogue is None:
+            msg = (
+                "No metric here ranks anything: ask for one such as 'ndcg@10', by which models "
+                "are compared."
+            )
+            raise InvalidInputError(msg)
+        return plan
 
     @property
     def job(self) -> FoldJob:
@@ -259,5 +302,11 @@ class FoldPlan:
         }
 
 
-def _ranking(measures: Sequence[Measure], protocol: str) -> list[Metric]:
-    return [one.metric for one in measures if one.metric and one.protocol == protocol]
+def _under(protocol: str, given: Any, ks: list[int | None], *, first: bool) -> Iterable[Any]:
+    if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
+        return [given] if first else []
+    name, colon, named = str(given).partition(":")
+    if colon:
+        return [f"{one}:{named}" for one in parse(name, ks)] if first else []
+    parsed = [given] if isinstance(given, Metric) else parse(name, ks)
+    return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]

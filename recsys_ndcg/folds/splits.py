@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from contextlib import suppress
 from itertools import compress
 from math import ceil
 from numbers import Integral
@@ -11,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, check_whole, is_number, shown
-from recsys_ndcg.folds.ratings import ratings_of, seconds_of, times_of
-from recsys_ndcg.input import Coded, encode
+from recsys_ndcg.input import Coded, encode, refuse_rows
 from recsys_ndcg.lists import grouped
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recsys_ndcg.arrays import Codes, Positions
-    from recsys_ndcg.folds.ratings import Times
 
     Marks = NDArray[np.bool_]
+    Times = NDArray[np.float64] | NDArray[np.int64]
 
 _TEST_SIZE = 0.2
+_MISSING = ("", "nan", "NaT", "<NA>")
+_UNEXACT = 2.0**53  # from here on, whole numbers next to each other are the same as floats
 
 
 class _Splits:
@@ -381,3 +384,112 @@ class _Users:
         [rows], offsets = grouped(codes, [order], self.size)
         ends = offsets[1:]
         return rows, np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(len(rows))
+
+
+def seconds_of(at: Any) -> float:
+    """Return a time as a number: one stays as it is, text and dates are seconds since 1970.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no time.
+
+    Examples
+    --------
+    >>> seconds_of("1970-01-02"), seconds_of("1970-01-01T02:00+02:00"), seconds_of(5)
+    (86400.0, 0.0, 5)
+    """
+    if is_number(at):
+        number: float = at
+        return number
+    if isinstance(at, str) and not (at.isdigit() and len(at) != len("20200131")):
+        with suppress(ValueError):
+            at = dt.datetime.fromisoformat(at)
+    if isinstance(at, dt.date) and not isinstance(at, dt.datetime):
+        at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - which is UTC, as below
+    if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
+        msg = (
+            f"at must be a timestamp (a number), an ISO date such as '2020-01-31', or a datetime, "
+            f"not {shown(at)}."
+        )
+        raise InvalidInputError(msg)
+    return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
+
+
+def ratings_of(data: Any) -> Sequence[Any]:
+    """Return the raw ratings of a dataset, (user, item, rating, timestamp) each.
+
+    Raises
+    ------
+    InvalidInputError
+        The dataset has none, or has them in another form.
+    """
+    ratings = getattr(data, "raw_ratings", None)
+    if not isinstance(ratings, list | tuple):
+        kind = type(data).__name__
+        msg = f"Cannot split a {kind}: it has no list raw_ratings. Give a surprise.Dataset."
+        if hasattr(data, "folds_files"):
+            msg = (
+                "The dataset comes in folds already (load_from_folds). Split it with "
+                "surprise.model_selection.PredefinedKFold, or load one file with load_from_file."
+            )
+        raise InvalidInputError(msg)
+    if not ratings:
+        msg = "The dataset has no ratings. Check the file or the filter that they came from."
+        raise InvalidInputError(msg)
+    for place, row in enumerate(ratings):
+        if not isinstance(row, tuple | list) or len(row) != 4:
+            msg = (
+                f"raw_ratings: row {place} (counted from 0) is {shown(row)}; each must be "
+                "(user, item, rating, timestamp), the last of them None where there is none."
+            )
+            raise InvalidInputError(msg)
+    return ratings
+
+
+def times_of(ratings: Sequence[Any]) -> Times:
+    """Return the timestamps as numbers, whole ones exactly.
+
+    Raises
+    ------
+    InvalidInputError
+        A timestamp is missing or is no number; the first rows are named.
+
+    Examples
+    --------
+    >>> times_of([("ann", "a", 4.0, "10"), ("ann", "b", 3.0, 9)])
+    array([10.,  9.])
+    """
+    given = list(map(itemgetter(3), ratings))
+    times = np.fromiter(map(_as_number, given), np.float64, len(given))
+    wrong = ~np.isfinite(times)
+    if wrong.any():
+        _refuse_times(given, wrong)
+    if np.abs(times).max() >= _UNEXACT:
+        try:
+            return np.fromiter(map(int, given), np.int64, len(given))
+        except (ValueError, OverflowError):  # not whole numbers, or too long
+            return times
+    return times
+
+
+def _as_number(given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _refuse_times(given: list[Any], wrong: NDArray[np.bool_]) -> None:
+    missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
+    refuse_rows(
+        missing,
+        "timestamp",
+        f"missing for {missing.sum()} of {len(given)} ratings,",
+        "load_from_df drops them, so load them with load_from_file and a Reader whose line_format "
+        "has timestamp, or assign data.raw_ratings = [(user, item, rating, timestamp), ...]",
+    )
+    first = shown(given[int(wrong.argmax())])
+    refuse_rows(
+        wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
+    )

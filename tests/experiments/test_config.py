@@ -14,7 +14,7 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.training import LiveLeaderboard
-from recsys_ndcg.experiments.config import from_toml
+from recsys_ndcg.experiments.trials import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut
 from tests.commands import run as run_command
 from tests.experiments.made import ratings, run
@@ -138,10 +138,10 @@ def test_runs_in_one_table(config: Path) -> None:
         ("[models.mine]", "[models.mine", "no TOML"),
         ("power", "power = 3\npower", "no TOML"),
         ("seeds = [3]", "seeds = 0", "seeds is"),
-        ("[3]", "[" * 5000 + "]" * 5000, "no TOML of an experiment .it is nested too deep"),
+        ("[3]", "[" * 5000 + "]" * 5000, "no TOML of an experiment .*recursion"),
         ("[3]", "[" * 100 + "]" * 100, "seeds is"),
         ("seeds = [3]", "seeds" + ".a" * 5000 + " = 1", "seeds is"),
-        ("[3]", "9" * 100_000, "no TOML of an experiment .it holds a whole number beyond 2"),
+        ("[3]", "9" * 100_000, "no TOML of an experiment .*100000 digits"),
         ("[3]", "0x" + "f" * 100_000, "seeds is"),
         ("[3]", '"\\ud800"', "no TOML"),
     ],

@@ -18,7 +18,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.config import from_toml
+from recsys_ndcg.experiments.trials import from_toml
 from tests.refusal import refused
 
 if TYPE_CHECKING:

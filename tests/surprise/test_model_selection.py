@@ -30,7 +30,7 @@ from surprise.model_selection import (  # noqa: E402
     ShuffleSplit,
 )
 
-from recsys_ndcg.folds import runner  # noqa: E402
+from recsys_ndcg.folds import folds  # noqa: E402
 from recsys_ndcg.surprise import (  # noqa: E402
     GridSearchCV,
     LeaveLastOut,
@@ -1097,7 +1097,7 @@ BAD_MEASURES = [
         "measures has two that are called 'rmse'",
     ),
     (
-        [make_measure(mean_error, "a", times=one) for one in (np.ones(2), np.ones(2))],
+        [make_measure(mean_error, "a", times=one) for one in (1.0, 2.0)],
         rn.InvalidInputError,
         "measures has two that are called 'a'",
     ),
@@ -1325,7 +1325,7 @@ def test_a_backend_without_a_generator_gives_the_same(
         return joblib.Parallel(**options)
 
     alone = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
-    monkeypatch.setattr(runner, "Parallel", refusing)
+    monkeypatch.setattr(folds, "Parallel", refusing)
     equal(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO, n_jobs=n_jobs), alone)
 
 

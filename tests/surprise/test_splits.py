@@ -16,12 +16,12 @@ from surprise import BaselineOnly, Dataset, Reader
 from surprise.model_selection import GridSearchCV, cross_validate
 
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.folds.ratings import seconds_of
 from recsys_ndcg.folds.splits import (
     LeaveLastOut,
     LeaveNOut,
     TimeSplit,
     UserKFold,
+    seconds_of,
 )
 from tests.refusal import refused
 

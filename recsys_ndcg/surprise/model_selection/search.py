@@ -20,7 +20,6 @@ from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
 from recsys_ndcg.folds import (
-    ACCURACY,
     FoldPlan,
     FoldRuns,
     Splits,
@@ -444,7 +443,7 @@ def _ranked(measure: Measure, mean: Floats) -> tuple[Any, Any]:
     # a stable sort, so that the best of equals ranks first, with what has no score at the end
     order = (-mean if measure.greater_is_better else mean).argsort(kind="stable")
     best = None if np.isnan(mean).all() else order[0]
-    if measure in ACCURACY.values() and not np.isnan(mean).any():
+    if measure.is_of_surprise and not np.isnan(mean).any():
         order = mean.argsort()[:: -1 if measure.greater_is_better else 1]  # equals as in Surprise
     rank = np.empty_like(order)
     rank[order] = np.arange(1, len(mean) + 1)

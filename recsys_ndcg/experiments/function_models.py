@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,9 +52,16 @@ class FunctionModel:
     def __init__(self, function: Callable[..., Any], name: str, seed: int | None = 0) -> None:
         self._function = function
         self._name = name
-        names, free = _parameters(function)
-        self._seeds = {one: seed for one in names if one in self.SEEDS and seed is not None}
-        self._at_once = free > 1
+        known = signature_of(function)
+        self._seeds = {one: seed for one in known if one in self.SEEDS and seed is not None}
+        free = [
+            one
+            for name, one in known.items()
+            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+            and name not in self.SEEDS
+            and one.default is one.empty
+        ]
+        self._at_once = len(free) > 1
         self._predict: Any = None
 
     def fit(self, trainset: Any) -> None:
@@ -162,17 +169,9 @@ class FunctionModel:
         raise InvalidInputError(msg)
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[list[str], int]:
-    """Return the names of the parameters, and how many take what is not named."""
+def signature_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or a class by their names."""
     try:
-        known = inspect.signature(function).parameters.values()
+        return inspect.signature(function).parameters
     except (TypeError, ValueError):  # of a function that is not Python's
-        return [], 1
-    free = [
-        one
-        for one in known
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-        and one.name not in FunctionModel.SEEDS
-        and one.default is one.empty
-    ]
-    return [one.name for one in known], len(free)
+        return {}
