@@ -20,11 +20,11 @@ from recsys_ndcg.input.ids import refuse_rows as refuse_rows
 from recsys_ndcg.input.ids import text_places as text_places
 from recsys_ndcg.input.ids import type_names as type_names
 from recsys_ndcg.input.ids import written as written
-from recsys_ndcg.input.row_checks import advice_on as advice_on
+from recsys_ndcg.input.python_objects import listed as listed
 from recsys_ndcg.input.rows import Rows as Rows
+from recsys_ndcg.input.rows import advice_on as advice_on
 from recsys_ndcg.input.rows import floats as floats
 from recsys_ndcg.input.rows import ids_of as ids_of
-from recsys_ndcg.input.rows import listed as listed
 from recsys_ndcg.input.rows import objects as objects
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import guarded as guarded

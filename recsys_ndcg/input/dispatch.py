@@ -19,7 +19,7 @@ from recsys_ndcg.input.ids import Coded, index_of
 from recsys_ndcg.input.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import plain_columns, plain_text
-from recsys_ndcg.input.python_objects import read_known, read_predictions, read_tuples
+from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
 from recsys_ndcg.input.text_tables import TextTable, number
@@ -248,7 +248,7 @@ def read(
     and no table; what Surprise returns may be in a pickle.
     """
     if table == "tuples":
-        return read_tuples(data)
+        return read_objects(data)
     if table == "Surprise":
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     data = _unpickled(data, columns, text)
@@ -259,13 +259,11 @@ def read(
     if _is_table(data, columns):
         columns = Table.columns_of(table, columns)
         rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).rows(table)
-    elif table == "predictions":
-        if columns:
+    else:
+        if table == "predictions" and columns:
             msg = "columns= names the columns of a table, but the data is not a table."
             raise InvalidInputError(msg)
-        rows = read_tuples(data)
-    else:
-        rows = read_known(data, table)
+        rows = read_objects(data, table)
     return rows.without_fillers() if table == "results" else rows
 
 

@@ -22,7 +22,7 @@ from recsys_ndcg.input.column_names import (
     seems_headless,
 )
 from recsys_ndcg.input.ids import Coded, refuse_rows
-from recsys_ndcg.input.row_checks import JOIN
+from recsys_ndcg.input.python_objects import JOIN
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.text_columns import coded_text, of_polars
 from recsys_ndcg.parallel import in_threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,12 +15,11 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
-from recsys_ndcg.input.row_checks import NO_NUMBERS, advice_on, refuse_no_floats, refuse_unranked
 from recsys_ndcg.input.text_columns import coded_text
 from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.
-_DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
+DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
 #: What is the same number as a float64, or the nearest one.
 _PLAIN = {float, int, bool, np.float64, np.int64}
 _TENS = 10.0 ** np.arange(23)
@@ -311,7 +311,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
     plain = plain_floats(values)
     array = objects(values, column) if plain is None else plain
-    if array.dtype.newbyteorder("=") in _DIGITS:
+    if array.dtype.newbyteorder("=") in DIGITS:
         return as_written(array)
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
@@ -375,28 +375,58 @@ def as_written(numbers: NDArray[Any]) -> Floats:
     exact = numbers.astype(np.float64)
     usual = (np.abs(exact) > 1e-16) & (np.abs(exact) < 1e22)  # powers of ten up to 1e22 are exact
     size = np.log10(np.abs(exact), where=usual, out=np.zeros(exact.shape))
-    places = _DIGITS[numbers.dtype] - 1 - np.floor(size).astype(np.int64)
+    places = DIGITS[numbers.dtype] - 1 - np.floor(size).astype(np.int64)
     up, down = _TENS[np.maximum(places, 0)], _TENS[np.maximum(-places, 0)]
     decimal = np.rint(exact * up / down) / up * down
     return np.where(usual & (decimal.astype(numbers.dtype) == numbers), decimal, exact)
 
 
-def listed(values: Any, found: str, form: str) -> list[Any]:
-    """Return the entries of one list as Python values, None for what is masked.
+#: What to do with what is no number, by the kind of its NumPy type.
+NO_NUMBERS = {
+    "M": "dates and times are no grades or scores, name the right column",
+    "m": "durations are no grades or scores, name the right column",
+    "c": "complex numbers have no order, take .real if the rest is 0",
+    "V": "records are no grades or scores, name one of their fields",
+}
+
+
+def advice_on(kind: str = "") -> str:
+    """Return what to do with a column of this kind of NumPy type, by default text."""
+    return NO_NUMBERS.get(kind, "convert the column to numbers first")
+
+
+def refuse_no_floats(values: NDArray[Any], column: str) -> None:
+    """Refuse what is no number, naming the first rows: text, times, complex numbers, records.
 
     Raises
     ------
     InvalidInputError
-        It is no list; the message begins with `found`, and asks for `form`.
+        There is such.
     """
-    refuse_unranked(values, found, form)
-    if not isinstance(values, np.ndarray):
-        for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
-            values = getattr(values, name, lambda values=values: values)()
-        return list(values)
-    if values.dtype.kind in NO_NUMBERS:
-        return list(values)  # in which times are still known as such
-    data = np.ma.getdata(values)
-    data = as_written(data) if data.dtype.newbyteorder("=") in _DIGITS else data
-    entries: list[Any] = np.ma.array(data, mask=np.ma.getmaskarray(values)).tolist()
-    return entries
+    bad = np.array([bool(_fault(one)) for one in values], dtype=bool)
+    if bad.any():
+        first = values[bad][0]
+        refuse_rows(bad, column, _fault(first), advice_on(_kind(first)))
+
+
+def _kind(value: Any) -> str:
+    """Return the kind of NumPy type that a value has, or would have if it is a time or complex."""
+    if isinstance(value, dt.date | dt.time | pd.Period):
+        return "M"
+    if isinstance(value, dt.timedelta):
+        return "m"
+    kind = "c" if isinstance(value, complex) else getattr(getattr(value, "dtype", None), "kind", "")
+    return kind if isinstance(kind, str) else ""
+
+
+def _fault(value: Any) -> str:
+    """Return why a value is no float; nothing if it is one."""
+    try:
+        if _kind(value) not in NO_NUMBERS:
+            float(value)
+            return ""
+    except OverflowError:
+        return "a number beyond 1.8e308"
+    except (TypeError, ValueError):
+        pass
+    return f"{shown(value)}, which is not a number,"
