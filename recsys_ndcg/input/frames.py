@@ -12,7 +12,6 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.arrow_files import ArrowColumns
 from recsys_ndcg.input.column_names import (
     ROLES,
     column_list,
@@ -23,8 +22,8 @@ from recsys_ndcg.input.column_names import (
 )
 from recsys_ndcg.input.ids import Coded, refuse_rows
 from recsys_ndcg.input.python_objects import JOIN
-from recsys_ndcg.input.rows import Rows, floats, objects
-from recsys_ndcg.input.text_columns import coded_text, of_polars
+from recsys_ndcg.input.rows import Rows, floats, ids_of, objects
+from recsys_ndcg.input.text_columns import of_polars
 from recsys_ndcg.parallel import in_threads
 
 #: The columns that have readers of their own; of further ones, the numbers are read.
@@ -165,19 +164,17 @@ class Table:
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return self._objects(self._column(column), self._name(column))
+        return objects(self._column(column), self._name(column))
 
     def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
         """Return the columns user and item, each by its distinct values if all of it is text."""
-        columns = {self._name(one): self._column(one) for one in ("user", "item")}
-        found = [(values, self._native(values), name) for name, values in columns.items()]
-        user, item = in_threads(lambda one: self._coded(*one), found)
+        found = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
+        user, item = in_threads(lambda one: ids_of(*one), found)
         return user, item
 
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""
-        values, name = self._column(column), self._name(column)
-        return floats(self._plain(values, name), name)
+        return floats(self._column(column), self._name(column))
 
     def name_of(self, column: str) -> Any:
         """Return what the table calls our column, which counts as read by it."""
@@ -196,31 +193,8 @@ class Table:
         name = self.name_of(column)
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
-        return self._data.column(name) if isinstance(self._data, ArrowColumns) else self._data[name]
-
-    def _native(self, values: Any) -> Any:
-        """Return a column as its own library has it, that of polars as Arrow has it."""
-        if not isinstance(self._data, ArrowColumns | Mapping | pd.DataFrame):
-            values = values.to_native()
-        return of_polars(values)
-
-    def _coded(self, values: Any, native: Any, name: Any) -> Ids | Coded:
-        if isinstance(values, Coded):
-            return values
-        in_file = isinstance(self._data, ArrowColumns)
-        found = self._data.coded(values) if in_file else coded_text(native)
-        return self._objects(values, name) if found is None else found
-
-    def _objects(self, values: Any, name: Any) -> Ids:
-        if isinstance(values, Coded):
-            return values.ids[values.codes]
-        return objects(self._plain(values, name), name)
-
-    def _plain(self, values: Any, name: Any) -> Any:
-        """Return a column as an array, if it is one of a table."""
-        if isinstance(self._data, ArrowColumns):
-            return self._data.values_of(values)
-        return values if isinstance(self._data, Mapping) else _array(values, name)
+        values = self._data[name]
+        return values.to_native() if hasattr(values, "to_native") else values
 
     def _name(self, column: str) -> Any:
         """Return what the table calls our column."""
@@ -344,24 +318,6 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
     if isinstance(frame, nw.LazyFrame):
         return None, frame, frame.collect_schema().names()
     return frame, None, list(frame.columns)
-
-
-def _array(values: Any, name: Any) -> Any:
-    """Return a column of pandas, or one that narwhals knows, as an array of NumPy."""
-    if isinstance(values, pd.Series):
-        if isinstance(values.dtype, pd.CategoricalDtype) or (
-            isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO"
-        ):
-            return values.to_numpy()
-        import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
-
-        values = nw.from_native(values, series_only=True)
-    kind = type(values.dtype).__name__  # as text, an Enum has all its values
-    if kind == "Time":  # NumPy has none
-        msg = f"{name}: times of day cannot be read; write them as text."
-        raise InvalidInputError(msg)
-    # nor numbers of 128 bits
-    return values.to_list() if kind in ("Int128", "UInt128") else values.to_numpy()
 
 
 def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -232,7 +232,7 @@ def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
     InvalidInputError
         The values are no column.
     """
-    found = coded_text(values)
+    found = values if isinstance(values, Coded) else coded_text(values)
     return objects(values, column) if found is None else found
 
 
@@ -253,10 +253,7 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
-    if isinstance(values, pd.Series) and values.dtype == np.int64:
-        return values.to_numpy()
-    if hasattr(values, "to_pylist"):  # of pyarrow, whose text would pass for numbers
-        values = values.to_pylist()
+    values = _from_table(values, column)
     if not isinstance(values, np.ndarray):
         return _array_of(values if isinstance(values, list) else list(values))
     if values.ndim != 1:
@@ -268,6 +265,50 @@ def objects(values: Iterable[Any], column: str) -> Ids:
     if values.dtype.kind in "mM":
         return _times(values, column)
     return values.astype(object) if values.dtype.kind in "US" else values
+
+
+def _from_table(values: Any, column: str) -> Any:
+    """Return a column of a table as an array of NumPy, and all else as it came."""
+    if isinstance(values, Coded):
+        return values.ids[values.codes]
+    if hasattr(values, "to_pylist"):
+        return _from_arrow(values, column)
+    if isinstance(values, np.ndarray) or not hasattr(values, "dtype"):
+        return values
+    plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO"
+    if isinstance(values, pd.Series) and (plain or isinstance(values.dtype, pd.CategoricalDtype)):
+        return values.to_numpy()
+    import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return values
+    if series.dtype == nw.Time:
+        _refuse_times_of_day(column)
+    # NumPy has no numbers of 128 bits
+    wide = series.dtype in (nw.Int128, nw.UInt128)
+    return series.to_list() if wide else series.to_numpy()
+
+
+def _from_arrow(values: Any, column: str) -> Any:
+    """Return a column of pyarrow as an array."""
+    kind = str(values.type)
+    if kind.startswith(("time32", "time64")):
+        _refuse_times_of_day(column)
+    if not kind.startswith("dictionary"):
+        dates = kind.startswith("date")  # NumPy's are no days
+        return values.to_pylist() if dates else values.to_numpy(zero_copy_only=False)
+    found = [np.zeros(0, dtype=object)]
+    for chunk in getattr(values, "chunks", [values]):
+        # the last value is that of code -1; a long text is not copied for every row
+        distinct = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+        found.append(distinct[chunk.indices.cast("int64").fill_null(-1).to_numpy()])
+    return np.concatenate(found)
+
+
+def _refuse_times_of_day(column: str) -> None:
+    msg = f"{column}: times of day cannot be read; write them as text."
+    raise InvalidInputError(msg)
 
 
 def _times(values: NDArray[Any], column: str) -> Ids:
@@ -304,13 +345,15 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
+    if (plain := plain_floats(values)) is not None:
+        return plain
+    values = _from_table(values, column)
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
         msg = f"{column}: {values.dtype.name} is not a number; {advice_on(values.dtype.kind)}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
-    plain = plain_floats(values)
-    array = objects(values, column) if plain is None else plain
+    array = objects(values, column)
     if array.dtype.newbyteorder("=") in DIGITS:
         return as_written(array)
     if array.dtype.kind in "fiub":

@@ -56,15 +56,13 @@ def coded_text(values: Any) -> Coded | None:
 
 
 def of_polars(values: Any) -> Any:
-    """Return text of polars as Arrow has it, None in place of its other columns, all else as it is.
+    """Return text of polars as Arrow has it, and all else as it is.
 
     Not in several threads: older versions lend a column to one at a time.
     """
-    if not (hasattr(values, "to_arrow") and hasattr(getattr(values, "dtype", None), "base_type")):
-        return values
-    if pyarrow_if_any() is None or str(values.dtype.base_type()) not in _OF_POLARS:
-        return None
-    return values.to_arrow()
+    kind = getattr(getattr(values, "dtype", None), "base_type", str)
+    text = hasattr(values, "to_arrow") and str(kind()) in _OF_POLARS
+    return values.to_arrow() if text and pyarrow_if_any() is not None else values
 
 
 def _of_categories(values: pd.Categorical) -> Coded | None:

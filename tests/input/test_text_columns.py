@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 #: What is raised for values without a hash, and by pyarrow for dictionaries of nulls.
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
-USES = [
-    f"recsys_ndcg.{one}.coded_text" for one in ("input.frames", "input.rows", "input.arrow_files")
-]
+USES = ["recsys_ndcg.input.rows.coded_text"]
 
 
 class Loud(str):
