@@ -28,5 +28,5 @@ from recsys_ndcg.input.rows import ids_of as ids_of
 from recsys_ndcg.input.rows import objects as objects
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import guarded as guarded
-from recsys_ndcg.input.trec import Judgements as Judgements
-from recsys_ndcg.input.trec import read_trec as read_trec
+from recsys_ndcg.input.text_tables import Judgements as Judgements
+from recsys_ndcg.input.text_tables import read_trec as read_trec

@@ -16,13 +16,12 @@ from recsys_ndcg.input.column_names import column_list, roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns
 from recsys_ndcg.input.ids import Coded, index_of
-from recsys_ndcg.input.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import plain_columns, plain_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
-from recsys_ndcg.input.text_tables import TextTable, number
+from recsys_ndcg.input.text_tables import JsonLines, TextTable, number, seems_json
 
 
 def read_file(
