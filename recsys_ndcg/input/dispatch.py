@@ -12,9 +12,8 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files import Content, Place, content_of, is_place
-from recsys_ndcg.input.column_names import column_list, roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
-from recsys_ndcg.input.frames import Table, checked_columns
+from recsys_ndcg.input.frames import Table, checked_columns, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import plain_columns, plain_text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
+from recsys_ndcg.input.ids import coded_text, pyarrow_if_any
 from recsys_ndcg.input.text_format import (
     HEADING,
     LONGEST_LINE,

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
-from recsys_ndcg.input.text_columns import coded_text
+from recsys_ndcg.input.ids import Coded, check_same_ids, coded_text, encode_together, refuse_rows
 from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.
