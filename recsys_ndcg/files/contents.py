@@ -1,4 +1,4 @@
-"""The bytes of files and streams: unpacked where a name says so, and written whole or not at all."""
+"""The bytes of files and streams: unpacked where a name says so, written whole or not at all."""
 
 from __future__ import annotations
 
