@@ -64,7 +64,7 @@ OPTIONAL = {
 }
 MAY_USE_OPTIONAL = {
     "files/contents.py",
-    "input/text_columns.py",
+    "input/ids.py",
     "input/arrow_files.py",
     "input/plain_text.py",
     "rendering/page/assembling.py",

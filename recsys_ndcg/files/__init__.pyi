@@ -11,10 +11,10 @@ from recsys_ndcg.files.contents import Content as Content
 from recsys_ndcg.files.contents import Place as Place
 from recsys_ndcg.files.contents import content_of as content_of
 from recsys_ndcg.files.contents import is_place as is_place
+from recsys_ndcg.files.contents import is_stream as is_stream
 from recsys_ndcg.files.contents import most_bytes as most_bytes
 from recsys_ndcg.files.contents import named as named
 from recsys_ndcg.files.contents import open_file as open_file
 from recsys_ndcg.files.contents import packed_as as packed_as
-from recsys_ndcg.files.writing import is_stream as is_stream
-from recsys_ndcg.files.writing import replacing as replacing
-from recsys_ndcg.files.writing import write_whole as write_whole
+from recsys_ndcg.files.contents import replacing as replacing
+from recsys_ndcg.files.contents import write_whole as write_whole

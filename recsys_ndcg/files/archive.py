@@ -36,8 +36,13 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
 from recsys_ndcg.files import earlier
-from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, most_bytes, open_file
-from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.files.contents import (
+    BYTES_ANYWAY,
+    BYTES_PER_BYTE,
+    most_bytes,
+    open_file,
+    write_whole,
+)
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.version import __version__
 

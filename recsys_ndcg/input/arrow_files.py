@@ -9,18 +9,12 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
-from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import most_bytes
-from recsys_ndcg.input.text_columns import coded_text
-
-if TYPE_CHECKING:
-    from recsys_ndcg.input.ids import Coded
 
 Result = TypeVar("Result")
 _ROWS_ANYWAY = 500_000
@@ -30,7 +24,7 @@ _PACKED = b"\x28\xb5\x2f\xfd"  # how what zstd packed begins
 
 
 class ArrowColumns(Mapping[str, Any]):
-    """The columns of a file by their names, each an array that is read when it is asked for.
+    """The columns of a file by their names, each read when it is asked for.
 
     What pandas wrote beside them is ignored: its index is one more column.
 
@@ -47,9 +41,12 @@ class ArrowColumns(Mapping[str, Any]):
         self._size = self._read(lambda: path.stat().st_size)
         self._types: dict[str, Any] = {}
 
-    def __getitem__(self, name: str) -> Ids:
-        """Read a column as an array."""
-        return self.values_of(self.column(name))
+    def __getitem__(self, name: str) -> Any:
+        """Read a column as a chunked array of pyarrow."""
+        kind = self._types[name]
+        if _is_nested(kind):
+            self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
+        return self._read(lambda: self._whole_column(name))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names."""
@@ -59,20 +56,10 @@ class ArrowColumns(Mapping[str, Any]):
         """Return how many columns there are."""
         return len(self._types)
 
-    def column(self, name: str) -> Any:
-        """Read a column as a chunked array of pyarrow."""
-        kind = self._types[name]
-        if _is_nested(kind):
-            self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
-        return self._read(lambda: self._column(name))
-
-    def values_of(self, column: Any) -> Ids:
-        """Return the value of each row of a column."""
-        return self._read(lambda: _array(column))
-
-    def coded(self, column: Any) -> Coded | None:
-        """Return a column by its distinct values, if all of it is text."""
-        return self._read(lambda: coded_text(column))
+    def _whole_column(self, name: str) -> Any:
+        column = self._column(name)
+        column.validate(full=True)  # what is damaged may point anywhere
+        return column
 
     @abstractmethod
     def _column(self, name: str) -> Any:
@@ -185,8 +172,6 @@ class FeatherColumns(ArrowColumns):
 
     def _column(self, name: str) -> Any:
         chunks = [batch.column(name) for batch in self._batches([[*self._types].index(name)])]
-        for chunk in chunks:
-            chunk.validate(full=True)  # what is damaged may point anywhere
         return self._arrow.chunked_array(chunks, self._types[name])
 
     def _batches(self, places: list[int]) -> list[Any]:
@@ -221,24 +206,3 @@ def _is_text(kind: Any) -> bool:
 
 def _is_nested(kind: Any) -> bool:
     return bool(getattr(kind, "storage_type", kind).num_fields)
-
-
-def _array(column: Any) -> Ids:
-    chunks = [_values(chunk) for chunk in column.chunks]
-    return np.concatenate(chunks) if chunks else np.zeros(0, dtype=object)
-
-
-def _values(chunk: Any) -> Ids:
-    if not hasattr(chunk, "dictionary"):
-        series = chunk.to_pandas()
-        if isinstance(series.dtype, pd.DatetimeTZDtype):
-            series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-        found: Ids = series.to_numpy()
-        return found
-    values = _values(chunk.dictionary)
-    if _is_text(chunk.dictionary.type):
-        values = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)[:-1]
-    if chunk.null_count:
-        values = np.array([*values.tolist(), None], dtype=object)  # the last is that of code -1
-    of_each: Ids = values[chunk.indices.fill_null(-1).to_numpy()]
-    return of_each

@@ -12,17 +12,15 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files import Content, Place, content_of, is_place
-from recsys_ndcg.input.column_names import column_list, roles_of
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
-from recsys_ndcg.input.frames import Table, checked_columns
+from recsys_ndcg.input.frames import Table, checked_columns, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of
-from recsys_ndcg.input.json_lines import JsonLines, seems_json
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import plain_columns, plain_text
-from recsys_ndcg.input.python_objects import read_known, read_predictions, read_tuples
+from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
-from recsys_ndcg.input.text_tables import TextTable, number
+from recsys_ndcg.input.text_tables import JsonLines, TextTable, number, seems_json
 
 
 def read_file(
@@ -248,7 +246,7 @@ def read(
     and no table; what Surprise returns may be in a pickle.
     """
     if table == "tuples":
-        return read_tuples(data)
+        return read_objects(data)
     if table == "Surprise":
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     data = _unpickled(data, columns, text)
@@ -259,13 +257,11 @@ def read(
     if _is_table(data, columns):
         columns = Table.columns_of(table, columns)
         rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).rows(table)
-    elif table == "predictions":
-        if columns:
+    else:
+        if table == "predictions" and columns:
             msg = "columns= names the columns of a table, but the data is not a table."
             raise InvalidInputError(msg)
-        rows = read_tuples(data)
-    else:
-        rows = read_known(data, table)
+        rows = read_objects(data, table)
     return rows.without_fillers() if table == "results" else rows
 
 

@@ -114,7 +114,7 @@ def _read_feather(path: Path) -> Mapping[str, Any]:
 
 
 def _parse_json(name: str, text: str) -> Mapping[str, Any]:
-    from recsys_ndcg.input.json_lines import JsonLines  # noqa: PLC0415 - when it is needed
+    from recsys_ndcg.input.text_tables import JsonLines  # noqa: PLC0415 - when it is needed
 
     return JsonLines(name, text)
 

@@ -1,8 +1,9 @@
-"""Tables: pandas, polars, pyarrow through narwhals, and dicts of arrays."""
+"""Tables of pandas, polars and pyarrow, dicts of columns, and what people call our columns."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
 from shlex import quote
 from typing import Any, ClassVar
@@ -12,20 +13,151 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.arrow_files import ArrowColumns
-from recsys_ndcg.input.column_names import (
-    ROLES,
-    column_list,
-    is_beside,
-    may_be_grade,
-    roles_of,
-    seems_headless,
-)
-from recsys_ndcg.input.ids import Coded, refuse_rows
-from recsys_ndcg.input.row_checks import JOIN
-from recsys_ndcg.input.rows import Rows, floats, objects
-from recsys_ndcg.input.text_columns import coded_text, of_polars
+from recsys_ndcg.input.ids import Coded, of_polars, refuse_rows
+from recsys_ndcg.input.python_objects import JOIN
+from recsys_ndcg.input.rows import Rows, floats, ids_of, objects
 from recsys_ndcg.parallel import in_threads
+
+#: What a column may be to us, and what people call it:
+#: in small letters, without what stands between words, and without the type that RecBole appends.
+#: A further column is one line here: its numbers are read where a table has it, and then taken,
+#: grouped and joined like all others.
+ROLES = {
+    "user": "user uid userid useridx username customer customerid visitorid reviewerid accountid "
+    "memberid query queryid qid topic topicid",
+    "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
+    "parentasin article articleid track trackid song songid artist artistid anime animeid "
+    "business businessid game gameid news newsid video videoid sku doc docid docno document "
+    "documentid",
+    "estimated": "estimated est estimate prediction pred predicted predictedrating predictedscore "
+    "ypred yhat score",
+    "true": "true rui rating bookrating label grade relevance rel truerating "
+    "truelabel groundtruth ytrue actual actualrating weight",
+    "rank": "rank",
+}
+#: What is no grade nor score: when an interaction was, and the number of its row.
+_BESIDE = (
+    "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
+    "reviewtime eventtime createdat updatedat playedat"
+)
+#: A word in the name of a column that may hold grades, and the end of a name that does not.
+_GRADE_WORD = re.compile(
+    "(amount|bought|buy|click|clicked|cnt|confidence|count|duration|dwell|engagement|favou?rite|"
+    "feedback|freq|frequency|gain|gold|grade|hour|interaction|interest|judge?ment|label|like|liked|"
+    "listen|listened|mark|minute|play|playcount|played|point|pref|preference|purchase|purchased|"
+    "qrel|qty|quality|quantity|rate|rated|.*rating|rel|relevance|relevant|response|reward|score|"
+    "second|spend|spent|star|strength|target|thumb|times|truth|utility|val|.*value|view|viewcount|"
+    "viewed|vote|watch|watched|weight)s?"
+)
+_NO_GRADE_END = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|ts")
+_DURATION = re.compile("(dwell|listen|listening|play|spent|view|viewing|watch)time")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
+
+
+def roles_of(
+    names: Iterable[Any], columns: Mapping[str, Any] | None = None
+) -> dict[str, list[Any]]:
+    """Return which columns of a table may be read as each of ours.
+
+    Parameters
+    ----------
+    names : iterable
+        Those of the table.
+    columns : mapping, optional
+        Our names to those of the table, where somebody says so.
+
+    Returns
+    -------
+    dict of list
+        One name where it is plain: the one that was said, or our own, or the only one known.
+
+    Examples
+    --------
+    >>> roles_of(["userId", "movieId", "rating", "prediction"])
+    {'user': ['userId'], 'item': ['movieId'], 'true': ['rating'], 'estimated': ['prediction']}
+    >>> roles_of(["user", "uid", "score"], {"true": "score"})
+    {'true': ['score'], 'user': ['user']}
+    """
+    found: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in (columns or {}).items()}
+    said = set(found)
+    for name in names:
+        role = _role_of(name)
+        if role is None or role in said or any(name in found[one] for one in said):
+            continue
+        if name == role:
+            found[role] = [name]
+        elif role not in found.get(role, []):
+            found.setdefault(role, []).append(name)
+    return found
+
+
+def column_list(names: Iterable[Any]) -> str:
+    """Return the names of columns as a message shows them.
+
+    Examples
+    --------
+    >>> column_list(["user", ""])
+    "user, ''"
+    """
+    return ", ".join(str(one) if str(one).strip() else repr(one) for one in names) or "none"
+
+
+def _role_of(name: Any) -> str | None:
+    if not isinstance(name, str):
+        return None
+    word = _word(name)
+    return next((role for role, words in ROLES.items() if word in words.split()), None)
+
+
+def is_beside(name: Any) -> bool:
+    """Tell the name of a column of times, or of the numbers of the rows.
+
+    Examples
+    --------
+    >>> [is_beside(name) for name in ("timestamp:float", "Unnamed: 0", "playtime")]
+    [True, True, False]
+    """
+    return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
+
+
+def may_be_grade(name: Any) -> bool:
+    """Return whether a column of labels may hold the grade, by its name.
+
+    The name has a word for grades or counts, or says nothing at all.
+
+    Examples
+    --------
+    >>> [may_be_grade(name) for name in ("play_count", "watch_time", "stars", "x", 2)]
+    [True, True, True, True, True]
+    >>> [may_be_grade(name) for name in ("session", "device", "click_id", "country", "timestamp")]
+    [False, False, False, False, False]
+    """
+    if is_beside(name):
+        return False
+    words = [one.lower() for one in _WORDS.findall(str(name).partition(":")[0])]
+    if _DURATION.fullmatch("".join(words)):
+        return True
+    if not isinstance(name, str) or len("".join(words)) <= 1:
+        return True
+    return any(map(_GRADE_WORD.fullmatch, words)) and not _NO_GRADE_END.fullmatch(words[-1])
+
+
+def _word(name: str) -> str:
+    """Return a name as those above are written."""
+    return re.sub(r"[\W_]", "", name.partition(":")[0]).lower()
+
+
+def seems_headless(names: Iterable[Any]) -> bool:
+    """Tell names among which are numbers: the first row of a file that has no heading.
+
+    Examples
+    --------
+    >>> seems_headless(["ann", "a", "4.5", "5"]), seems_headless(["user", "item", "est"])
+    (True, False)
+    """
+    return any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in names)
+
 
 #: The columns that have readers of their own; of further ones, the numbers are read.
 _USUAL = ("user", "item", "estimated", "true", "rank")
@@ -165,19 +297,17 @@ class Table:
 
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return self._objects(self._column(column), self._name(column))
+        return objects(self._column(column), self._name(column))
 
     def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
         """Return the columns user and item, each by its distinct values if all of it is text."""
-        columns = {self._name(one): self._column(one) for one in ("user", "item")}
-        found = [(values, self._native(values), name) for name, values in columns.items()]
-        user, item = in_threads(lambda one: self._coded(*one), found)
+        found = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
+        user, item = in_threads(lambda one: ids_of(*one), found)
         return user, item
 
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""
-        values, name = self._column(column), self._name(column)
-        return floats(self._plain(values, name), name)
+        return floats(self._column(column), self._name(column))
 
     def name_of(self, column: str) -> Any:
         """Return what the table calls our column, which counts as read by it."""
@@ -196,31 +326,8 @@ class Table:
         name = self.name_of(column)
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
-        return self._data.column(name) if isinstance(self._data, ArrowColumns) else self._data[name]
-
-    def _native(self, values: Any) -> Any:
-        """Return a column as its own library has it, that of polars as Arrow has it."""
-        if not isinstance(self._data, ArrowColumns | Mapping | pd.DataFrame):
-            values = values.to_native()
-        return of_polars(values)
-
-    def _coded(self, values: Any, native: Any, name: Any) -> Ids | Coded:
-        if isinstance(values, Coded):
-            return values
-        in_file = isinstance(self._data, ArrowColumns)
-        found = self._data.coded(values) if in_file else coded_text(native)
-        return self._objects(values, name) if found is None else found
-
-    def _objects(self, values: Any, name: Any) -> Ids:
-        if isinstance(values, Coded):
-            return values.ids[values.codes]
-        return objects(self._plain(values, name), name)
-
-    def _plain(self, values: Any, name: Any) -> Any:
-        """Return a column as an array, if it is one of a table."""
-        if isinstance(self._data, ArrowColumns):
-            return self._data.values_of(values)
-        return values if isinstance(self._data, Mapping) else _array(values, name)
+        values = self._data[name]
+        return values.to_native() if hasattr(values, "to_native") else values
 
     def _name(self, column: str) -> Any:
         """Return what the table calls our column."""
@@ -344,24 +451,6 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
     if isinstance(frame, nw.LazyFrame):
         return None, frame, frame.collect_schema().names()
     return frame, None, list(frame.columns)
-
-
-def _array(values: Any, name: Any) -> Any:
-    """Return a column of pandas, or one that narwhals knows, as an array of NumPy."""
-    if isinstance(values, pd.Series):
-        if isinstance(values.dtype, pd.CategoricalDtype) or (
-            isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO"
-        ):
-            return values.to_numpy()
-        import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
-
-        values = nw.from_native(values, series_only=True)
-    kind = type(values.dtype).__name__  # as text, an Enum has all its values
-    if kind == "Time":  # NumPy has none
-        msg = f"{name}: times of day cannot be read; write them as text."
-        raise InvalidInputError(msg)
-    # nor numbers of 128 bits
-    return values.to_list() if kind in ("Int128", "UInt128") else values.to_numpy()
 
 
 def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:

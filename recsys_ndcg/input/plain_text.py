@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.input.text_columns import coded_text, pyarrow_if_any
+from recsys_ndcg.input.ids import coded_text, pyarrow_if_any
 from recsys_ndcg.input.text_format import (
     HEADING,
     LONGEST_LINE,
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.files import Content
     from recsys_ndcg.input.ids import Coded
 
-_BLOCK = 1 << 20
-_ARROW_BLOCK = 1 << 21
+_BLOCK = 1 << 21
 _SAFE = 21  # the first version of pyarrow that is sure of its memory, whatever a line holds
 _SEPARATORS = frozenset("\t,;| ")
 #: Words for a number that is not there, as they are mostly written.
@@ -43,7 +42,7 @@ class UnusualError(ValueError):
 
 @dataclass(frozen=True)
 class PlainText:
-    """A table in text, whose fields stand between separators, in quotes all of them or not.
+    """A table in text, whose fields stand between separators, in quotes or not.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class PlainText:
     names : list of str
         What the columns are called, each once; without a heading, their places from 1 on.
     quoted : bool
-        Whether there are quotes: around a field, and nowhere else.
+        Whether there are quotes.
     decimal : {'.', ','}
         What stands before the decimals of a number.
     """
@@ -102,11 +101,8 @@ def plain_text(content: Content, how: TextFormat) -> PlainText | None:
         data = content.data if same else text.encode()
     except UnicodeEncodeError:  # half a character
         return None
-    quoted = '"' in text
-    if quoted and not _quotes_fit(data, separator):
-        return None
     start = len(line.encode()) if how.heading else 0
-    return PlainText(data, start, separator, names, quoted, how.decimal)
+    return PlainText(data, start, separator, names, '"' in text, how.decimal)
 
 
 def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
@@ -126,22 +122,6 @@ def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
     if len(set(names)) < len(names) or tuple(names[: len(HEADING)]) == HEADING:
         return None
     return names
-
-
-def _quotes_fit(data: bytes, separator: str) -> bool:
-    """Tell whether every quote opens or closes a whole field, and none stands inside of one."""
-    signs = np.frombuffer(data, np.uint8)
-    bound = np.zeros(256, dtype=bool)
-    bound[[ord("\r"), ord("\n"), ord(separator)]] = True
-    opened = 0
-    for first in range(0, len(data), _BLOCK):
-        at = first + np.flatnonzero(signs[first : first + _BLOCK] == ord('"'))
-        before = bound[signs[at - 1]] | (at == 0)
-        after = bound[signs[np.minimum(at + 1, len(data) - 1)]] | (at == len(data) - 1)
-        if not (before[opened::2].all() and after[1 - opened :: 2].all()):
-            return False
-        opened = (opened + len(at)) % 2
-    return not opened
 
 
 def plain_columns(
@@ -183,7 +163,7 @@ def _table(plain: PlainText, names: Sequence[str], kinds: dict[str, Any]) -> Any
 
     return csv.read_csv(
         pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),
-        csv.ReadOptions(column_names=[*names], block_size=_ARROW_BLOCK),
+        csv.ReadOptions(column_names=[*names], block_size=_BLOCK),
         csv.ParseOptions(
             delimiter=plain.separator,
             quote_char='"' if plain.quoted else False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,13 +14,11 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import Coded, check_same_ids, encode_together, refuse_rows
-from recsys_ndcg.input.row_checks import NO_NUMBERS, advice_on, refuse_no_floats, refuse_unranked
-from recsys_ndcg.input.text_columns import coded_text
+from recsys_ndcg.input.ids import Coded, check_same_ids, coded_text, encode_together, refuse_rows
 from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.
-_DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
+DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
 #: What is the same number as a float64, or the nearest one.
 _PLAIN = {float, int, bool, np.float64, np.int64}
 _TENS = 10.0 ** np.arange(23)
@@ -232,7 +231,7 @@ def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
     InvalidInputError
         The values are no column.
     """
-    found = coded_text(values)
+    found = values if isinstance(values, Coded) else coded_text(values)
     return objects(values, column) if found is None else found
 
 
@@ -253,10 +252,7 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
-    if isinstance(values, pd.Series) and values.dtype == np.int64:
-        return values.to_numpy()
-    if hasattr(values, "to_pylist"):  # of pyarrow, whose text would pass for numbers
-        values = values.to_pylist()
+    values = _from_table(values, column)
     if not isinstance(values, np.ndarray):
         return _array_of(values if isinstance(values, list) else list(values))
     if values.ndim != 1:
@@ -268,6 +264,50 @@ def objects(values: Iterable[Any], column: str) -> Ids:
     if values.dtype.kind in "mM":
         return _times(values, column)
     return values.astype(object) if values.dtype.kind in "US" else values
+
+
+def _from_table(values: Any, column: str) -> Any:
+    """Return a column of a table as an array of NumPy, and all else as it came."""
+    if isinstance(values, Coded):
+        return values.ids[values.codes]
+    if hasattr(values, "to_pylist"):
+        return _from_arrow(values, column)
+    if isinstance(values, np.ndarray) or not hasattr(values, "dtype"):
+        return values
+    plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufbO"
+    if isinstance(values, pd.Series) and (plain or isinstance(values.dtype, pd.CategoricalDtype)):
+        return values.to_numpy()
+    import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return values
+    if series.dtype == nw.Time:
+        _refuse_times_of_day(column)
+    # NumPy has no numbers of 128 bits
+    wide = series.dtype in (nw.Int128, nw.UInt128)
+    return series.to_list() if wide else series.to_numpy()
+
+
+def _from_arrow(values: Any, column: str) -> Any:
+    """Return a column of pyarrow as an array."""
+    kind = str(values.type)
+    if kind.startswith(("time32", "time64")):
+        _refuse_times_of_day(column)
+    if not kind.startswith("dictionary"):
+        dates = kind.startswith("date")  # NumPy's are no days
+        return values.to_pylist() if dates else values.to_numpy(zero_copy_only=False)
+    found = [np.zeros(0, dtype=object)]
+    for chunk in getattr(values, "chunks", [values]):
+        # the last value is that of code -1; a long text is not copied for every row
+        distinct = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+        found.append(distinct[chunk.indices.cast("int64").fill_null(-1).to_numpy()])
+    return np.concatenate(found)
+
+
+def _refuse_times_of_day(column: str) -> None:
+    msg = f"{column}: times of day cannot be read; write them as text."
+    raise InvalidInputError(msg)
 
 
 def _times(values: NDArray[Any], column: str) -> Ids:
@@ -304,14 +344,16 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
+    if (plain := plain_floats(values)) is not None:
+        return plain
+    values = _from_table(values, column)
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
         msg = f"{column}: {values.dtype.name} is not a number; {advice_on(values.dtype.kind)}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
-    plain = plain_floats(values)
-    array = objects(values, column) if plain is None else plain
-    if array.dtype.newbyteorder("=") in _DIGITS:
+    array = objects(values, column)
+    if array.dtype.newbyteorder("=") in DIGITS:
         return as_written(array)
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
@@ -375,28 +417,58 @@ def as_written(numbers: NDArray[Any]) -> Floats:
     exact = numbers.astype(np.float64)
     usual = (np.abs(exact) > 1e-16) & (np.abs(exact) < 1e22)  # powers of ten up to 1e22 are exact
     size = np.log10(np.abs(exact), where=usual, out=np.zeros(exact.shape))
-    places = _DIGITS[numbers.dtype] - 1 - np.floor(size).astype(np.int64)
+    places = DIGITS[numbers.dtype] - 1 - np.floor(size).astype(np.int64)
     up, down = _TENS[np.maximum(places, 0)], _TENS[np.maximum(-places, 0)]
     decimal = np.rint(exact * up / down) / up * down
     return np.where(usual & (decimal.astype(numbers.dtype) == numbers), decimal, exact)
 
 
-def listed(values: Any, found: str, form: str) -> list[Any]:
-    """Return the entries of one list as Python values, None for what is masked.
+#: What to do with what is no number, by the kind of its NumPy type.
+NO_NUMBERS = {
+    "M": "dates and times are no grades or scores, name the right column",
+    "m": "durations are no grades or scores, name the right column",
+    "c": "complex numbers have no order, take .real if the rest is 0",
+    "V": "records are no grades or scores, name one of their fields",
+}
+
+
+def advice_on(kind: str = "") -> str:
+    """Return what to do with a column of this kind of NumPy type, by default text."""
+    return NO_NUMBERS.get(kind, "convert the column to numbers first")
+
+
+def refuse_no_floats(values: NDArray[Any], column: str) -> None:
+    """Refuse what is no number, naming the first rows: text, times, complex numbers, records.
 
     Raises
     ------
     InvalidInputError
-        It is no list; the message begins with `found`, and asks for `form`.
+        There is such.
     """
-    refuse_unranked(values, found, form)
-    if not isinstance(values, np.ndarray):
-        for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
-            values = getattr(values, name, lambda values=values: values)()
-        return list(values)
-    if values.dtype.kind in NO_NUMBERS:
-        return list(values)  # in which times are still known as such
-    data = np.ma.getdata(values)
-    data = as_written(data) if data.dtype.newbyteorder("=") in _DIGITS else data
-    entries: list[Any] = np.ma.array(data, mask=np.ma.getmaskarray(values)).tolist()
-    return entries
+    bad = np.array([bool(_fault(one)) for one in values], dtype=bool)
+    if bad.any():
+        first = values[bad][0]
+        refuse_rows(bad, column, _fault(first), advice_on(_kind(first)))
+
+
+def _kind(value: Any) -> str:
+    """Return the kind of NumPy type that a value has, or would have if it is a time or complex."""
+    if isinstance(value, dt.date | dt.time | pd.Period):
+        return "M"
+    if isinstance(value, dt.timedelta):
+        return "m"
+    kind = "c" if isinstance(value, complex) else getattr(getattr(value, "dtype", None), "kind", "")
+    return kind if isinstance(kind, str) else ""
+
+
+def _fault(value: Any) -> str:
+    """Return why a value is no float; nothing if it is one."""
+    try:
+        if _kind(value) not in NO_NUMBERS:
+            float(value)
+            return ""
+    except OverflowError:
+        return "a number beyond 1.8e308"
+    except (TypeError, ValueError):
+        pass
+    return f"{shown(value)}, which is not a number,"

@@ -1,18 +1,172 @@
-"""Tables in text: fields between separators, read as ids and as numbers."""
+"""Tables in text: CSV, lines of JSON, and the files of TREC."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.files import Place, content_of, is_place, named
 from recsys_ndcg.input.ids import as_numbers
+from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line, unguarded
+
+_FORM = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
+
+
+def seems_json(text: str) -> bool:
+    """Tell lines of JSON by the first one, where no name says what they are.
+
+    Examples
+    --------
+    >>> seems_json('{"user": 1}'), seems_json("{user},item"), seems_json("user,item")
+    (True, False, False)
+    """
+    line = text[: 1 << 20].lstrip().partition("\n")[0]
+    try:
+        return line.startswith("{") and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+class JsonLines(Mapping[str, Any]):
+    """The columns of a file in which each line is an object; what one lacks is not there.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file.
+    text : str
+        All of it.
+
+    Raises
+    ------
+    InvalidInputError
+        A line is no object, or there are very many different names.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self._name = name
+        self._rows: list[tuple[int, dict[str, Any]]] = []
+        names: dict[str, None] = {}
+        for place, line in enumerate(io.StringIO(text), start=1):
+            if not line.strip():
+                continue
+            row = self._object(place, line)
+            names.update(dict.fromkeys(row))
+            if len(names) > MOST_COLUMNS:
+                self._refuse(place, f"there are more than {MOST_COLUMNS} different names.")
+            self._rows.append((place, row))
+        self._names = list(names)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """Return a column, None where an object has none."""
+        if name not in self._names:
+            raise KeyError(name)
+        for place, row in self._rows:
+            value = row.get(name)
+            if isinstance(value, list | dict):
+                self._refuse(place, f"{name} is {shown(value)}; write a number, or text.")
+        return [row.get(name) for _, row in self._rows]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self._names)
+
+    def _object(self, place: int, line: str) -> dict[str, Any]:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):  # also of a number of thousands of digits
+            row = None
+        if not isinstance(row, dict):
+            array = " Of an array, write each object in a line." if line[:1] == "[" else ""
+            self._refuse(place, f"{shown(line.strip())} is not an object, such as {_FORM}.{array}")
+        return dict(row)
+
+    def _refuse(self, place: int, what: str) -> None:
+        msg = f"{self._name}, line {place}: {what}"
+        raise InvalidInputError(msg)
+
+
+Judgements = Place | Mapping[Any, Mapping[Any, float]]
+_QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
+    "topic", "Q0", "document", "rank", "score", "tag",
+)  # fmt: skip
+
+
+def read_trec(qrels: Judgements, run: Judgements) -> tuple[Rows, Rows]:
+    """Read labels and results.
+
+    A negative grade means unlabelled, and the rank column is ignored, both as in trec_eval.
+    """
+    return _read_qrels(qrels), _read_run(run)
+
+
+def _read_qrels(qrels: Judgements) -> Rows:
+    user, item, grade = _columns(qrels, _QRELS, value="grade")
+    true = floats(grade, "qrels")
+    true = np.where(true < 0, np.nan, true)
+    return Rows({"user": user, "item": item, "true": true}, "labels")
+
+
+def _read_run(run: Judgements) -> Rows:
+    user, item, score = _columns(run, _RUN, value="score")
+    columns = {"user": user, "item": item, "estimated": floats(score, "run")}
+    return Rows(columns, "results", score="score")
+
+
+def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:
+    if not (isinstance(source, Mapping) or is_place(source)):
+        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
+        raise InvalidInputError(msg)
+    if isinstance(source, Mapping):
+        for user, one in source.items():
+            if not isinstance(one, Mapping):
+                msg = f"Topic {user!r} has {shown(one)}; give a dict {{document: {value}}}."
+                raise InvalidInputError(msg)
+        flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
+    else:
+        flat = _lines(source, fields, fields.index(value))
+    if not flat:
+        msg = (
+            f"{'The dict' if isinstance(source, Mapping) else named(source)}: there are no entries."
+        )
+        raise InvalidInputError(msg)
+    user, item, values = zip(*flat, strict=True)
+    return objects(user, "topic"), objects(item, "document"), list(values)
+
+
+def _lines(place: Place, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
+    rows = []
+    content = content_of(place)
+    for number, line in enumerate(
+        io.StringIO(TextFormat().decoded(content), newline=None), start=1
+    ):
+        parts = line.split()
+        if not parts:
+            continue
+        try:
+            if len(parts) != len(fields) or ODD_NUMBER.search(parts[at]):
+                raise ValueError  # noqa: TRY301 - the same fault as a bad number
+            rows.append((parts[0], parts[2], float(parts[at])))
+        except ValueError:
+            form = " ".join(fields)
+            msg = f"{content.name}, line {number}: {shown(line.strip())} is not '{form}'."
+            raise InvalidInputError(msg) from None
+    return rows
+
 
 #: What may separate fields, and how it is typed.
 _TYPED_AS = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}

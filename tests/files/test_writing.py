@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.files.contents import write_whole
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def test_text_that_no_file_can_hold_is_told(path: Path) -> None:
 
 NOBODY = """
 import os, sys
-from recsys_ndcg.files.writing import write_whole
+from recsys_ndcg.files.contents import write_whole
 import recsys_ndcg as rn
 if os.geteuid() == 0:
     os.setuid(65534)

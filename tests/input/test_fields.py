@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import decimal
 import enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import python_objects
 from recsys_ndcg.input.ids import Coded, encode
-from recsys_ndcg.input.python_objects import read_tuples
-from recsys_ndcg.input.rows import floats
+from recsys_ndcg.input.python_objects import read_objects
 from tests.refusal import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
 class Named(enum.StrEnum):
@@ -52,21 +48,6 @@ IDS = st.one_of(
     TEXTS,
     st.sampled_from([True, 1.0, 1.5, None, (1, 2), Named.ANN, np.int64(7), np.str_("a"), [1]]),
 )
-NUMBERS = st.one_of(
-    st.floats(),
-    st.sampled_from([0.0, -0.0, 1.5]),
-    INTEGERS,
-    st.sampled_from([True, None, np.float32(0.7), np.float64(0.7), np.int64(3), pd.NA]),
-    st.sampled_from([decimal.Decimal("1.5"), "1.5", b"x", 10**400, [1], 1j, np.ma.masked]),
-)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _few_at_a_time() -> Iterator[None]:
-    before = python_objects.CHUNK  # or a kind would change every few thousand rows alone
-    python_objects.CHUNK = 3
-    yield
-    python_objects.CHUNK = before
 
 
 def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) -> Any:
@@ -75,12 +56,6 @@ def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) ->
     return st.tuples(alike, st.lists(any_, max_size=2), st.integers(0, 9)).map(
         lambda parts: [*parts[0][: parts[2]], *parts[1], *parts[0][parts[2] :]]
     )
-
-
-def bits(numbers: Any) -> bytes:
-    """Return numbers with their signs, and one NaN for all that there are."""
-    values = np.asarray(numbers, dtype=float)
-    return np.where(np.isnan(values), np.nan, values).tobytes()
 
 
 def outcome(work: Callable[[], Any]) -> Any:
@@ -98,32 +73,10 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
     """Also where whole numbers, or short texts, give way to others."""
 
     def read() -> Any:
-        (parts,) = python_objects.read_fields([(one,) for one in values], [int], "")
-        return encode(python_objects.read_ids(parts, "user"), "user")
+        return encode(read_objects([(one, 1, 1.0, 1.0) for one in values]).user, "user")
 
     expected = outcome(lambda: encode(Coded.of(values, "user", len(values)), "user"))
     assert outcome(read) == expected
-
-
-@pytest.mark.filterwarnings("ignore:Warning. converting a masked element:UserWarning")
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
-@given(mostly([st.floats(), st.integers(-5, 5), NUMBERS], NUMBERS))
-def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
-    """To the last bit, or refused with the same words."""
-
-    def looked_at(work: Callable[[], Any]) -> Any:
-        try:
-            return bits(work())
-        except rn.InvalidInputError as error:
-            return str(error)
-        except Exception as error:  # noqa: BLE001 - of what no column is made of
-            return type(error)
-
-    def read() -> Any:
-        (parts,) = python_objects.read_fields([(one,) for one in values], [float], "")
-        return python_objects.read_numbers(parts, "true")
-
-    assert looked_at(read) == looked_at(lambda: floats(values, "true"))
 
 
 @pytest.mark.parametrize(
@@ -137,14 +90,14 @@ def test_numbers_are_those_of_the_whole_column(values: list[Any]) -> None:
 def test_text_as_long_as_a_number_is_none(rows: Any) -> None:
     """By its length alone it would be one."""
     with refused("text such as 'abcd' in row 1", whole=False):
-        read_tuples(rows)
+        read_objects(rows)
 
 
 @pytest.mark.parametrize("ids", [[1, ""], [(1, "")[at > 2] for at in range(9)]])
 def test_an_empty_text_is_no_whole_number(ids: list[Any]) -> None:
     """Though it is written in as many bytes."""
     rows = [(one, at, 1.0, 2.0) for at, one in enumerate(ids)]
-    found: Any = read_tuples(rows).user
+    found: Any = read_objects(rows).user
     assert [found.ids[code] for code in found.codes] == ids
 
 
@@ -158,7 +111,7 @@ def test_no_other_row_is_taken_for_a_tuple(odd: Any, ids: Any) -> None:
     rows = [(*ids, 3.0, float(place)) for place in range(8)]
     rows.insert(5, odd)
     with pytest.raises(rn.InvalidInputError, match=r"Row 5 \(counted from 0\) is "):
-        read_tuples(rows)
+        read_objects(rows)
 
 
 def test_rows_of_all_kinds_are_the_same_rows() -> None:
@@ -178,7 +131,7 @@ def test_details_are_looked_at_wherever_they_stand(details: Any) -> None:
     """One impossible prediction behind many others."""
     rows = [Prediction(f"u{at}", "i", 4.0, 3.0, {"was_impossible": False}) for at in range(9)]
     rows[7] = rows[7]._replace(details=details)
-    flags = read_tuples(rows).columns.get("impossible")
+    flags = read_objects(rows).columns.get("impossible")
     assert (flags is None) == (not details)
     if flags is not None:
         assert flags.tolist() == [at == 7 for at in range(9)]

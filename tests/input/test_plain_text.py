@@ -142,8 +142,6 @@ ODD = {
     "short": (",2.5,4", ",2.5"),
     "long": (",2.5,4", ",2.5,4,5"),
     "negative nothing": ("NaN", "-nan"),
-    "quote in a field": ("a,", 'a"b,'),
-    "open quote": ("a,", '"a,'),
     "very long": (",2.5,4", "," * 1_000_000),
     "twice": ("estimated", "item"),
     "scores of users": ("user,item,estimated", "user,n_items,n_relevant"),

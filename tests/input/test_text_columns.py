@@ -21,10 +21,9 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import text_columns
+from recsys_ndcg.input import ids
 from recsys_ndcg.input.dispatch import read
-from recsys_ndcg.input.ids import Coded
-from recsys_ndcg.input.text_columns import coded_text
+from recsys_ndcg.input.ids import Coded, coded_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 
 #: What is raised for values without a hash, and by pyarrow for dictionaries of nulls.
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)
-USES = [
-    f"recsys_ndcg.{one}.coded_text" for one in ("input.frames", "input.rows", "input.arrow_files")
-]
+USES = ["recsys_ndcg.input.rows.coded_text"]
 
 
 class Loud(str):
@@ -281,7 +278,7 @@ def test_without_pyarrow_text_is_read_all_the_same(
         )
 
     expected = outcome(made)
-    monkeypatch.setattr(text_columns, "pyarrow_if_any", lambda: None)
+    monkeypatch.setattr(ids, "pyarrow_if_any", lambda: None)
     assert outcome(made) == expected
 
 

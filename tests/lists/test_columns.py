@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg import DataWarning, RankedLists
-from recsys_ndcg.input import column_names
+from recsys_ndcg.input import frames
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ ROWS = pd.DataFrame(
 @pytest.fixture(autouse=True)
 def propensity(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the line: what people call it."""
-    monkeypatch.setitem(column_names.ROLES, "propensity", "propensity exposureprobability")
+    monkeypatch.setitem(frames.ROLES, "propensity", "propensity exposureprobability")
 
 
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, dict])
