@@ -1,14 +1,18 @@
-"""A document as text in any form."""
+"""A document as text in any form, and the results that say what stands in theirs."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
+from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import Code, Details, Document, Part, Sentences, ShownTable
 
 
@@ -227,7 +231,7 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
         What the form needs is not installed.
     """
     if form == "page":
-        from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
 
         return to_page(document)
     if form in _TABLES:
@@ -238,3 +242,71 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
 
 
 _TABLES = {"markdown": (_markdown_table, to_markdown), "latex": (_tabular, to_latex)}
+
+
+class Readable(ABC):
+    """A result that says itself what people read of it, and in which forms."""
+
+    @abstractmethod
+    def document(self, *, answer: bool = False) -> Document:
+        """Return what people read of it.
+
+        Parameters
+        ----------
+        answer : bool
+            Whether a verdict stands above it, if there is one, for forms with room for it.
+        """
+
+    def page(self, command: str | None = None) -> Document:  # noqa: ARG002 - of some results
+        """Return the same with all that a page has room for.
+
+        Parameters
+        ----------
+        command : str, optional
+            What was typed to make it, if that was a command line.
+        """
+        return self.document(answer=True)
+
+    def to_markdown(self) -> str:
+        """Return the table, the remarks and the signatures as Markdown."""
+        return self._rendered("markdown")
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX, the remarks and the signatures as comments."""
+        return self._rendered("latex")
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return it as a page, and write that if a path is given.
+
+        One file that needs no network and lets nothing else run.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file.
+
+        Raises
+        ------
+        MissingExtraError
+            What the extra `report` brings is not installed.
+        InvalidInputError
+            The file cannot be written.
+        """
+        page = render(self.page(), "page")
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def __str__(self) -> str:
+        """Return the table, the remarks and the signatures as text."""
+        return self._rendered("text")
+
+    def __repr__(self) -> str:
+        """Return the same."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self._rendered("html", answer=True)
+
+    def _rendered(self, form: str, **what: Any) -> str:
+        return render(self.document(**what), form)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.page import assembling
+from recsys_ndcg.rendering import page as assembling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

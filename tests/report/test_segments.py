@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.segments.user_segments import BUILT_IN, segments_of
+from recsys_ndcg.report.user_groups import BUILT_IN, segments_of
 from recsys_ndcg.scoring.scores import ListCounts
 from tests.refusal import refused
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.histograms import SHORT
+from recsys_ndcg.rendering.plots.users import SHORT
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number, of_level
 
 if TYPE_CHECKING:
@@ -141,11 +141,8 @@ def _dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec, level: float) -> 
     told += [vega.name("value", "parameter")] if "value" in models else []
     for field, which in (("x", "horizontal"), ("y", "vertical")):
         interval = f"{which}, {of_level(level)}"
-        told += [
-            vega.told(field, which, numbers[field]),
-            vega.told(f"{field}low", f"{interval} from", numbers[field]),
-            vega.told(f"{field}high", f"{interval} to", numbers[field]),
-        ]
+        ends = {f"{field}low": f"{interval} from", f"{field}high": f"{interval} to"}
+        told += vega.told(numbers[field], **{field: which}, **ends)
     style = {"opacity": 1, "strokeWidth": 2, "size": 60}
     return [
         vega.layer(
