@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ def _html_of(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
             yield f"<p>{escape(part.note)}</p>"
-        yield _html_table(part.cells)
+        with pd.option_context("display.max_colwidth", None):  # or long cells would be cut
+            yield part.cells.to_html(index=False, border=0)
     elif isinstance(part, Sentences) and part.lines:
         entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
         yield f"<ul>\n{entries}</ul>"
@@ -77,12 +78,6 @@ def _html_of(part: Part) -> Iterator[str]:
 
 def _html_folded(title: str, inside: str) -> str:
     return f"<details><summary>{escape(title)}</summary>\n{inside}\n</details>"
-
-
-def _html_table(frame: pd.DataFrame) -> str:
-    """Return a table of text, in which nothing is cut and nothing acts."""
-    with pd.option_context("display.max_colwidth", None):
-        return frame.to_html(index=False, border=0)
 
 
 _MARKDOWN_ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
@@ -107,8 +102,10 @@ def _markdown_lines(part: Part) -> Iterator[str]:
         if part.lines:
             yield ""
     elif isinstance(part, Code):
-        yield from _fenced(part.lines)
-        yield ""
+        # the fence is longer than any backticks inside
+        longest = max(map(len, re.findall("`+", "\n".join(part.lines))), default=0)
+        fence = "`" * max(longest + 1, 3)
+        yield from (fence, *part.lines, fence, "")
 
 
 def _markdown_table(table: ShownTable) -> str:
@@ -131,13 +128,6 @@ def _markdown_escaped(text: str) -> str:
 def _as_line(text: str) -> str:
     """Return the same for the beginning of a line, where more can act."""
     return _BEGINS_A_LIST.sub(r"\1\\\2", _markdown_escaped(text.strip()))
-
-
-def _fenced(lines: Sequence[str]) -> list[str]:
-    """Return lines as code, behind more backticks than any of them has."""
-    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(longest + 1, 3)
-    return [fence, *lines, fence]
 
 
 _LATEX_ACTS = str.maketrans(
@@ -163,19 +153,14 @@ def to_latex(document: Document) -> str:
 
     The verdict, the remarks and the signatures stand above them as comments.
     """
+    comments = [document.verdict] if document.verdict else []
+    for part in document.parts:
+        comments += part.lines if isinstance(part, Sentences | Code) else []
     tables = (
         _captioned(document.facts, one) if one.note else _tabular(one).rstrip()
         for one in document.tables
     )
-    return "\n".join([*(f"% {line}" for line in _comments(document)), *tables, ""])
-
-
-def _comments(document: Document) -> Iterator[str]:
-    if document.verdict:
-        yield document.verdict
-    for part in document.parts:
-        if isinstance(part, Sentences | Code):
-            yield from part.lines
+    return "\n".join([*(f"% {line}" for line in comments), *tables, ""])
 
 
 def _captioned(facts: str, table: ShownTable) -> str:

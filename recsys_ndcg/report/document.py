@@ -303,16 +303,13 @@ def verdict(report: Report) -> str:
     name = next(iter(audit.index[ordered]), report.metrics[0])
     both = pd.concat([summary.loc[name], audit.loc[name]])
     row: dict[str, Any] = {str(what): value for what, value in both.items()}
-    say = _nobody if not row["users"] else _plainly if not ordered.any() else _of_an_order
-    return visible(f"{say(name, row)}{_beaten(report, name, row)}")
-
-
-def _nobody(name: str, _: dict[str, Any]) -> str:
-    return f"Nobody has a score in {name}, so there is nothing to judge."
-
-
-def _plainly(name: str, row: dict[str, Any]) -> str:
-    return f"The mean of {name} is {_score(row)}. It knows no order, and so no chance to beat."
+    if not row["users"]:
+        said = f"Nobody has a score in {name}, so there is nothing to judge."
+    elif not ordered.any():
+        said = f"The mean of {name} is {_score(row)}. It knows no order, and so no chance to beat."
+    else:
+        said = _of_an_order(name, row)
+    return visible(f"{said}{_beaten(report, name, row)}")
 
 
 def _of_an_order(name: str, row: dict[str, Any]) -> str:

@@ -12,7 +12,6 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input import index_of
-from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering import Readable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import remarks, report_document, warn_of
@@ -189,10 +188,6 @@ class Report(Readable, Mapping[str, float]):
     @property
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
-        return self._summary.copy()
-
-    @lazy
-    def _summary(self) -> pd.DataFrame:
         return summary_table(self.audited.order_totals, self.audited.median)
 
     @property
@@ -201,7 +196,7 @@ class Report(Readable, Mapping[str, float]):
 
         A report on a whole catalogue has ``MostPopular``, the items with the most ratings.
         """
-        chance = self._audit[["chance"]].T
+        chance = self.audit[["chance"]].T
         return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
 
     @property
@@ -221,10 +216,6 @@ class Report(Readable, Mapping[str, float]):
         they were of the top grade: unlabelled_top (`Convention.max_grade`, or the highest in the
         data). NaN where there is no such number.
         """
-        return self._audit.copy()
-
-    @lazy
-    def _audit(self) -> pd.DataFrame:
         return audit_table(self.audited.full_totals)
 
     @property
@@ -451,7 +442,7 @@ class Report(Readable, Mapping[str, float]):
             train=train,
             columns=columns,
         )
-        return Segments.of(found, self, lambda places: Report(self.audited.take(places)))
+        return Segments.of(found, self)
 
     @property
     def truth(self) -> pd.Series[int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Floats, Positions, Record
+from recsys_ndcg.arrays import Codes, Floats, Record
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown, visible
 from recsys_ndcg.input import index_of, written
 from recsys_ndcg.lazy import lazy
@@ -134,7 +134,8 @@ def _differences(segments: Segments, metric: str) -> Iterator[str]:
         differences = map("{} ({})".format, labels, map(signed, difference[furthest]))
         told = first_few(differences, _NAMED)
         yield (
-            f"In {metric}, {len(furthest)} of {len(table)} segments {_verb(furthest)} from all "
+            f"In {metric}, {len(furthest)} of {len(table)} segments "
+            f"{'differs' if len(furthest) == 1 else 'differ'} from all "
             f"other users (Welch's test, Holm's correction): {', '.join(told)}."
         )
 
@@ -147,7 +148,8 @@ def _orders(segments: Segments, metric: str) -> Iterator[str]:
     turned = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
     turned[np.isnan(turned)] = -np.inf
     one, other = np.unravel_index(turned.argmax(), turned.shape)
-    least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * _highest(mean)
+    highest = np.fmax.reduce(np.abs(mean), initial=0.0)
+    least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * highest
     if turned[one, other] >= least > 0:
         yield (
             f"In {metric}, {_name(segments, one)} is above {_name(segments, other)} by the mean "
@@ -164,14 +166,6 @@ def _of(segments: Segments, metric: str) -> pd.DataFrame:
 
 def _name(segments: Segments, place: int | np.intp) -> str:
     return f"{segments.name} {_label(segments.labels[place])}"
-
-
-def _verb(several: Sized) -> str:
-    return "differs" if len(several) == 1 else "differ"
-
-
-def _highest(values: Floats) -> float:
-    return float(np.fmax.reduce(np.abs(values), initial=0.0))
 
 
 _MOST = 1000  # more are no segments, and each is measured
@@ -228,9 +222,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     codes: Codes
 
     @classmethod
-    def of(
-        cls, groups: pd.Series[Any], whole: Report, take: Callable[[Positions], Report]
-    ) -> Segments:
+    def of(cls, groups: pd.Series[Any], whole: Report) -> Segments:
         """Return a report in segments, as `segments_of` found them.
 
         Parameters
@@ -239,8 +231,6 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
             Categorical.
         whole : Report
             Of the same users.
-        take : callable
-            Returns the report of users at some places.
 
         Raises
         ------
@@ -255,13 +245,17 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
                 "pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
-        reports = tuple(take(np.flatnonzero(codes == place)) for place in range(len(labels)))
+        audits = (
+            whole.audited.take(np.flatnonzero(codes == place)) for place in range(len(labels))
+        )
+        reports = tuple(replace(whole, audited=one, known_baselines=None) for one in audits)
         return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
         """Return the report of the users in a segment."""
+        reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
         try:
-            return self.reports[self._places[label]]
+            return reports[label]
         except (KeyError, TypeError):
             msg = f"There is no segment {shown(label)}; there are {shown(list(self.labels))}."
             raise UnknownKeyError(msg) from None
@@ -328,10 +322,6 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
         """Return what people read of it: the table, the remarks and the signatures."""
         return segments_document(self)
-
-    @lazy
-    def _places(self) -> dict[Any, int]:
-        return {label: place for place, label in enumerate(self.labels)}
 
     @property
     def _index(self) -> pd.Index[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,8 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     elif isinstance(groups, Mapping):
         found = in_mapping(groups, users)
     elif callable(groups):
-        found = returned(groups(per_user()), users, _name_of(groups))
+        name = getattr(groups, "__name__", "")
+        found = returned(groups(per_user()), users, name if name.isidentifier() else _NAME)
     else:
         msg = f"groups: {shown(groups)} does not say which user is in which group. {FORMS}."
         raise InvalidInputError(msg)
@@ -150,11 +152,6 @@ def _may_be_path(text: str) -> bool:
         if Path(text).is_file():
             return True
     return not text or os.sep in text or bool(Path(text).suffix)
-
-
-def _name_of(function: Callable[..., Any]) -> str:
-    name = getattr(function, "__name__", "")
-    return name if name.isidentifier() else "segment"
 
 
 def _built_in(
@@ -212,14 +209,10 @@ def _in_quarters(
     quarters, some = (0.25, 0.5, 0.75), numbers[among]
     cuts = np.quantile(some, quarters, method="inverted_cdf") if len(some) else []
     place = np.searchsorted(np.unique(cuts), numbers) + 1
-    parts, codes = np.unique(np.where(among, place, 0), return_inverse=True)
-    labels = [_range(numbers[codes == code]) for code in range(len(parts))]
+    _, codes = np.unique(np.where(among, place, 0), return_inverse=True)
+    spans = pd.Series(numbers).groupby(codes).agg(["min", "max"]).itertuples(index=False)
+    labels = [str(low) if low == high else f"{low}–{high}" for low, high in spans]
     return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
-
-
-def _range(numbers: Positions) -> str:
-    low, high = int(numbers.min()), int(numbers.max())
-    return str(low) if low == high else f"{low}–{high}"
 
 
 def _trained_on(
@@ -332,7 +325,12 @@ class UserGroups:
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
         ids, rows = encode(self.like(users), "user")
-        if not self._n_common(ids, users):
+        known = users.tolist()
+        if self.by_writing:
+            n_common = len({*ids.tolist()} & {*known})
+        else:  # ids with types of their own may be of some that never meet
+            n_common = in_common(users, ids, "user", _TABLES)
+        if not n_common:
             msg = (
                 f"No user of the groups is among the {len(users)} that were evaluated: the groups "
                 f"have {_some(ids)}, and evaluated were {_some(users)}. Give both the same ids."
@@ -354,7 +352,7 @@ class UserGroups:
             )
             raise InvalidInputError(msg)
         group_of = dict(zip(ids[pairs["user"]].tolist(), pairs["group"].tolist(), strict=True))
-        found = np.array([group_of.get(user, -1) for user in users.tolist()], dtype=np.int64)
+        found = np.array([group_of.get(user, -1) for user in known], dtype=np.int64)
         if (found < 0).all():
             msg = "Nobody evaluated is in a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
@@ -372,12 +370,6 @@ class UserGroups:
         known = users.tolist()
         ids = {str(one): one for one in known} | {written(one): one for one in known}
         return labels_from([ids.get(one, one) for one in self.user.tolist()])
-
-    def _n_common(self, ids: Ids, users: Ids) -> int:
-        """Return how many users both have; where ids have types, refuse those that never meet."""
-        if self.by_writing:
-            return len(set(ids.tolist()) & set(users.tolist()))
-        return in_common(users, ids, "user", _TABLES)
 
     def _in_order(self, labels: Ids) -> tuple[Ids, Positions]:
         """Return distinct labels as they are called, and their places in order."""
@@ -422,11 +414,8 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     Raises
     ------
     InvalidInputError
-        It is neither, or a group names none of the users.
+        It is now one, now the other.
     """
-    if not groups:
-        msg = f"There are no groups in an empty mapping. {FORMS}."
-        raise InvalidInputError(msg)
     ids = set(users.tolist())
     several = [_is_several(one, ids, is_user=key in ids) for key, one in groups.items()]
     if not any(several):
@@ -438,18 +427,9 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
             "{group: [users]} or {user: group}, alike for all."
         )
         raise InvalidInputError(msg)
-    members = {label: objects(list(one), "user").tolist() for label, one in groups.items()}
-    user = labels_from([one for some in members.values() for one in some])
-    encode(user, "user")  # what is no id is refused
-    nobody = [label for label, some in members.items() if ids.isdisjoint(some)]
-    if 0 < len(nobody) < len(members):
-        msg = (
-            f"The group {shown(nobody[0])} names nobody who was evaluated. Leave it out, or "
-            "correct the ids."
-        )
-        raise InvalidInputError(msg)
-    lengths = [len(some) for some in members.values()]
-    return UserGroups(user, np.repeat(labels_from(list(members)), lengths))
+    members = [objects(list(one), "user").tolist() for one in groups.values()]
+    user = labels_from([*chain(*members)])
+    return UserGroups(user, np.repeat(labels_from(list(groups)), [*map(len, members)]))
 
 
 def returned(found: Any, users: Ids, name: str) -> UserGroups:
@@ -464,19 +444,13 @@ def returned(found: Any, users: Ids, name: str) -> UserGroups:
     if isinstance(found, pd.Series) and not in_rows:
         return in_series(found if found.name is not None else found.rename(name), users)
     is_list = isinstance(found, Iterable) and getattr(found, "ndim", 1) == 1
-    if isinstance(found, str | bytes | Mapping | AbstractSet) or not is_list:
-        many = f"a {type(found).__name__} of {getattr(found, 'ndim', 0)} dimensions"
-        what = many if hasattr(found, "ndim") else shown(found)
+    is_list = is_list and not isinstance(found, str | bytes | Mapping | AbstractSet)
+    values = _values(found) if is_list else np.empty(0)
+    if not is_list or len(values) != len(users):
+        what = f"{len(values)} groups" if is_list else shown(found)
         msg = (
             f"The function of per_user returned {what}. Let it return a Series, a list or an array "
-            f"with a group for each of {len(users)} users."
-        )
-        raise InvalidInputError(msg)
-    values = _values(found)
-    if len(values) != len(users):
-        msg = (
-            f"The function of per_user returned {len(values)} groups. Let it return one for each "
-            f"of {len(users)} users, in the order of the rows."
+            f"with a group for each of {len(users)} users, in the order of the rows."
         )
         raise InvalidInputError(msg)
     return UserGroups(users, values, name, categories_of(found))

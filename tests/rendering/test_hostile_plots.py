@@ -24,9 +24,8 @@ from recsys_ndcg.rendering.plots.users import (
     plot_difference_per_user,
     plot_users_against_chance,
 )
-from recsys_ndcg.rendering.plots.vega import described
 from recsys_ndcg.rendering.wording import label, labels
-from tests.rendering.drawings import drawn, layers
+from tests.rendering.drawings import described, drawn, layers
 
 if TYPE_CHECKING:
     import altair as alt

@@ -22,8 +22,7 @@ from recsys_ndcg.rendering.plots.users import (
     plot_difference_per_user,
     plot_users_against_chance,
 )
-from recsys_ndcg.rendering.plots.vega import described
-from tests.rendering.drawings import drawn, layers, marked, shown_numbers, texts
+from tests.rendering.drawings import described, drawn, layers, marked, shown_numbers, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -289,7 +289,9 @@ def plot_score_by_cutoff(
     if len(parts) == 1:
         return _panel(parts[0], level, " by cutoff", vega.WIDTH, vega.HEIGHT)
     panels = [_panel(part, level, "", 200, 170) for part in parts]
-    told = first_few(map(vega.described, panels), _METRICS_TOLD, "And {} more metrics.")
+    told = first_few(
+        [str(one.description) for one in panels], _METRICS_TOLD, "And {} more metrics."
+    )
     return vega.beside(panels, vega.titled("Score by cutoff"), " ".join(told))
 
 
