@@ -42,6 +42,7 @@ for name in names:
     if not os.path.exists(f"{path}/{name}"):
         sys.modules[name] = None
 import recsys_ndcg as rn
+from recsys_ndcg.rendering.plots.vega import svg
 
 report = rn.evaluate({"ann": [(2.0, 1.0), (1.0, 2.0)]})
 open(f"{path}/ratings.parquet", "w").close()
@@ -52,7 +53,7 @@ doors = {
     "jinja2": report.to_latex,
     "tabulate": report.to_markdown,
     "altair": report.plot,
-    "vl_convert": report.to_html,
+    "vl_convert": lambda: svg(report.plot()),
     "typer": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
 }

@@ -223,16 +223,8 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
         trivial=trivial,
         lists=_lists(comparison, before, after, places),
         opened="both models' lists and the best order",
-        rest=_rest(len(gain), len(places), before, after),
-    )
-
-
-def _rest(n_users: int, n_shown: int, before: str, after: str) -> str:
-    if n_shown == n_users:
-        return ""
-    return (
-        f"Of {n_users:,} users these are those who gain or lose most from {before} to "
-        f"{after}: comparison.per_user has them all."
+        rest=f"those who gain or lose most from {before} to {after}: "
+        "comparison.per_user has them all.",
     )
 
 

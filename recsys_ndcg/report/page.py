@@ -56,6 +56,10 @@ _NO_LISTS = (
 _FEW = 5  # up to here, each cutoff is measured for a plot; beyond, round ones
 _MOST = 8  # cutoffs that are measured for a plot
 _ROUND = [first * 10**zeros for zeros in range(18) for first in (1, 2, 5)]
+_REST = (
+    f"the {MOST // 2} best and the {MOST // 2} worst, without those for whom every order scores "
+    "the same: report.per_user has them all, and so has recsys-ndcg evaluate ... --per-user FILE."
+)
 
 
 def report_page(report: Report, command: str | None = None) -> Document:
@@ -70,9 +74,12 @@ def report_page(report: Report, command: str | None = None) -> Document:
     """
     brief, full = report.document(answer=True), report.audited.full_scores
     scores, remarks, how = brief.sections
+    rows = [(name, f"{n:,}") for name, n in report.counts.items()]
+    cells = pd.DataFrame(rows, columns=["count", "number"])
+    counts = Details("The counts", [ShownTable("Users and rows", cells)])
     sections = [
         scores,
-        replace(remarks, parts=[*remarks.parts, _counts(report)]),
+        replace(remarks, parts=[*remarks.parts, counts]),
         *spread(full.per_user[:, 0], full.roles["chance"][:, 0], report.metrics[0]),
         *by_cutoff(report),
         *_by_activity(report),
@@ -80,12 +87,6 @@ def report_page(report: Report, command: str | None = None) -> Document:
         reproduced(how, evaluation_code(report.signatures.values()), command),
     ]
     return replace(brief, sections=sections)
-
-
-def _counts(report: Report) -> Details:
-    counts = [(name, f"{n:,}") for name, n in report.counts.items()]
-    cells = pd.DataFrame(counts, columns=["count", "number"])
-    return Details("The counts", [ShownTable("Users and rows", cells)])
 
 
 # Charts
@@ -250,7 +251,7 @@ def _users(report: Report) -> Section:
         trivial=trivial[places],
         lists=side_by_side(report.audited, places),
         opened=f"the first {DEPTH} ranks beside the best order",
-        rest=_rest(len(score), len(places)),
+        rest=_REST,
     )
 
 
@@ -284,7 +285,7 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     opened : str
         What one sees of a user who is opened, if so.
     rest : str
-        Where all others are.
+        Which these are where they are not all, and where all are.
     """
     n_items, n_relevant = scores.counts.n_items[places], scores.counts.n_relevant[places]
     who = {
@@ -299,21 +300,12 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     n_last = int(trivial.sum())
     last = f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
     opens = _NO_LISTS if lists is None else f"Open a user to see {opened}."
-    lead = f"Sort by a heading, or search for an id. {opens} {rest}".rstrip()
+    lead = f"Sort by a heading, or search for an id. {opens}"
+    if len(places) < len(scores.users):
+        lead += f" Of {len(scores.users):,} users these are {rest}"
     caption = f"Users by {whose}, the best first{last}"
     table = ShownTable(caption, cells, is_sortable=True, lists=lists)
     return Section("users", "User by user", lead, [table])
-
-
-def _rest(n_users: int, n_shown: int) -> str:
-    if n_shown == n_users:
-        return ""
-    half = n_shown // 2
-    return (
-        f"Of {n_users:,} users these are the {half} best and the {half} worst, without those for "
-        "whom every order scores the same: report.per_user has them all, and so has "
-        "recsys-ndcg evaluate ... --per-user FILE."
-    )
 
 
 def both_ends(score: Floats, then: Floats, trivial: Flags, n_items: Positions) -> Positions:

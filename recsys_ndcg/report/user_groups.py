@@ -414,7 +414,7 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     Raises
     ------
     InvalidInputError
-        It is now one, now the other.
+        It is now one, now the other, or a group names none of the users.
     """
     ids = set(users.tolist())
     several = [_is_several(one, ids, is_user=key in ids) for key, one in groups.items()]
@@ -427,9 +427,18 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
             "{group: [users]} or {user: group}, alike for all."
         )
         raise InvalidInputError(msg)
-    members = [objects(list(one), "user").tolist() for one in groups.values()]
-    user = labels_from([*chain(*members)])
-    return UserGroups(user, np.repeat(labels_from(list(groups)), [*map(len, members)]))
+    members = {label: objects(list(one), "user").tolist() for label, one in groups.items()}
+    user = labels_from([*chain(*members.values())])
+    encode(user, "user")  # what is no id is refused
+    nobody = [label for label, some in members.items() if ids.isdisjoint(some)]
+    if 0 < len(nobody) < len(members):
+        msg = (
+            f"The group {shown(nobody[0])} names nobody who was evaluated. Leave it out, or "
+            "correct the ids."
+        )
+        raise InvalidInputError(msg)
+    lengths = [*map(len, members.values())]
+    return UserGroups(user, np.repeat(labels_from(list(members)), lengths))
 
 
 def returned(found: Any, users: Ids, name: str) -> UserGroups:
@@ -525,16 +534,12 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     A dict is one if it has a column called user, or said to be, and {group: [users]} if not.
     """
     if not isinstance(data, Mapping):
-        return is_place(data) or _has_columns(data)
+        # by its class: a lazy table would have to resolve its columns
+        return is_place(data) or any(hasattr(type(data), name) for name in ("columns", "schema"))
     if (columns or {}).get("user", "user") not in data:
         return False
     several = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
     return all(several) and len({*map(len, data.values())}) == 1
-
-
-def _has_columns(data: Any) -> bool:
-    """Tell it by its class: a lazy table would have to resolve its columns."""
-    return any(hasattr(type(data), name) for name in ("columns", "schema"))
 
 
 def _opened(data: Any) -> tuple[Any, bool]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+
+from recsys_ndcg.rendering.plots import svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -56,11 +57,11 @@ def described(chart: alt.LayerChart | alt.ConcatChart) -> str:
 
 
 def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
-    """Draw a chart: no number of the drawing is none."""
+    """Draw a chart: no number of the drawing is none, and readers of screens are told of it."""
     pytest.importorskip("vl_convert")
-    text = StringIO()
-    chart.save(text, format="svg")
-    root = ET.fromstring(text.getvalue())  # noqa: S314 - our own
+    text = svg(chart)
+    root = ET.fromstring(text)  # noqa: S314 - our own
+    assert (root.get("role"), root.get("aria-label")) == ("img", described(chart))
     for one in root.iter():
         for name, value in one.attrib.items():
             if not name.startswith("aria"):

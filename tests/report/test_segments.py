@@ -817,6 +817,8 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     r"evaluated have ids of type text .*, those of the groups of type number \(such as 1\)": (
         {1: "a"}, {},
     ),
+    "'old' names nobody who was evaluated. Leave": ({"new": ["ann"], "old": []}, {}),
+    "'gone' names nobody who was evaluated. Leave": ({"new": ["ann"], "gone": ["zed"]}, {}),
     "those of the groups of type number": ({"new": [1, 2]}, {}),
     "the groups have 'a' to 'b', and evaluated were": ({"ann": ["a", "b"]}, {}),
     "Some groups have lists, but 'bob' has 'x'": ({"new": ["ann"], "bob": "x"}, {}),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.rendering.plots.vega import svg as svg
+
 if TYPE_CHECKING:
     import altair as alt
 
