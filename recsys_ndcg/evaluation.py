@@ -11,7 +11,7 @@ from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report import Report, build_report
+from recsys_ndcg.report import Report
 from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
@@ -180,7 +180,7 @@ def measured(
     InvalidInputError
         The data cannot be read, or something in the plan cannot be computed of it.
     """
-    return build_report(lists_of(data, plan, columns, text, n_items), plan)
+    return Report.of_lists(lists_of(data, plan, columns, text, n_items), plan)
 
 
 def lists_of(

@@ -67,7 +67,7 @@ MAY_USE_OPTIONAL = {
     "input/ids.py",
     "input/arrow_files.py",
     "input/plain_text.py",
-    "rendering/page/assembling.py",
+    "rendering/page.py",
     "rendering/plots/vega.py",
     "progress.py",
     "files/archive.py",

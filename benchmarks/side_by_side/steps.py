@@ -13,7 +13,7 @@ from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
 from recsys_ndcg.lists import assembly, grouping, ranked_lists
-from recsys_ndcg.report import reporting
+from recsys_ndcg.report import report
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.measuring import measure
@@ -30,7 +30,7 @@ PLACES: list[tuple[Any, str, str]] = [
     (assembly, "encode", "ids to codes"),
     (grouping, "by_user", "grouping"),
     (assembly, "distinct_by_user", "repeats"),
-    (reporting, "facts_for", "facts"),
+    (report, "facts_for", "facts"),
     (Audit, "of", "measuring"),
     (Report, "__init__", "report"),
 ]

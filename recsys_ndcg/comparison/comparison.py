@@ -37,7 +37,8 @@ from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archi
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
-from recsys_ndcg.report import Readable, tracker_metrics
+from recsys_ndcg.rendering import Readable
+from recsys_ndcg.report import tracker_metrics
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__

@@ -352,10 +352,6 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in result.best_first]
     beside = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    rest = (
-        f"Of {len(gain):,} users these are those who gain or lose most from {before} to "
-        f"{after}: comparison.per_user has them all."
-    )
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
     return user_section(
         f"{result.name} of {best}",
@@ -368,7 +364,8 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
         trivial=trivial,
         lists=_lists(comparison, before, after, places),
         opened="both models' lists and the best order",
-        rest=rest if len(places) < len(gain) else "",
+        rest=f"those who gain or lose most from {before} to {after}: "
+        "comparison.per_user has them all.",
     )
 
 

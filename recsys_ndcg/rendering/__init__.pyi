@@ -9,8 +9,9 @@ from recsys_ndcg.rendering.document import UserLists as UserLists
 from recsys_ndcg.rendering.exports import data_as as data_as
 from recsys_ndcg.rendering.exports import form_of as form_of
 from recsys_ndcg.rendering.exports import per_user_file as per_user_file
+from recsys_ndcg.rendering.forms import Readable as Readable
 from recsys_ndcg.rendering.forms import render as render
-from recsys_ndcg.rendering.page.assembling import for_a_page as for_a_page
+from recsys_ndcg.rendering.page import for_a_page as for_a_page
 from recsys_ndcg.rendering.plots import plot as plot
 from recsys_ndcg.rendering.terminal import Grid as Grid
 from recsys_ndcg.rendering.terminal import print_document as print_document

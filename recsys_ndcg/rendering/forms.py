@@ -1,14 +1,18 @@
-"""A document as text in any form."""
+"""A document as text in any form, and the results that say what stands in theirs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from html import escape
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
+from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.document import Code, Details, Document, Part, Sentences, ShownTable
 
 
@@ -58,7 +62,8 @@ def _html_of(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
             yield f"<p>{escape(part.note)}</p>"
-        yield _html_table(part.cells)
+        with pd.option_context("display.max_colwidth", None):  # or long cells would be cut
+            yield part.cells.to_html(index=False, border=0)
     elif isinstance(part, Sentences) and part.lines:
         entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
         yield f"<ul>\n{entries}</ul>"
@@ -73,12 +78,6 @@ def _html_of(part: Part) -> Iterator[str]:
 
 def _html_folded(title: str, inside: str) -> str:
     return f"<details><summary>{escape(title)}</summary>\n{inside}\n</details>"
-
-
-def _html_table(frame: pd.DataFrame) -> str:
-    """Return a table of text, in which nothing is cut and nothing acts."""
-    with pd.option_context("display.max_colwidth", None):
-        return frame.to_html(index=False, border=0)
 
 
 _MARKDOWN_ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
@@ -103,8 +102,10 @@ def _markdown_lines(part: Part) -> Iterator[str]:
         if part.lines:
             yield ""
     elif isinstance(part, Code):
-        yield from _fenced(part.lines)
-        yield ""
+        # the fence is longer than any backticks inside
+        longest = max(map(len, re.findall("`+", "\n".join(part.lines))), default=0)
+        fence = "`" * max(longest + 1, 3)
+        yield from (fence, *part.lines, fence, "")
 
 
 def _markdown_table(table: ShownTable) -> str:
@@ -127,13 +128,6 @@ def _markdown_escaped(text: str) -> str:
 def _as_line(text: str) -> str:
     """Return the same for the beginning of a line, where more can act."""
     return _BEGINS_A_LIST.sub(r"\1\\\2", _markdown_escaped(text.strip()))
-
-
-def _fenced(lines: Sequence[str]) -> list[str]:
-    """Return lines as code, behind more backticks than any of them has."""
-    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(longest + 1, 3)
-    return [fence, *lines, fence]
 
 
 _LATEX_ACTS = str.maketrans(
@@ -159,19 +153,14 @@ def to_latex(document: Document) -> str:
 
     The verdict, the remarks and the signatures stand above them as comments.
     """
+    comments = [document.verdict] if document.verdict else []
+    for part in document.parts:
+        comments += part.lines if isinstance(part, Sentences | Code) else []
     tables = (
         _captioned(document.facts, one) if one.note else _tabular(one).rstrip()
         for one in document.tables
     )
-    return "\n".join([*(f"% {line}" for line in _comments(document)), *tables, ""])
-
-
-def _comments(document: Document) -> Iterator[str]:
-    if document.verdict:
-        yield document.verdict
-    for part in document.parts:
-        if isinstance(part, Sentences | Code):
-            yield from part.lines
+    return "\n".join([*(f"% {line}" for line in comments), *tables, ""])
 
 
 def _captioned(facts: str, table: ShownTable) -> str:
@@ -227,7 +216,7 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
         What the form needs is not installed.
     """
     if form == "page":
-        from recsys_ndcg.rendering.page.assembling import to_page  # noqa: PLC0415 - rarely needed
+        from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
 
         return to_page(document)
     if form in _TABLES:
@@ -238,3 +227,71 @@ def render(document: Document, form: str, *, tables_only: bool = False) -> str:
 
 
 _TABLES = {"markdown": (_markdown_table, to_markdown), "latex": (_tabular, to_latex)}
+
+
+class Readable(ABC):
+    """A result that says itself what people read of it, and in which forms."""
+
+    @abstractmethod
+    def document(self, *, answer: bool = False) -> Document:
+        """Return what people read of it.
+
+        Parameters
+        ----------
+        answer : bool
+            Whether a verdict stands above it, if there is one, for forms with room for it.
+        """
+
+    def page(self, command: str | None = None) -> Document:  # noqa: ARG002 - of some results
+        """Return the same with all that a page has room for.
+
+        Parameters
+        ----------
+        command : str, optional
+            What was typed to make it, if that was a command line.
+        """
+        return self.document(answer=True)
+
+    def to_markdown(self) -> str:
+        """Return the table, the remarks and the signatures as Markdown."""
+        return self._rendered("markdown")
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX, the remarks and the signatures as comments."""
+        return self._rendered("latex")
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return it as a page, and write that if a path is given.
+
+        One file that needs no network and lets nothing else run.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file.
+
+        Raises
+        ------
+        MissingExtraError
+            What the extra `report` brings is not installed.
+        InvalidInputError
+            The file cannot be written.
+        """
+        page = render(self.page(), "page")
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def __str__(self) -> str:
+        """Return the table, the remarks and the signatures as text."""
+        return self._rendered("text")
+
+    def __repr__(self) -> str:
+        """Return the same."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self._rendered("html", answer=True)
+
+    def _rendered(self, form: str, **what: Any) -> str:
+        return render(self.document(**what), form)

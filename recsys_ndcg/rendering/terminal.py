@@ -47,11 +47,18 @@ def print_document(
             if isinstance(part, ShownTable):
                 if place:
                     to.print()
-                to.print(shown(part))
+                _print_table(part, to)
             elif not quiet:
                 _print_lines(part, to, full=full)
         if document.verdict and not place and not quiet:
             to.print(printable(document.verdict), soft_wrap=False)
+
+
+def _print_table(table: ShownTable, to: Console) -> None:
+    if table.numeric is None:
+        to.print(Grid(table.cells, table.note, left=table.left, bold=table.bold))
+    else:
+        to.print(*_listed(table, table.numeric, to.width), sep="\n")
 
 
 def _print_lines(part: Part, to: Console, *, full: bool) -> None:
@@ -61,13 +68,6 @@ def _print_lines(part: Part, to: Console, *, full: bool) -> None:
     elif isinstance(part, Code):
         for line in part.brief(full=full):
             to.print(printable(line), style="dim", soft_wrap=True)
-
-
-def shown(table: ShownTable) -> Grid | Listing:
-    """Return a table as rich prints it, below its note."""
-    if table.numeric is not None:
-        return Listing(table.cells, table.note, table.numeric)
-    return Grid(table.cells, table.note, left=table.left, bold=table.bold)
 
 
 class Grid:
@@ -151,51 +151,31 @@ def _width(widths: Sequence[int], gap: int) -> int:
     return sum(widths) + gap * (len(widths) - 1)
 
 
-class Listing:
-    """A frame of text in which the cells of a row may be long.
-
-    They break where they must; where a terminal is narrow, each row is a paragraph.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of text.
-    title : str
-        Above it.
-    numeric : collection of str
-        Columns that are set to the right, and do not break.
-    """
-
-    def __init__(self, frame: pd.DataFrame, title: str = "", numeric: Container[str] = ()) -> None:
-        self._frame, self._title, self._numeric = frame.map(printable), title, numeric
-
-    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        """Give a table or paragraphs."""
-        if options.max_width >= _NARROW:
-            yield self._table()
-            return
-        if self._title:
-            yield _folding(printable(self._title), "bold")
-        for row in self._frame.to_dict("records"):
-            numbers = "  ".join(cell for name, cell in row.items() if name in self._numeric)
-            words = (cell for name, cell in row.items() if name not in self._numeric)
+def _listed(table: ShownTable, numeric: Container[str], width: int) -> Iterator[RenderableType]:
+    """Give a table whose cells may be long, or, where there is little room, a paragraph a row."""
+    cells = table.cells.map(printable)
+    if width < _NARROW:
+        if table.note:
+            yield _folding(printable(table.note), "bold")
+        for row in cells.to_dict("records"):
+            numbers = "  ".join(cell for name, cell in row.items() if name in numeric)
+            words = (cell for name, cell in row.items() if name not in numeric)
             first, *others = filter(None, [numbers, *words])
             yield _folding(first)
             yield from (Padding(_folding(one), (0, 0, 0, 2), expand=False) for one in others)
-
-    def _table(self) -> Table:
-        table = _titled(self._title, pad_edge=False)
-        for column in self._frame:
-            is_number = column in self._numeric
-            table.add_column(
-                str(column),
-                justify="right" if is_number else "left",
-                no_wrap=is_number,
-                overflow="fold",
-            )
-        for row in self._frame.itertuples(index=False):
-            table.add_row(*row)
-        return table
+        return
+    shown = _titled(table.note, pad_edge=False)
+    for column in cells:
+        is_number = column in numeric
+        shown.add_column(
+            str(column),
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold",
+        )
+    for texts in cells.itertuples(index=False):
+        shown.add_row(*texts)
+    yield shown
 
 
 def _folding(text: str, style: str = "") -> Text:

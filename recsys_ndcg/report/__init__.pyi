@@ -4,6 +4,7 @@ from recsys_ndcg.report.document import leaderboard_document as leaderboard_docu
 from recsys_ndcg.report.document import remarks_section as remarks_section
 from recsys_ndcg.report.document import signatures_section as signatures_section
 from recsys_ndcg.report.document import text_cells as text_cells
+from recsys_ndcg.report.document import warn_of as warn_of
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
@@ -11,15 +12,12 @@ from recsys_ndcg.report.page import options as options
 from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section
-from recsys_ndcg.report.readable import Readable as Readable
 from recsys_ndcg.report.report import Report as Report
-from recsys_ndcg.report.reporting import build_report as build_report
-from recsys_ndcg.report.reporting import warn_of as warn_of
 from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import audit_to_parquet as audit_to_parquet
 from recsys_ndcg.report.saving import tracker_keys as tracker_keys
 from recsys_ndcg.report.saving import tracker_metrics as tracker_metrics
-from recsys_ndcg.report.segments.user_groups import is_table as is_table
-from recsys_ndcg.report.segments.user_segments import BUILT_IN as BUILT_IN
-from recsys_ndcg.report.segments.user_segments import segments_of as segments_of
 from recsys_ndcg.report.tables import BY as BY
+from recsys_ndcg.report.user_groups import BUILT_IN as BUILT_IN
+from recsys_ndcg.report.user_groups import is_table as is_table
+from recsys_ndcg.report.user_groups import segments_of as segments_of

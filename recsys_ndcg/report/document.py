@@ -1,14 +1,16 @@
-"""What people read of a report, of one user's list in it, and of its users in order."""
+"""What a report says: its document, its verdict and remarks, and the warning of what deceives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import visible
+from recsys_ndcg.errors import visible, warn
+from recsys_ndcg.lists import suspicions
 from recsys_ndcg.rendering import (
     Code,
     Details,
@@ -17,13 +19,19 @@ from recsys_ndcg.rendering import (
     Section,
     Sentences,
     ShownTable,
+    count,
+    first_few,
     number,
 )
-from recsys_ndcg.report.remarks import verdict
+from recsys_ndcg.report.tables import TIES_MATTER, intervals
 
 if TYPE_CHECKING:
+    from recsys_ndcg.lists import Facts
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Signature
+    from recsys_ndcg.scoring import Audit, Plan, Signature, Totals
+
+#: The audit, a row by the name of each metric.
+Audited = dict[Hashable, dict[Hashable, Any]]
 
 _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "
@@ -34,6 +42,22 @@ _NOTHING = "Nothing was found that makes these numbers say less than they seem t
 _HOW = "What has to be typed for the same numbers, and the complete choices behind each of them."
 #: What an explanation has in as few digits as it takes.
 _BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
+_HIGH = 0.5  # a chance level that a reader would not expect
+_MANY = 0.1  # so many users who say nothing blur a mean
+_LINES = 3  # about the same thing in different metrics
+_SURE = 2.0  # standard deviations of random order
+_FEW = 0.01  # fewer users than this do not move a mean
+_SOME = 1000  # users who tell whether random order has to be measured of all
+_LOWER_IS_BETTER = (
+    "Is a lower estimate better, as with ranks, distances or losses? Then give estimates with a "
+    "minus, or ranks as the column 'rank' of RankedLists.from_labels(labels, results) (--results, "
+    "--columns rank=...)."
+)
+_REVERSED = (
+    "The first item, or that of rank 1, is taken for the best. Is it the worst? Then give each "
+    "list in the opposite order, or ranks of which the highest is best as columns={'estimated': "
+    "'rank'}."
+)
 
 
 def report_document(report: Report, *, answer: bool = False) -> Document:
@@ -155,3 +179,267 @@ def _cell(value: object, *, brief: bool) -> str:
     if isinstance(value, float):
         return f"{value:.5g}" if brief and not np.isnan(value) else number(value)
     return "-" if value is None else str(value)
+
+
+# Remarks and the verdict
+
+
+def remarks(report: Report) -> list[str]:
+    """Return one sentence for each thing that makes the numbers say less than they seem to."""
+    audit: Audited = report.audit.to_dict("index")
+    parts = _levels(report, audit), _users(report, audit), _ties(audit), _labels(report, audit)
+    lines = [line for part in parts for line in part]
+    return [visible(line) for line in lines]
+
+
+def _levels(report: Report, audit: Audited) -> list[str]:
+    bounded = report.bounded.to_dict()  # a sum has no scale
+    others = report.baselines.drop("chance")
+    lines = [
+        f"{model} is as good or better in {', '.join(beaten)}."
+        for model, row in others.iterrows()
+        if (beaten := [name for name in report.metrics if row[name] >= report.mean[name]])
+    ]
+    counts = report.counts
+    order = "A random order of each list" if "recommended" in counts else "Random order"
+    if "candidates" in counts:
+        order = "A random choice of the candidates"
+    lines += _few(
+        f"{order} would already score {number(row['chance'])} in {name}"
+        f" (the worst order {number(row['worst'])})."
+        for name, row in audit.items()
+        if row["chance"] >= _HIGH and bounded[name]
+    )
+    unsure = [
+        str(name) for name, row in audit.items() if abs(row["z"]) < _SURE
+    ]  # never without a z
+    worse = [str(name) for name, row in audit.items() if row["adjusted"] < 0]
+    if worse:
+        lines.append(f"Worse than random order: {', '.join(first_few(worse, _LINES))}.")
+    if unsure:
+        names = ", ".join(first_few(unsure, _LINES))
+        lines.append(f"The distance from random order may be chance (z within 2): {names}.")
+    return lines
+
+
+def _users(report: Report, audit: Audited) -> list[str]:
+    counts = report.counts
+    said = {
+        "short": "have fewer items than the cutoff (short lists)",
+        "missing": "have labels but no list",
+        "left_out": "are left out of a metric by the convention",
+    }
+    lines = [
+        f"{counts[key]} of {counts['users']} users {words}."
+        for key, words in said.items()
+        if counts[key] > _FEW * counts["users"]
+    ]
+    lines += _few(
+        f"Any order scores the same in {name} for {row['trivial']:.1%} of users (trivial users)."
+        for name, row in audit.items()
+        if row["trivial"] > _MANY
+    )
+    scored = report.summary["users"].to_dict()
+    nobody = [name for name, users in scored.items() if not users]
+    if nobody:
+        lines.append(f"Nobody has a score in {', '.join(map(str, nobody))}.")
+    some = [f"{name} over {n}" for name, n in scored.items() if 0 < n < counts["users"]]
+    if some:
+        means = ", ".join(some)
+        lines.append(f"Users without a score are left out of the mean: {means} users.")
+    return lines
+
+
+def _ties(audit: Audited) -> list[str]:
+    return _few(
+        f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
+        f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
+        for name, row in audit.items()
+        if row["tie_high"] - row["tie_low"] >= TIES_MATTER
+    )
+
+
+def _labels(report: Report, audit: Audited) -> list[str]:
+    counts = report.counts
+    rows = {
+        "unlabelled": "Items in the lists without a true value",
+        "unlisted": "Labelled items in no list",
+        "impossible": "Predictions that the model could not make (was_impossible)",
+        "duplicates": "Repeated rows that were merged",
+    }
+    lines = [f"{words}: {counts[key]}." for key, words in rows.items() if counts[key]]
+    partly = [
+        (name, row)
+        for name, row in audit.items()
+        if row["judged"] < 1 and not math.isnan(row["unlabelled_top"])
+    ]
+    if partly:
+        name, row = partly[0]
+        lines.append(
+            f"Of the items that {name} looks at, {row['judged']:.1%} have a true value, on average "
+            f"over users: were the others irrelevant it would be {number(row['unlabelled_zero'])}, "
+            f"were they of the top grade {number(row['unlabelled_top'])}."
+        )
+    return lines
+
+
+def _few(lines: Iterable[str]) -> list[str]:
+    """Return the first few lines, and of how many metrics the same could be said."""
+    return first_few(lines, _LINES, "… and so for {} more (report.audit).")
+
+
+def verdict(report: Report) -> str:
+    """Return what a report says of the order, in its first metric that tells an order from chance.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> print(verdict(rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)))
+    In ndcg@2 this order cannot be told from chance (0.6583): it scores 0.8129 for 1 user. One
+    user is no evidence.
+    """
+    audit, summary = report.audit, report.summary
+    ordered = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
+    name = next(iter(audit.index[ordered]), report.metrics[0])
+    both = pd.concat([summary.loc[name], audit.loc[name]])
+    row: dict[str, Any] = {str(what): value for what, value in both.items()}
+    if not row["users"]:
+        said = f"Nobody has a score in {name}, so there is nothing to judge."
+    elif not ordered.any():
+        said = f"The mean of {name} is {_score(row)}. It knows no order, and so no chance to beat."
+    else:
+        said = _of_an_order(name, row)
+    return visible(f"{said}{_beaten(report, name, row)}")
+
+
+def _of_an_order(name: str, row: dict[str, Any]) -> str:
+    chance, best, far = row["chance"], row["best"], row["adjusted"]
+    if np.isnan(far):
+        return (
+            f"In {name} every order of these lists scores the same, {_score(row)}: nothing can be "
+            "told of the model."
+        )
+    score = _score(row)
+    if far < 0 and not abs(row["z"]) < _SURE:
+        return f"In {name} this order is worse than chance ({number(chance)}): it scores {score}."
+    if abs(row["z"]) < _SURE or (np.isnan(row["z"]) and row["ci_low"] <= chance):
+        return (
+            f"In {name} this order cannot be told from chance ({number(chance)}): it scores "
+            f"{score}."
+        )
+    return (
+        f"In {name} this order goes {far:.0%} of the way from chance ({number(chance)}) to the "
+        f"best order of the same lists ({number(best)}): it scores {score}."
+    ).replace("%", " %", 1)
+
+
+def _score(row: dict[str, Any]) -> str:
+    low, high, users = row["ci_low"], row["ci_high"], int(row["users"])
+    people = count(users)
+    if np.isnan(low) or np.isnan(high):
+        alone = ". One user is no evidence" if users == 1 else ""
+        return f"{number(row['mean'])} for {people}{alone}"
+    ends = f"(95 % interval {number(low)} to {number(high)})"
+    return f"{number(row['mean'])} {ends} over {people}"
+
+
+def _beaten(report: Report, name: str, row: dict[str, Any]) -> str:
+    """Return which model that needs no training is as good."""
+    others = report.baselines.drop("chance")[name]
+    better = [str(model) for model, mean in others.items() if mean >= row["mean"]]
+    return f" {better[0]} is as good or better ({number(others[better[0]])})." if better else ""
+
+
+# The warning
+
+
+def warn_of(audit: Audit, facts: Facts, plan: Plan) -> None:
+    """Warn of what is legal but deceptive.
+
+    Warns
+    -----
+    DataWarning
+        Data that looks like a mistake, a threshold that separates no items, lists that
+        are worse than in random order, ties that leave a score open.
+    """
+    for told in (*suspicions(facts), *plan.doubts(facts)):
+        warn(told)
+    below = _below_chance(audit)
+    if below:
+        metric, mean, chance = below
+        msg = (
+            f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
+            f"good items are near the end. {_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
+        )
+        warn(msg)
+    found = _widest_tie_range(audit.totals)
+    if found and not facts.constant:
+        metric, low, high = found
+        tied = audit.totals.counts["tied"]
+        msg = (
+            f"Tied estimates ({tied} of {audit.n_users} users) leave {metric} "
+            f"open between {low:.4f} and {high:.4f}."
+        )
+        warn(msg)
+
+
+def _widest_tie_range(totals: Totals) -> tuple[str, float, float] | None:
+    """Return the metric that ties leave open furthest, and its range, if it matters.
+
+    It does if it changes the third decimal and is wider than half the interval of the mean.
+    One user has no interval: the third decimal decides.
+    """
+    if totals.counts["tied"] < TIES_MATTER * totals.counts["users"]:
+        return None
+    low, high = totals.mean_of("lowest"), totals.mean_of("highest")
+    ends = intervals(totals)
+    half = np.nan_to_num((ends["mean_high"] - ends["mean_low"]).to_numpy() / 2)
+    bounded = [one.metric.bounded for one in totals.measurements]
+    matters = bounded & (high - low >= TIES_MATTER) & (high - low > half)
+    if not matters.any():
+        return None
+    widest = int(np.where(matters, high - low, 0.0).argmax())
+    return totals.names[widest], float(low[widest]), float(high[widest])
+
+
+def _below_chance(audit: Audit) -> tuple[str, float, float] | None:
+    """Return the metric that is most surely far below random order, its mean, and chance.
+
+    Where the lists are at hand, random order is measured for all users only if some are below it.
+    """
+    if audit.lists is not None and audit.n_users > _SOME:
+        some = audit.take(np.linspace(0, audit.n_users - 1, _SOME).astype(np.intp))
+        if _furthest_below(some.order_totals, far=0, sure=0) is None:
+            return None
+    return _furthest_below(audit.order_totals)
+
+
+def _furthest_below(
+    totals: Totals, *, far: float = 0.1, sure: float = 4.0
+) -> tuple[str, float, float] | None:
+    """Return the metric that is most surely far below random order, its mean, and chance.
+
+    Parameters
+    ----------
+    totals : Totals
+        With the orders of the lists.
+    far : float
+        The least share of the way from random order to the worst order, all ties being in
+        their best order.
+    sure : float
+        The least distance from random order, in its standard deviations.
+    """
+    mean, z = totals.mean, totals.z
+    chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
+    kinds = [one.metric for one in totals.measurements]
+    bounded, upward = [one.bounded for one in kinds], [one.greater_is_better for one in kinds]
+    best = np.fmax(mean, totals.mean_of("highest"))
+    with np.errstate(all="ignore"):
+        # no score in [0, 1] varies more than one that is either 0 or 1
+        most = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
+        z = np.where(np.isnan(z), (mean - chance) / most, z)
+        below = upward & (chance - best > far * (chance - worst)) & (z <= -sure)
+    if not below.any():
+        return None
+    lowest = int(np.where(below, z, 0.0).argmin())
+    return totals.names[lowest], float(mean[lowest]), float(chance[lowest])

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, visible
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice, visible
 from recsys_ndcg.input import written
+from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering import (
     Code,
     Details,
@@ -29,12 +31,15 @@ from recsys_ndcg.rendering import (
     plot,
 )
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
-from recsys_ndcg.report.plotting import plotted
+from recsys_ndcg.report.tables import intervals
+from recsys_ndcg.scoring import metric_among
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Scores, Signature
+    from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -47,6 +52,13 @@ _SPREAD = (
 _NO_LISTS = (
     "There are no lists to open: this was read from a file, averaged over folds, or keeps fewer "
     "ranks."
+)
+_FEW = 5  # up to here, each cutoff is measured for a plot; beyond, round ones
+_MOST = 8  # cutoffs that are measured for a plot
+_ROUND = [first * 10**zeros for zeros in range(18) for first in (1, 2, 5)]
+_REST = (
+    f"the {MOST // 2} best and the {MOST // 2} worst, without those for whom every order scores "
+    "the same: report.per_user has them all, and so has recsys-ndcg evaluate ... --per-user FILE."
 )
 
 
@@ -62,9 +74,12 @@ def report_page(report: Report, command: str | None = None) -> Document:
     """
     brief, full = report.document(answer=True), report.audited.full_scores
     scores, remarks, how = brief.sections
+    rows = [(name, f"{n:,}") for name, n in report.counts.items()]
+    cells = pd.DataFrame(rows, columns=["count", "number"])
+    counts = Details("The counts", [ShownTable("Users and rows", cells)])
     sections = [
         scores,
-        replace(remarks, parts=[*remarks.parts, _counts(report)]),
+        replace(remarks, parts=[*remarks.parts, counts]),
         *spread(full.per_user[:, 0], full.roles["chance"][:, 0], report.metrics[0]),
         *by_cutoff(report),
         *_by_activity(report),
@@ -72,12 +87,6 @@ def report_page(report: Report, command: str | None = None) -> Document:
         reproduced(how, evaluation_code(report.signatures.values()), command),
     ]
     return replace(brief, sections=sections)
-
-
-def _counts(report: Report) -> Details:
-    counts = [(name, f"{n:,}") for name, n in report.counts.items()]
-    cells = pd.DataFrame(counts, columns=["count", "number"])
-    return Details("The counts", [ShownTable("Users and rows", cells)])
 
 
 # Charts
@@ -99,7 +108,7 @@ def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
         audited = audited.take(np.linspace(0, audited.n_users - 1, MEASURED).astype(np.int64))
         said.append(f"It is of {MEASURED:,} of the users, taken evenly from all.")
     with suppress(InvalidInputError):
-        chart = plotted(audited, "k", None, str)
+        chart = plotted(audited)
         yield Section(
             "cutoff", "Score by cutoff", " ".join(filter(None, said)), [for_a_page(chart)]
         )
@@ -115,6 +124,108 @@ def _by_activity(report: Report) -> Iterator[Section]:
     lower = not scores.measurements[0].metric.greater_is_better
     chart = plot("activity", frame, report.metrics[0], lower_is_better=lower)
     yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])
+
+
+def plotted(
+    audited: Audit, kind: str = "k", metric: str | None = None
+) -> alt.LayerChart | alt.ConcatChart:
+    """Return a plot of one kind, of one metric or of those that a plot of that kind can show.
+
+    Parameters
+    ----------
+    audited : Audit
+        With the scores.
+    kind : {'k', 'users'}
+        Of the means by cutoff, or of the users' scores.
+    metric : str, optional
+        As somebody typed it.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such kind or metric, or nobody has a score.
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    check_choice("kind", kind, ("k", "users"))
+    if kind == "k":
+        return plot(kind, _means_by_cutoff(audited, _families(audited, metric)))
+    scores = audited.full_scores
+    name = scores.names[0] if metric is None else metric_among(metric, scores.names, "This report")
+    _check_scored(audited, [name])
+    place = scores.names.index(name)
+    columns = {"score": scores.per_user[:, place], "chance": scores.roles["chance"][:, place]}
+    return plot(kind, pd.DataFrame(columns), name)
+
+
+def _means_by_cutoff(audited: Audit, families: dict[str, list[Measurement]]) -> pd.DataFrame:
+    """Return mean, interval and chance of each family at each cutoff.
+
+    One that has a single cutoff is measured at smaller ones, too, where the lists are at hand.
+    """
+    _check_scored(audited, [str(one) for some in families.values() for one in some])
+    told = _told(audited)
+    if audited.lists is not None:
+        fewer = {name: _smaller(some[0]) for name, some in families.items() if len(some) == 1}
+        if any(fewer.values()):
+            told = pd.concat([told, _told(audited.measured_by(tuple(chain(*fewer.values()))))])
+        families = {name: [*some, *fewer.get(name, [])] for name, some in families.items()}
+    parts = [told.loc[[*map(str, some)]].assign(metric=name) for name, some in families.items()]
+    return pd.concat(parts, ignore_index=True).astype({"k": int})
+
+
+def _told(audited: Audit) -> pd.DataFrame:
+    totals = audited.order_totals
+    ends = intervals(totals)
+    columns = {
+        "k": [one.metric.k for one in totals.measurements],
+        "mean": totals.mean,
+        "low": ends["mean_low"].to_numpy(),
+        "high": ends["mean_high"].to_numpy(),
+        "chance": totals.mean_of("chance"),
+    }
+    return pd.DataFrame(columns, index=totals.names)
+
+
+def _families(audited: Audit, metric: str | None) -> dict[str, list[Measurement]]:
+    """Return the measurements with a cutoff by their name without it: all, or those of a metric."""
+    named = {str(one): one for one in audited.scores.measurements}
+    families: dict[str, list[Measurement]] = {}
+    for name, one in named.items():
+        if one.metric.k is not None:
+            families.setdefault(name.removesuffix(f"@{one.metric.k}"), []).append(one)
+    if metric is None and families:
+        return families
+    if metric is not None:
+        with suppress(RecsysNdcgError):  # such as NDCG, which is ndcg
+            metric = str(parse(metric)[0])
+        if metric not in families:
+            metric = metric_among(metric, [*named], "This report")
+            metric = metric.removesuffix(f"@{named[metric].metric.k}")
+        if metric in families:
+            return {metric: families[metric]}
+    what = f"{metric} has no cutoff" if metric else "No metric of this report has a cutoff"
+    msg = f"{what} to be plotted against: evaluate 'ndcg@10', for instance, or plot('users')."
+    raise InvalidInputError(msg)
+
+
+def _smaller(one: Measurement) -> list[Measurement]:
+    """Return a measurement at smaller, round cutoffs."""
+    k = one.metric.k or 1
+    ks = range(1, k) if k <= _FEW else [n for n in _ROUND if n < k]
+    ks = ks[:: -(-len(ks) // _MOST)] if len(ks) > _MOST else ks
+    # what is undefined there was not asked for, and is left out
+    rule = "skip" if one.convention.undefined == "raise" else one.convention.undefined
+    one = one.under(undefined=rule)
+    return [replace(one, metric=replace(one.metric, k=n), short_below=n) for n in ks]
+
+
+def _check_scored(audited: Audit, names: list[str]) -> None:
+    """Refuse to plot what no user has."""
+    scored = dict(zip(audited.scores.names, audited.scores.n_scored, strict=True))
+    if not any(scored[name] for name in names):
+        msg = f"Nobody has a score in {', '.join(names)}: there is nothing to plot."
+        raise InvalidInputError(msg)
 
 
 # Users
@@ -140,7 +251,7 @@ def _users(report: Report) -> Section:
         trivial=trivial[places],
         lists=side_by_side(report.audited, places),
         opened=f"the first {DEPTH} ranks beside the best order",
-        rest=_rest(len(score), len(places)),
+        rest=_REST,
     )
 
 
@@ -174,7 +285,7 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     opened : str
         What one sees of a user who is opened, if so.
     rest : str
-        Where all others are.
+        Which these are where they are not all, and where all are.
     """
     n_items, n_relevant = scores.counts.n_items[places], scores.counts.n_relevant[places]
     who = {
@@ -189,21 +300,12 @@ def user_section(  # noqa: PLR0913 - all that stands in it
     n_last = int(trivial.sum())
     last = f"; last {count(n_last)} for whom every order scores the same" if n_last else ""
     opens = _NO_LISTS if lists is None else f"Open a user to see {opened}."
-    lead = f"Sort by a heading, or search for an id. {opens} {rest}".rstrip()
+    lead = f"Sort by a heading, or search for an id. {opens}"
+    if len(places) < len(scores.users):
+        lead += f" Of {len(scores.users):,} users these are {rest}"
     caption = f"Users by {whose}, the best first{last}"
     table = ShownTable(caption, cells, is_sortable=True, lists=lists)
     return Section("users", "User by user", lead, [table])
-
-
-def _rest(n_users: int, n_shown: int) -> str:
-    if n_shown == n_users:
-        return ""
-    half = n_shown // 2
-    return (
-        f"Of {n_users:,} users these are the {half} best and the {half} worst, without those for "
-        "whom every order scores the same: report.per_user has them all, and so has "
-        "recsys-ndcg evaluate ... --per-user FILE."
-    )
 
 
 def both_ends(score: Floats, then: Floats, trivial: Flags, n_items: Positions) -> Positions:

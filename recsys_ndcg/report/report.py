@@ -12,14 +12,12 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
 from recsys_ndcg.input import index_of
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.rendering import Readable
 from recsys_ndcg.report import saving
+from recsys_ndcg.report.document import remarks, report_document, warn_of
 from recsys_ndcg.report.explanation import explained
-from recsys_ndcg.report.plotting import plotted
-from recsys_ndcg.report.readable import Readable
 from recsys_ndcg.report.saving import tracker_metrics
-from recsys_ndcg.report.segments.segmented import Segments
-from recsys_ndcg.report.segments.user_segments import refuse_both, segments_of
+from recsys_ndcg.report.segments import Segments
 from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,
@@ -29,14 +27,16 @@ from recsys_ndcg.report.tables import (
     resampled,
     summary_table,
 )
-from recsys_ndcg.scoring import metric_among
+from recsys_ndcg.report.user_groups import refuse_both, segments_of
+from recsys_ndcg.scoring import Audit, facts_for, metric_among
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
-    from recsys_ndcg.scoring import Audit, Scores, Signature
+    from recsys_ndcg.scoring import Plan, Scores, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +79,26 @@ class Report(Readable, Mapping[str, float]):
 
     audited: Audit
     known_baselines: pd.DataFrame | None = None
+
+    @classmethod
+    def of_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
+        """Settle a plan against lists, measure them, and warn of what deceives.
+
+        Raises
+        ------
+        InvalidInputError
+            Something in the plan cannot be computed of them.
+
+        Warns
+        -----
+        DataWarning
+            As `warn_of` does.
+        """
+        facts = facts_for(lists, plan.measurements)
+        plan = plan.settled(facts, lists)
+        audit = Audit.of(lists, plan, facts)
+        warn_of(audit, facts, plan)
+        return cls(audit)
 
     @property
     def scores(self) -> Scores:
@@ -168,10 +188,6 @@ class Report(Readable, Mapping[str, float]):
     @property
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
-        return self._summary.copy()
-
-    @lazy
-    def _summary(self) -> pd.DataFrame:
         return summary_table(self.audited.order_totals, self.audited.median)
 
     @property
@@ -180,7 +196,7 @@ class Report(Readable, Mapping[str, float]):
 
         A report on a whole catalogue has ``MostPopular``, the items with the most ratings.
         """
-        chance = self._audit[["chance"]].T
+        chance = self.audit[["chance"]].T
         return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
 
     @property
@@ -200,17 +216,11 @@ class Report(Readable, Mapping[str, float]):
         they were of the top grade: unlabelled_top (`Convention.max_grade`, or the highest in the
         data). NaN where there is no such number.
         """
-        return self._audit.copy()
-
-    @lazy
-    def _audit(self) -> pd.DataFrame:
         return audit_table(self.audited.full_totals)
 
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers say less than they seem to: a sentence for each thing."""
-        from recsys_ndcg.report.remarks import remarks  # noqa: PLC0415 - rarely needed
-
         return remarks(self)
 
     def intervals(
@@ -432,7 +442,7 @@ class Report(Readable, Mapping[str, float]):
             train=train,
             columns=columns,
         )
-        return Segments.of(found, self, lambda places: Report(self.audited.take(places)))
+        return Segments.of(found, self)
 
     @property
     def truth(self) -> pd.Series[int]:
@@ -522,7 +532,9 @@ class Report(Readable, Mapping[str, float]):
         ndcg@2 of 2 users: mean 0.9064, quartiles 0.8597 and 0.9532;
         chance 0.5811, quartiles 0.5424 and 0.6197.
         """
-        return plotted(self.audited, kind, None if metric is None else str(metric), self._known)
+        from recsys_ndcg.report.page import plotted  # noqa: PLC0415 - with all plots
+
+        return plotted(self.audited, kind, None if metric is None else str(metric))
 
     def document(self, *, answer: bool = False) -> Document:
         """Return what people read of it: the summary, the remarks, the audit, the signatures.
@@ -532,8 +544,6 @@ class Report(Readable, Mapping[str, float]):
         answer : bool
             Whether a verdict stands above it, for forms with room for one.
         """
-        from recsys_ndcg.report.document import report_document  # noqa: PLC0415 - rarely needed
-
         return report_document(self, answer=answer)
 
     def page(self, command: str | None = None) -> Document:

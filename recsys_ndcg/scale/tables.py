@@ -15,7 +15,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
 from recsys_ndcg.input import Rows, Table, encode
 from recsys_ndcg.lists import Facts, RankedLists, join
-from recsys_ndcg.report import Report, build_report, warn_of
+from recsys_ndcg.report import Report, warn_of
 from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scoring import Audit, Scores, Totals
 
@@ -294,7 +294,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     stream = map(maker.lists, batches())
     lists = next(stream)
     if is_whole:
-        report = build_report(lists, plan)
+        report = Report.of_lists(lists, plan)
         keep(report.scores)
         maker.warn()
         return report

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from recsys_ndcg.rendering.plots.vega import described, svg
+from recsys_ndcg.rendering.plots import svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -49,6 +49,11 @@ def marked(chart: alt.LayerChart | alt.ConcatChart, *marks: str) -> list[Layer]:
 def shown_numbers(text: str) -> list[float]:
     """Return the numbers in a text."""
     return [float(one) for one in re.findall(r"-?\d+\.\d+", text)]
+
+
+def described(chart: alt.LayerChart | alt.ConcatChart) -> str:
+    """Return what a chart says of itself."""
+    return str(chart.description)
 
 
 def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:

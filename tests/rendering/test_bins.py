@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots.histograms import Bins
+from recsys_ndcg.rendering.plots.users import Bins
 
 NUMBERS = st.one_of(
     st.floats(-1e9, 1e9),

@@ -54,7 +54,7 @@ def test_a_section_stands_in_every_form(form: str, monkeypatch: pytest.MonkeyPat
     if form in {"latex", "page"}:
         pytest.importorskip("jinja2")
     if form == "page":
-        monkeypatch.setattr("recsys_ndcg.rendering.page.assembling.runtime", lambda: "")
+        monkeypatch.setattr("recsys_ndcg.rendering.page.runtime", lambda: "")
     text = on_a_terminal(DOCUMENT) if form == "terminal" else render(DOCUMENT, form)
     plain = text.replace("\\.", ".")
     assert [one for one in (*SAID, DOCUMENT.verdict, DOCUMENT.facts) if one not in plain] == []

@@ -13,20 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots.a_against_b import plot_a_against_b
-from recsys_ndcg.rendering.plots.histograms import (
-    plot_difference_per_user,
-    plot_users_against_chance,
-)
 from recsys_ndcg.rendering.plots.means import (
     plot_intervals_by_tier,
     plot_score_by_activity,
     plot_score_by_cutoff,
 )
 from recsys_ndcg.rendering.plots.trade_off import plot_trade_off
-from recsys_ndcg.rendering.plots.vega import described
+from recsys_ndcg.rendering.plots.users import (
+    plot_a_against_b,
+    plot_difference_per_user,
+    plot_users_against_chance,
+)
 from recsys_ndcg.rendering.wording import label, labels
-from tests.rendering.drawings import drawn, layers
+from tests.rendering.drawings import described, drawn, layers
 
 if TYPE_CHECKING:
     import altair as alt

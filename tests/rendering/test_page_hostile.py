@@ -9,7 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors.wording import visible
-from recsys_ndcg.rendering.page.assembling import data_of
+from recsys_ndcg.rendering.page import data_of
 from recsys_ndcg.rendering.wording import LONGEST, cut, with_cut_names
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless

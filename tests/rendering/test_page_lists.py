@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.rendering import UserLists
-from recsys_ndcg.rendering.page.assembling import packed
+from recsys_ndcg.rendering.page import packed
 from recsys_ndcg.report.explanation import side_by_side
 
 if TYPE_CHECKING:

@@ -13,17 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots.histograms import (
-    plot_difference_per_user,
-    plot_users_against_chance,
-)
 from recsys_ndcg.rendering.plots.means import (
     plot_intervals_by_tier,
     plot_score_by_activity,
     plot_score_by_cutoff,
 )
-from recsys_ndcg.rendering.plots.vega import described
-from tests.rendering.drawings import drawn, layers, marked, shown_numbers, texts
+from recsys_ndcg.rendering.plots.users import (
+    plot_difference_per_user,
+    plot_users_against_chance,
+)
+from tests.rendering.drawings import described, drawn, layers, marked, shown_numbers, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

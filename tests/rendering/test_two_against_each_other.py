@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots.a_against_b import plot_a_against_b
 from recsys_ndcg.rendering.plots.trade_off import Layout, plot_trade_off, sides, unbeaten
-from recsys_ndcg.rendering.plots.vega import described
-from tests.rendering.drawings import drawn, marked, texts
+from recsys_ndcg.rendering.plots.users import plot_a_against_b
+from tests.rendering.drawings import described, drawn, marked, texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

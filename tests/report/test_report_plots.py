@@ -174,7 +174,7 @@ def test_a_plot_changes_nothing_and_comes_out_the_same() -> None:
 @pytest.mark.parametrize("kind", ["cutoff", "", None, 3, ["k"]])
 def test_a_kind_that_is_none_is_refused(kind: Any) -> None:
     """With those that there are."""
-    with refused("kind must be 'k' or 'users', not "):
+    with refused("kind must be one of 'k', 'users', not "):
         rn.evaluate(ratings()).plot(kind)
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.segments.user_segments import BUILT_IN, segments_of
+from recsys_ndcg.report.user_groups import BUILT_IN, segments_of
 from recsys_ndcg.scoring.scores import ListCounts
 from tests.refusal import refused
 
@@ -822,7 +822,7 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "those of the groups of type number": ({"new": [1, 2]}, {}),
     "the groups have 'a' to 'b', and evaluated were": ({"ann": ["a", "b"]}, {}),
     "Some groups have lists, but 'bob' has 'x'": ({"new": ["ann"], "bob": "x"}, {}),
-    "an empty mapping. Give {user: group}": ({}, {}),
+    "The groups have no rows. Check": ({}, {}),
     "The groups have no rows": (pd.DataFrame({"user": [], "x": []}), {}),
     "every label is missing": (dict.fromkeys(USERS), {}),
     "a label is not hashable": (lambda table: [[1]] * len(table), {}),
@@ -832,10 +832,10 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "no segments 'xxx": ("x" * 5000, {}),
     "function of per_user returned None": (lambda _: None, {}),
     "function of per_user returned 'x'": (lambda _: "x", {}),
-    "returned 2 groups. Let it return one for each of 4": (lambda _: [1, 2], {}),
+    "returned 2 groups. Let it return .* for each of 4": (lambda _: [1, 2], {}),
     "indexed by the numbers of rows, 0 to 8": (pd.Series(range(9)), {}),
-    "returned a ndarray of 2 dimensions. Let it": (lambda _: np.zeros((4, 2)), {}),
-    "returned a DataFrame of 2 dimensions. Let it": (lambda table: table, {}),
+    r"returned \[\[0.0, 0.0\], .* Let it": (lambda _: np.zeros((4, 2)), {}),
+    "returned n_items .* Let it": (lambda table: table, {}),
     "no column 'usr' to rename": ("activity", {"columns": {"usr": "x"}}),
     "'cold' needs train=": ("cold", {}),
     "those of train of type number": ("cold", {"train": [1, 2]}),

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 #: The file of each kind of chart, and the function in it.
 _KINDS = {
     "k": ("means", "plot_score_by_cutoff"),
-    "users": ("histograms", "plot_users_against_chance"),
+    "users": ("users", "plot_users_against_chance"),
     "tiers": ("means", "plot_intervals_by_tier"),
-    "differences": ("histograms", "plot_difference_per_user"),
+    "differences": ("users", "plot_difference_per_user"),
     "activity": ("means", "plot_score_by_activity"),
-    "scatter": ("a_against_b", "plot_a_against_b"),
+    "scatter": ("users", "plot_a_against_b"),
     "trade-off": ("trade_off", "plot_trade_off"),
 }
 

@@ -75,12 +75,10 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     MissingExtraError
         Vega-Altair is not installed.
     """
-    known = frame[frame["mean"].notna()]
+    known = frame.dropna(subset="mean")
     known = known.sort_values("mean", ascending=lower_is_better, kind="stable")
-    models = known.assign(
-        model=labels(known["model"]),
-        top=np.where(known["tier"] == known["tier"].min(), _TOP, _OTHER),
-    )
+    top = np.where(known["tier"] == known["tier"].min(), _TOP, _OTHER)
+    models = known.assign(model=labels(known["model"]), top=top)
     against = {"chance": chance, **(baselines or {})}
     named = zip(labels(against), against.values(), strict=True)
     rules = {one: float(value) for one, value in named if not np.isnan(value)}
@@ -98,25 +96,24 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
 
 
 def _models(shown: pd.DataFrame, x: Spec, level: float) -> list[Spec]:
-    data = vega.rows(**{name: shown[name] for name in ("model", *_NUMBERS, "tier", "top")})
-    order, ticks = shown["model"].tolist(), vega.axis(labelLimit=240, ticks=False)
-    y = vega.name("model", scale={"domain": order}, axis=ticks)
+    data = vega.rows(**shown[["model", *_NUMBERS, "tier", "top"]])
+    ticks = vega.axis(labelLimit=240, ticks=False)
+    y = vega.name("model", scale={"domain": shown["model"].tolist()}, axis=ticks)
     tops = [one for one in (_TOP, _OTHER) if (shown["top"] == one).any()]
-    strokes, fills = {_TOP: vega.ACCENT, _OTHER: vega.OTHERS}, {_TOP: vega.ACCENT, _OTHER: "white"}
     stroke, fill = (
-        vega.look("top", {one: colors[one] for one in tops}) for colors in (strokes, fills)
+        vega.look("top", {one: vega.ACCENT if one == _TOP else other for one in tops})
+        for other in (vega.OTHERS, "white")
     )
-    ends = vega.ends("x", x)
     tooltip = [
         vega.name("model", "model"),
         *vega.told_mean(shown[_NUMBERS], level),
         vega.number("tier", "tier"),
     ]
-    point = {"opacity": 1, "strokeWidth": 2, "size": 55}
-    looks = {"stroke": stroke, "fill": fill}
+    line, point = {"strokeWidth": 2}, {"opacity": 1, "strokeWidth": 2, "size": 55}
+    own = {"y": y, "stroke": stroke}
     return [
-        vega.layer(vega.whole(data), "rule", {"strokeWidth": 2}, y=y, **ends, stroke=stroke),
-        vega.layer(data, "point", point, y=y, x=x, **looks, tooltip=tooltip),
+        vega.layer(vega.whole(data), "rule", line, **own, **vega.ends("x", x)),
+        vega.layer(data, "point", point, **own, x=x, fill=fill, tooltip=tooltip),
     ]
 
 
@@ -137,12 +134,9 @@ def _rules(rules: dict[str, float], x: Spec) -> list[Spec]:
 
 def _models_told(name: str, models: pd.DataFrame, rules: dict[str, float], level: float) -> str:
     """Tell the best model, the worst, and what they stand against."""
-    ends = models.iloc[[0, -1] if len(models) > 1 else [0]]
     told = [
-        f"{model} {number(mean)}{beside(within(low, high, level))}"
-        for model, mean, low, high in zip(
-            ends["model"], *(ends[one] for one in _NUMBERS), strict=True
-        )
+        f"{one.model} {number(one.mean)}{beside(within(one.low, one.high, level))}"
+        for one in vega.outer(models)
     ]
     top = int((models["top"] == _TOP).sum())
     against = "".join(f"; {one} {number(value)}" for one, value in rules.items())
@@ -221,7 +215,7 @@ def _lines_by_model(
     table: pd.DataFrame, models: list[str], x: Spec, y: Spec, level: float
 ) -> list[Spec]:
     """Return lines of all models, and of the first ones points with intervals beside each other."""
-    data = vega.rows(**{str(column): table[column] for column in table})
+    data = vega.rows(**table)
     first = models[: len(vega.LINES)]
     own = [row | {"line": row["model"]} for row in data if row["model"] in first]
     rest = count(len(models) - len(first), "other model")
@@ -264,12 +258,8 @@ def _activity_told(name: str, table: pd.DataFrame, models: list[str]) -> str:
     """Tell the first and the last group of the first models."""
     told = []
     for model in models:
-        some = table[table["model"] == model]
-        ends = some.iloc[[0, -1] if len(some) > 1 else [0]]
-        means = [
-            f"{number(mean)} for users of {group} ratings"
-            for group, mean in zip(ends["group"], ends["mean"], strict=True)
-        ]
+        ends = vega.outer(table[table["model"] == model])
+        means = [f"{number(one.mean)} for users of {one.group} ratings" for one in ends]
         told.append(f"{model}: {', '.join(means)}")
     first = "; ".join(first_few(told, _MODELS_TOLD, "and {:,} more models"))
     return f"Mean {name} by activity: {first}."
@@ -294,12 +284,14 @@ def plot_score_by_cutoff(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    known = frame[frame["mean"].notna()]
+    known = frame.dropna(subset="mean")
     parts = [part.sort_values("k") for _, part in known.groupby("metric", sort=False)]
     if len(parts) == 1:
         return _panel(parts[0], level, " by cutoff", vega.WIDTH, vega.HEIGHT)
     panels = [_panel(part, level, "", 200, 170) for part in parts]
-    told = first_few(map(vega.described, panels), _METRICS_TOLD, "And {} more metrics.")
+    told = first_few(
+        [str(one.description) for one in panels], _METRICS_TOLD, "And {} more metrics."
+    )
     return vega.beside(panels, vega.titled("Score by cutoff"), " ".join(told))
 
 
@@ -309,21 +301,22 @@ def _panel(
     metric, x = label(part["metric"].iloc[0]), _cutoffs(part["k"].tolist())
     numbers = part[[*_NUMBERS, "chance"]]
     y = vega.amount("score", "mean score over users", numbers)
-    data = vega.rows(k=part["k"], **{str(name): numbers[name] for name in numbers})
+    data = vega.rows(**part[["k", *numbers]])
     tooltip = [
         vega.number("k", "cutoff k"),
         *vega.told_mean(numbers, level),
-        vega.told("chance", "chance", numbers),
+        *vega.told(numbers, chance="chance"),
     ]
+    point = {"filled": True, "opacity": 1, "color": vega.ACCENT}
+    size = vega.fixed(45 if len(data) <= _MANY else 8)
+    own = {"x": x, "y": y | {"field": "mean"}}
     layers = [
         _intervals(vega.whole(data), x, y),
         *_means_and_chance(part, x, y, level),
-        _points(data, x, y, tooltip),
+        vega.layer(data, "point", point, **own, size=size, tooltip=tooltip),
     ]
-    description = _cutoffs_told(metric, part, level)
-    return vega.chart(
-        vega.titled(f"{metric}{what}"), description, layers, width=width, height=height
-    )
+    said, title = _cutoffs_told(metric, part, level), vega.titled(f"{metric}{what}")
+    return vega.chart(title, said, layers, width=width, height=height)
 
 
 def _cutoffs(ks: list[int]) -> Spec:
@@ -356,21 +349,11 @@ def _means_and_chance(part: pd.DataFrame, x: Spec, y: Spec, level: float) -> lis
     return layers
 
 
-def _points(data: list[Spec], x: Spec, y: Spec, tooltip: list[Spec]) -> Spec:
-    style = {"filled": True, "opacity": 1, "color": vega.ACCENT}
-    size = vega.fixed(45 if len(data) <= _MANY else 8)
-    mean = y | {"field": "mean"}
-    return vega.layer(data, "point", style, x=x, y=mean, size=size, tooltip=tooltip)
-
-
 def _cutoffs_told(metric: str, part: pd.DataFrame, level: float) -> str:
     """Tell the first cutoff and the last."""
-    ends = part.iloc[[0, -1] if len(part) > 1 else [0]]
-    told = [
-        f"{number(mean)} at k = {k}"
-        + beside(within(low, high, level), "" if np.isnan(chance) else f"chance {number(chance)}")
-        for k, mean, low, high, chance in zip(
-            *(ends[name] for name in ("k", *_NUMBERS, "chance")), strict=True
-        )
-    ]
+    told = []
+    for one in vega.outer(part):
+        chance = "" if np.isnan(one.chance) else f"chance {number(one.chance)}"
+        interval = within(one.low, one.high, level)
+        told.append(f"{number(one.mean)} at k = {one.k}{beside(interval, chance)}")
     return f"The mean of {metric} over users is {' and '.join(told)}."

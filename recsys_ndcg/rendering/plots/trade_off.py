@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.plots.histograms import SHORT
+from recsys_ndcg.rendering.plots.users import SHORT
 from recsys_ndcg.rendering.wording import count, first_few, label, labels, number, of_level
 
 if TYPE_CHECKING:
@@ -70,21 +70,31 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     MissingExtraError
         Vega-Altair is not installed.
     """
-    known = table[table["x"].notna() & table["y"].notna()].reset_index(drop=True)
+    known = table.dropna(subset=["x", "y"]).reset_index(drop=True)
     x, y = known["x"].to_numpy(np.float64), known["y"].to_numpy(np.float64)
     low_x, low_y = lower_is_better
     best = unbeaten(-x if low_x else x, -y if low_y else y)
     models = known.assign(model=labels(known["model"], SHORT), best=best)
     groups = _by_colour(models, parameter)
     names = label(x_metric), label(y_metric)
+    better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
     across, upward = (
-        vega.amount(field, f"{name}: mean over users ({_direction(lower=lower)})", models[numbers])
-        for field, name, lower, numbers in zip("xy", names, lower_is_better, (_X, _Y), strict=True)
+        vega.amount(field, f"{name}: mean over users ({which})", models[numbers])
+        for field, name, which, numbers in zip("xy", names, better, (_X, _Y), strict=True)
     )
-    said = _said(best)
+    ahead = models[best].sort_values("x", ascending=low_x, kind="stable")
+    are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
+    said = [
+        f"{len(ahead)} of {count(len(models), 'model')} {are}:",
+        "no other is better in one and as good in the other",
+    ]
+    what = " and ".join(f"{name} ({which})" for name, which in zip(names, better, strict=True))
+    every: list[Any] = [*ahead.itertuples()]
+    told = [f"{one.model} {number(one.x)} and {number(one.y)}" for one in every]
+    models_told = "; ".join(first_few(told, _TOLD, "and {:,} more models"))
     return vega.chart(
         vega.titled(f"Trade-off of {names[0]} and {names[1]}", said),
-        _description(models, names, lower_is_better, said),
+        f"Trade-off of {what}: {' '.join(said)}. {models_told}.",
         [
             _frontier(models[best], across, upward, lower=low_x),
             *chain(*(_intervals(some, across, upward, one) for some, one in groups)),
@@ -106,23 +116,12 @@ def _by_colour(models: pd.DataFrame, parameter: str | None) -> list[tuple[pd.Dat
     return [(some, one) for some, one in groups if len(some)]
 
 
-def _direction(*, lower: bool) -> str:
-    return "lower is better" if lower else "higher is better"
-
-
-def _said(best: Flags) -> list[str]:
-    n = int(best.sum())
-    looks = "filled and joined by the line" if n > 1 else "filled"
-    which = f"{n} of {count(len(best), 'model')} {'are' if n > 1 else 'is'} {looks}:"
-    return [which, "no other is better in one and as good in the other"]
-
-
 def _frontier(models: pd.DataFrame, x: Spec, y: Spec, *, lower: bool) -> Spec:
     """Return the line on whose one side nobody is."""
     ordered = models.drop_duplicates(["x", "y"]).sort_values("x", kind="stable")
     step = "step-after" if lower else "step-before"
     style = {"interpolate": step, "color": "#767676", "strokeWidth": 1, "strokeDash": vega.DASHED}
-    return vega.layer(vega.rows(x=ordered["x"], y=ordered["y"]), "line", style, x=x, y=y)
+    return vega.layer(vega.rows(**ordered[["x", "y"]]), "line", style, x=x, y=y)
 
 
 def _intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec]:
@@ -136,35 +135,24 @@ def _intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec
 
 
 def _dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec, level: float) -> list[Spec]:
-    numbers = {"x": models[_X], "y": models[_Y]}
     told = [vega.name("model", "model")]
     told += [vega.name("value", "parameter")] if "value" in models else []
-    for field, which in (("x", "horizontal"), ("y", "vertical")):
+    for numbers, which in ((_X, "horizontal"), (_Y, "vertical")):
         interval = f"{which}, {of_level(level)}"
-        told += [
-            vega.told(field, which, numbers[field]),
-            vega.told(f"{field}low", f"{interval} from", numbers[field]),
-            vega.told(f"{field}high", f"{interval} to", numbers[field]),
-        ]
-    style = {"opacity": 1, "strokeWidth": 2, "size": 60}
+        lines = which, f"{interval} from", f"{interval} to"
+        fields = [one.replace("_", "") for one in numbers]
+        told += vega.told(models[numbers], **dict(zip(fields, lines, strict=True)))
+    style, own = {"opacity": 1, "strokeWidth": 2, "size": 60}, {"color": color, "tooltip": told}
+    parts = {best: _data(models[models["best"] == best]) for best in (False, True)}
     return [
-        vega.layer(
-            _data(models[models["best"] == best]),
-            "point",
-            style | {"filled": best},
-            x=x,
-            y=y,
-            color=color,
-            tooltip=told,
-        )
-        for best in (False, True)
+        vega.layer(data, "point", style | {"filled": best}, x=x, y=y, **own)
+        for best, data in parts.items()
     ]
 
 
 def _data(models: pd.DataFrame) -> list[Spec]:
     """Return the rows of models; names of fields have no signs in them."""
-    columns = [one for one in models if one != "best"]
-    return vega.rows(**{str(one).replace("_", ""): models[one] for one in columns})
+    return vega.rows(**models.drop(columns="best").rename(columns=lambda one: one.replace("_", "")))
 
 
 def _names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
@@ -189,27 +177,6 @@ def _pixels(values: pd.Series[float], channel: Spec, size: int) -> list[float]:
     return [size * (one - low) / (high - low) for one in values]
 
 
-def _description(
-    models: pd.DataFrame,
-    names: tuple[str, str],
-    lower_is_better: tuple[bool, bool],
-    said: list[str],
-) -> str:
-    """Tell the models that none beats, the best in x first."""
-    best = models[models["best"]]
-    best = best.sort_values("x", ascending=lower_is_better[0], kind="stable")
-    told = [
-        f"{model} {number(x)} and {number(y)}"
-        for model, x, y in zip(best["model"], best["x"], best["y"], strict=True)
-    ]
-    what = " and ".join(
-        f"{name} ({_direction(lower=lower)})"
-        for name, lower in zip(names, lower_is_better, strict=True)
-    )
-    models_told = "; ".join(first_few(told, _TOLD, "and {:,} more models"))
-    return f"Trade-off of {what}: {' '.join(said)}. {models_told}."
-
-
 def coloured(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
     """Return what stands in the data for each value, and the channel that colours it.
 
@@ -220,15 +187,11 @@ def coloured(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
     parameter : str
         Its name.
     """
-    values = [None if _is_nan(one) else one for one in values]
+    values = [None if isinstance(one, float) and math.isnan(one) else one for one in values]
     known = [one for one in values if one is not None]
     if known and all(map(_is_number, known)):
         return values, _by_number([float(one) for one in known], parameter)
     return _by_name(values, parameter)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -242,11 +205,10 @@ def _by_number(known: list[float], parameter: str) -> Spec:
     ends = [low, high] if low < high else [low, low + (abs(low) or 1.0)]
     scale = {"type": "log" if wide else "linear", "domain": ends, "range": _LOW_TO_HIGH}
     exact = {"values": sorted(set(known))} if len(set(known)) <= 6 else {"tickCount": 5}
-    legend = vega.legend(
-        title=label(parameter), symbolOpacity=1, direction="horizontal", gradientLength=200
-    )
-    form = {"format": ".6~g" if vega.highest(known) < 1e5 else "~e"}
-    return vega.number("value", scale=scale, legend=legend | exact | form)
+    form = ".6~g" if vega.highest(known) < 1e5 else "~e"
+    look = {"symbolOpacity": 1, "direction": "horizontal", "gradientLength": 200, "format": form}
+    legend = vega.legend(title=label(parameter), **look, **exact)
+    return vega.number("value", scale=scale, legend=legend)
 
 
 def _by_name(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
@@ -308,20 +270,16 @@ def sides(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
     >>> sides(["a", "b"], [Layout(100, 100, [(50, 50), (45, 50)])])
     ['above right', 'above left']
     """
-    taken: list[list[Box]] = [
-        [(x - 5, y - 5, x + 5, y + 5) for x, y in layout.dots] for layout in layouts
-    ]
-    found = []
+    taken = [[(x - 5, y - 5, x + 5, y + 5) for x, y in layout.dots] for layout in layouts]
+    found = [""] * len(names)
     for place, name in enumerate(names):
         for side in SIDES:
             boxes = [_box(name, layout.dots[place], side) for layout in layouts]
             if all(map(_free, boxes, layouts, taken)):
+                found[place] = side
                 for box, others in zip(boxes, taken, strict=True):
                     others.append(box)
                 break
-        else:
-            side = ""
-        found.append(side)
     return found
 
 

@@ -21,6 +21,7 @@ from recsys_ndcg.rendering.wording import of_level
 
 if TYPE_CHECKING:
     import altair as alt
+    import pandas as pd
 
 Spec = dict[str, Any]
 
@@ -37,7 +38,10 @@ _MARGIN = 0.04  # of the range of an axis, on both sides
 
 
 def rows(**columns: Iterable[Any]) -> list[Spec]:
-    """Return columns as rows of plain values that JSON can hold; what is no number is null."""
+    """Return columns as rows of plain values that JSON can hold; what is no number is null.
+
+    A table is such columns: ``rows(**table)``.
+    """
     return [
         dict(zip(columns, map(_plain, row), strict=True))
         for row in zip(*columns.values(), strict=True)
@@ -47,6 +51,12 @@ def rows(**columns: Iterable[Any]) -> list[Spec]:
 def _plain(value: Any) -> Any:
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def outer(table: pd.DataFrame) -> list[Any]:
+    """Return the first row and the last one, which a description tells; of one row that."""
+    every = [*table.itertuples()]
+    return every[:: max(len(every) - 1, 1)]
 
 
 def whole(data: Iterable[Spec]) -> list[Spec]:
@@ -91,18 +101,15 @@ def amount(
     return number(field, channel, scale=scale, axis=axis(highest(known), title=title, **ticks))
 
 
-def told(field: str, title: str, values: Any) -> Spec:
-    """Return a line of a tooltip, of a number about as high as some values."""
-    return number(field, title, format=".4f" if highest(values) < 1e9 else ".6g")
+def told(values: Any, **titles: str) -> list[Spec]:
+    """Return lines of a tooltip, by the fields of numbers about as high as some values."""
+    form = ".4f" if highest(values) < 1e9 else ".6g"
+    return [number(field, title, format=form) for field, title in titles.items()]
 
 
 def told_mean(values: Any, level: float) -> list[Spec]:
     """Return the lines of a tooltip that tell a mean with its interval."""
-    return [
-        told("mean", "mean", values),
-        told("low", f"{of_level(level)} from", values),
-        told("high", "to", values),
-    ]
+    return told(values, mean="mean", low=f"{of_level(level)} from", high="to")
 
 
 def users(field: str, title: str = "users") -> Spec:
@@ -221,11 +228,6 @@ def beside(panels: Sequence[alt.LayerChart], title: Spec, description: str) -> a
     )
 
 
-def described(chart: alt.TopLevelMixin) -> str:
-    """Return the text alternative of a chart: what it shows, with the numbers."""
-    return str(chart.description)  # type: ignore[attr-defined] # which all charts of this room have
-
-
 def svg(chart: alt.TopLevelMixin) -> str:
     """Return a chart as SVG that says to a screen reader what it shows; made without a network.
 
@@ -238,5 +240,5 @@ def svg(chart: alt.TopLevelMixin) -> str:
     with needing("altair", "vl_convert", job="A plot as SVG", extra="report"):
         chart.save(drawn, format="svg")
     # a drawing that nobody reads to the end, so that what is told stands at its top
-    told = f'<svg role="img" aria-label="{escape(described(chart))}" '
-    return drawn.getvalue().replace("<svg ", told, 1)
+    said = escape(chart.description)  # type: ignore[attr-defined] # which all charts here have
+    return drawn.getvalue().replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1)

@@ -1,26 +1,27 @@
-"""Users counted by a number: their scores beside chance, and how two models differ."""
+"""Users: counted by their scores beside chance, by how two models differ, and by both scores."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import beside, count, label, labels, number, within
+from recsys_ndcg.rendering.wording import beside, count, first_few, label, labels, number, within
 from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
     import altair as alt
-    import pandas as pd
 
     from recsys_ndcg.rendering.plots.vega import Spec
 
 _QUARTERS = [0.25, 0.75]
-_MOST = 25  # bins that a reader sees apart
+_BINS = 25  # bins that a reader sees apart
 _DISTINCT = range(8, 42)  # so many steps from the lowest to the highest are a bin each
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LAST_DIGITS = 1e-9  # of a bin
@@ -30,6 +31,13 @@ SHORT = 24  # characters of a name that stands beside another
 #: Of the first, equal and the second: light and dark in grey, too.
 LOOKS = (vega.ACCENT, "#BBBBBB", "#E69F00")
 _LEAST = 1e-12  # of the largest difference: less is the last digits of a sum
+_DOTS = 2_000  # users whose dots a reader tells apart, and a page has room for
+_SIDE = 340
+_DIGITS = 6  # of a score in the data: more are not seen
+_AREA = 30  # of the dot of one user
+_MARGIN = 0.02  # of the range of an axis, so that no dot is cut
+_NAMED = 3  # users under one dot who are named
+_FAINTEST = 0.25  # of a cell of one user, which is seen by day and by night
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class Bins:
             width = 10 ** math.floor(math.log10(abs(low))) / 10 if abs(low) > _NOTHING else 0.1
             return cls(low - width / 2, width, 1)
         step = _step(columns[0], low, high)
-        width = step or _round_width((high - low) / _MOST)
+        width = step or _round_width((high - low) / _BINS)
         middle = around_zero or bool(step)
         origin = low if step and not around_zero else 0.0
         shift = 0.5 if middle else 0.0
@@ -137,10 +145,8 @@ def _bars(data: list[Spec], x: Spec, y: Spec, style: Spec, **more: Any) -> Spec:
     return vega.layer(data, "rect", shape, **ends, **more)
 
 
-def _over_all(mark: str, data: list[Spec], style: Spec, **channels: Any) -> Spec:
-    """Return rules or areas over the whole height of a chart."""
-    height = {"y": vega.fixed(0), "y2": vega.fixed(vega.HEIGHT)}
-    return vega.layer(data, mark, style, **height, **channels)
+#: What reaches over the whole height of a chart.
+_OVER_ALL = {"y": vega.fixed(0), "y2": vega.fixed(vega.HEIGHT)}
 
 
 def settled(differences: Floats) -> Floats:
@@ -193,7 +199,7 @@ def plot_users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChar
         [
             _filled(bins, score, chance, x, y),
             _outlines(bins, spread, x, y, told),
-            _over_all("rule", means, {"strokeWidth": 2}, x=x, **told),
+            vega.layer(means, "rule", {"strokeWidth": 2}, x=x, **_OVER_ALL, **told),
         ],
     )
 
@@ -202,8 +208,7 @@ def _filled(bins: Bins, score: Floats, chance: Floats, x: Spec, y: Spec) -> Spec
     low, high = bins.edges[:-1], bins.edges[1:]
     tops = {"top": bins.counts(score), "chance": bins.counts(chance)}
     tooltip = [
-        vega.told("low", "from", bins.edges),
-        vega.told("high", "to", bins.edges),
+        *vega.told(bins.edges, low="from", high="to"),
         vega.users("top", "users by their score"),
         *([vega.users("chance", "users by chance")] if len(chance) else []),
     ]
@@ -291,8 +296,7 @@ def _stacked(bins: Bins, known: Floats, which: dict[str, Flags], x: Spec) -> Spe
         base = base + users
     tooltip = [
         vega.name("outcome", "of"),
-        vega.told("low", "difference from", bins.edges),
-        vega.told("high", "to", bins.edges),
+        *vega.told(bins.edges, low="difference from", high="to"),
         vega.users("users"),
     ]
     looks = dict(zip(which, LOOKS, strict=True))
@@ -304,13 +308,149 @@ def _rules(mean: float, interval: tuple[float, float], x: Spec) -> list[Spec]:
     """Return a line at zero, the interval, and a line at the mean that says what it is."""
     low, high = interval
     band = vega.whole(vega.rows(low=[low], high=[high]))
-    middle = vega.rows(place=[mean], text=["mean"])
+    zero, middle = vega.rows(place=[0.0]), vega.rows(place=[mean], text=["mean"])
     dashed = {"strokeDash": vega.DASHED, "color": "#333333"}
     shade = {"color": "black", "opacity": 0.2, "clip": True}
-    text = {"fontSize": 11, "dy": -7}
+    line, text = {"color": "black", "strokeWidth": 2}, {"fontSize": 11, "dy": -7}
     return [
-        _over_all("rule", vega.rows(place=[0.0]), dashed, x=x),
-        _over_all("rect", band, shade, **vega.ends("x", x)),
-        _over_all("rule", middle, {"color": "black", "strokeWidth": 2}, x=x),
+        vega.layer(zero, "rule", dashed, x=x, **_OVER_ALL),
+        vega.layer(band, "rect", shade, **vega.ends("x", x), **_OVER_ALL),
+        vega.layer(middle, "rule", line, x=x, **_OVER_ALL),
         vega.layer(middle, "text", text, x=x, y=vega.fixed(0), text=vega.name("text")),
     ]
+
+
+def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
+    scores_a: Floats,
+    scores_b: Floats,
+    a: str,
+    b: str,
+    metric: str,
+    *,
+    users: Iterable[object] | None = None,
+    lower_is_better: bool = False,
+) -> alt.LayerChart:
+    """Return a dot for each user, a's score upward and b's across, and the line of equal scores.
+
+    More than two thousand users are counted in cells. Who is better on which side of the line,
+    and for how many users, is said in words.
+
+    Parameters
+    ----------
+    scores_a, scores_b : float64 arrays
+        A number per user, NaN where there is none; at least one user has both.
+    a, b : str
+        The names of the models.
+    metric : str
+        Its name.
+    users : iterable, optional
+        Their ids, which a dot tells.
+    lower_is_better : bool
+        Whether the model with the lower score is better.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    found = pd.DataFrame({"up": scores_a, "across": scores_b}, dtype=np.float64)
+    if users is not None:
+        found["user"] = pd.Series([*users], dtype=object)
+    known = found.dropna(subset=["up", "across"])
+    (first, second), name = labels([a, b], SHORT), label(metric)
+    apart = settled((known["up"] - known["across"]).to_numpy())
+    which = [*outcomes(-apart if lower_is_better else apart, first, second)]
+    above, equal, below = which[::-1] if lower_is_better else which
+    lower = "; lower is better" if lower_is_better else ""
+    bins = Bins.of(known[["up", "across"]].to_numpy().ravel())
+    x, y = (
+        vega.amount(field, title, bins.edges, channel=field, margin=_MARGIN, tickCount=6)
+        for field, title in (("across", f"{name} of {second}"), ("up", f"{name} of {first}"))
+    )
+    marks = (
+        _dots(known.assign(side=np.sign(apart)), x, y, LOOKS[::-1] if lower_is_better else LOOKS)
+        if len(known) <= _DOTS
+        else _cells(known, bins, x, y)
+    )
+    ends = x["scale"]["domain"]
+    diagonal = vega.rows(across=ends, up=ends)
+    dashed = {"color": "#333333", "strokeDash": vega.DASHED}
+    said = [f"above the line: {above}", f"below it: {below}", f"{equal}{lower}"]
+    what = f"{name} of {first} against that of {second}"
+    means = " against ".join(number(float(known[one].mean())) for one in ("up", "across"))
+    alone = len(found) - len(known)
+    left_out = f" {count(alone)} without a score of both left out." if alone else ""
+    return vega.chart(
+        vega.titled(f"{name}, user by user: {first} against {second}", said),
+        f"{what}, of {count(len(known))}: mean {means}; {'; '.join(said)}.{left_out}",
+        [*marks, vega.layer(diagonal, "line", dashed, x=x, y=y)],
+        width=_SIDE,
+        height=_SIDE,
+    )
+
+
+def _dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> list[Spec]:
+    """Return a layer for each side of the line; users at the same place are a larger dot."""
+    places = known.assign(**known[["up", "across"]].map(_short))
+    dots = places.groupby(["side", "up", "across"], sort=True)
+    told = dots.size().rename("users").to_frame()
+    told["who"] = dots["user"].agg(_who) if "user" in known else told["users"].map(count)
+    told = told.sort_values("users", ascending=False, kind="stable").reset_index()
+    most = int(told["users"].max())
+    size = vega.fixed(_AREA)
+    if most > 1:
+        scale = {"type": "linear", "domain": [1, most], "range": [_AREA, 20 * _AREA]}
+        values = sorted({1, (most + 1) // 2, most})
+        size = _counted("users at one place", scale, values=values)
+    tooltip = [
+        vega.name("who", "of"),
+        *vega.told(known[["up", "across"]], up="vertical", across="horizontal"),
+    ]
+    layers = []
+    for side, color in zip((1, 0, -1), looks, strict=True):
+        some = told[told["side"] == side]
+        data = vega.rows(**some[["up", "across", "users", "who"]])
+        style = {"filled": True, "opacity": 0.55, "color": color}
+        layers.append(vega.layer(data, "point", style, x=x, y=y, size=size, tooltip=tooltip))
+    return layers
+
+
+def _short(score: float) -> float:
+    return float(f"{score:.{_DIGITS}g}")
+
+
+def _who(users: pd.Series[Any]) -> str:
+    """Return the first users at one place, by name."""
+    return ", ".join(first_few([label(one, SHORT) for one in users], _NAMED, "and {:,} others"))
+
+
+def _cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:
+    """Return the users counted in squares, whose strength goes by powers of their number."""
+    up, across = (bins.places(known[one].to_numpy()) for one in ("up", "across"))
+    users = np.bincount(up * bins.n + across, minlength=bins.n**2)
+    place = np.flatnonzero(users)
+    (row, column), edges = np.divmod(place, bins.n), bins.edges
+    data = vega.rows(
+        left=edges[column],
+        right=edges[column + 1],
+        bottom=edges[row],
+        top=edges[row + 1],
+        users=users[place],
+    )
+    ends = vega.ends("x", x, "left", "right") | vega.ends("y", y, "bottom", "top")
+    low_to_high = {"bottom": "vertical from", "top": "vertical to"}
+    low_to_high |= {"left": "horizontal from", "right": "horizontal to"}
+    tooltip = [vega.users("users"), *vega.told(edges, **low_to_high)]
+    most = int(users.max())
+    scale = {"type": "log", "domain": [1, max(most, 2)], "range": [_FAINTEST, 1.0]}
+    powers = [10**power for power in range(len(str(most)))]
+    look = {"symbolType": "square", "symbolFillColor": vega.ACCENT, "symbolStrokeWidth": 0}
+    opacity = _counted("users in a cell", scale, values=powers, **look)
+    style = {"color": vega.ACCENT}
+    return [vega.layer(data, "rect", style, **ends, opacity=opacity, tooltip=tooltip)]
+
+
+def _counted(title: str, scale: Spec, **legends: Any) -> Spec:
+    """Return the channel of how many users there are."""
+    told = vega.legend(title=title, direction="horizontal", format=",d", **legends)
+    return vega.number("users", "users", scale=scale, legend=told)

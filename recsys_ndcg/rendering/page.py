@@ -214,8 +214,8 @@ def _coloured(part: Any, name: str = "") -> Any:
 def runtime() -> str:
     """Return the script that defines ``recsysDraw``.
 
-    Making it takes seconds, so that it is kept in the folder for caches. What was damaged there
-    is made again, and where nothing can be kept nothing is.
+    Making it takes seconds, so that it is kept in the folder for caches; where nothing can be kept
+    nothing is.
 
     Raises
     ------
@@ -227,14 +227,16 @@ def runtime() -> str:
 
         known = sha256(_SNIPPET.encode()).hexdigest()[:12]
         folder = caches()
-        path = folder and folder / f"vega-{version('vl-convert-python')}-{known}.js"
-        found = path and _kept(path)
-        if found:
-            return found
+        path = folder and folder / f"vega-{version('vl-convert-python')}-{known}.bundle.js"
+        with suppress(OSError, ValueError):
+            if path:
+                return path.read_text(encoding="utf-8")
         made = vl_convert.javascript_bundle(_SNIPPET)
     script = _ENDS.sub(r"\\x3c", made.replace("\r\n", "\n").replace("\r", "\n"))
-    if path:
-        _keep(script, path)
+    with suppress(OSError, InvalidInputError):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, script)
     return script
 
 
@@ -246,19 +248,3 @@ def caches() -> Path | None:
     with suppress(RuntimeError):  # of who has no home
         return Path.home() / ".cache" / "recsys-ndcg"
     return None
-
-
-def _kept(path: Path) -> str | None:
-    """Return what was kept, if it is whole: its last line is its digest."""
-    with suppress(OSError, ValueError):
-        script, _, digest = path.read_bytes().rpartition(b"\n")
-        if sha256(script).hexdigest().encode() == digest:
-            return script.decode()
-    return None
-
-
-def _keep(script: str, path: Path) -> None:
-    content = script.encode()
-    with suppress(OSError, ValueError, InvalidInputError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content + b"\n" + sha256(content).hexdigest().encode())

@@ -1,1 +1,0 @@
-"""A report in segments: groups of its users."""
