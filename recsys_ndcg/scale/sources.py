@@ -6,6 +6,7 @@ import gzip
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import IO, Any
 
@@ -80,14 +81,8 @@ _READ = {
         ", which is not read as numbers. Convert it, or name another column.",
     ),
 }
-#: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
-LONGEST = "DECIMAL(20, 0)"
-#: The types for whole numbers in text, with the least and the greatest number of each.
-_WHOLE = {
-    "BIGINT": (-(2**63), 2**63 - 1),
-    "UBIGINT": (0, 2**64 - 1),
-    LONGEST: (-(2**63), 2**64 - 1),
-}
+#: The types of SQL for whole numbers in text, and what their values are.
+_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64"}
 
 
 @dataclass(frozen=True)
@@ -125,10 +120,6 @@ class Source:
         """Return what stands behind FROM for the rows by our names, with more columns."""
         read = [*extra, *(f"{sql} AS {quoted(ours)}" for ours, sql in self.sql.items())]
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
-
-    def changed(self, column: str, sql: str, kind: str) -> Source:
-        """Return the same with a column of ids that is read in another way."""
-        return replace(self, sql={**self.sql, column: sql}, kinds={**self.kinds, column: kind})
 
 
 def source_of(
@@ -406,22 +397,18 @@ def _kind_of_type(of: Any) -> str:
 def with_whole_ids(database: Database, source: Source) -> Source:
     """Return files of text with the type for each column of ids that are all whole numbers.
 
-    It is the first of `_WHOLE` that holds them; one that is not in its usual writing, as
-    `is_plain_number` knows it, and all of them are text.
+    It is the first of `_WHOLE` that holds them; one that is not in its usual writing, and all of
+    them are text.
     """
     if not source.is_text:
         return source
+    sql, kinds = dict(source.sql), dict(source.kinds)
     for column in IDS:
-        sql = source.sql[column]
-        number = f"try_cast({sql} AS {LONGEST})"
-        plain = f"CASE WHEN {number}::VARCHAR = {sql} THEN {number} END"
-        asked = f"count(*) = count({plain}), min({plain})::VARCHAR, max({plain})::VARCHAR"
-        ((all_whole, low, high),) = database.run(f"SELECT {asked} FROM {source.relation}")
-        if not all_whole or low is None:
-            continue
-        for kind, (least, most) in _WHOLE.items():
-            if least <= int(low) <= int(high) <= most:
-                name = "whole numbers" if kind == "BIGINT" else kind
-                source = source.changed(column, f"CAST({sql} AS {kind})", name)
-                break
-    return source
+        read = sql[column]
+        plain = (f"try_cast({read} AS {kind})::VARCHAR = {read}" for kind in _WHOLE)
+        asked = ", ".join(f"bool_and(coalesce({one}, false))" for one in plain)
+        (are_plain,) = database.run(f"SELECT {asked} FROM {source.relation}")
+        kind = next(compress(_WHOLE, are_plain), None)
+        if kind is not None:
+            sql[column], kinds[column] = f"CAST({read} AS {kind})", _WHOLE[kind]
+    return replace(source, sql=sql, kinds=kinds)

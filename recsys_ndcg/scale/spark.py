@@ -25,7 +25,7 @@ from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
-from recsys_ndcg.scale.facts import FIRST, LazyTable, check_ids_of, facts_of
+from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
 from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 from recsys_ndcg.version import __version__
@@ -42,11 +42,6 @@ _IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
 
 class SparkTable(LazyTable):
     """A DataFrame with columns of our names."""
-
-    @property
-    def native(self) -> Any:
-        """The DataFrame itself."""
-        return nw.to_native(self.frame)
 
     def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them: in Spark's way, whichever version."""
@@ -245,13 +240,13 @@ def evaluate_by_plan(
         msg = f"partitions is a number from 1 on, not {shown(partitions)}."
         raise InvalidInputError(msg)
     tables = spark_tables(data, columns)
-    facts = facts_of(tables, check_ids=False)  # workers look at ids: to read text twice is dear
+    facts = facts_of(tables)
     rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
         looking = Job(plan, grades_only=True)  # at what repeated rows become
-        grades = _merged(rows.mapInArrow(looking.measured, f"{REST} binary"), tables, looking)
-    return _measured(rows, tables, Job(plan.with_threshold(grades), grades.highest))
+        grades = looking.merged(rows.mapInArrow(looking.measured, f"{REST} binary"))
+    return _measured(rows, Job(plan.with_threshold(grades), grades.highest))
 
 
 def _refuse_order(plan: Plan) -> None:
@@ -271,7 +266,7 @@ def _refuse_order(plan: Plan) -> None:
 
 def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     """Return the rows of all tables as one DataFrame, in so many partitions of whole users."""
-    frames = {name: table.native for name, table in tables.items()}
+    frames = {name: nw.to_native(table.frame) for name, table in tables.items()}
     if PREDICTIONS in frames:
         return frames[PREDICTIONS].repartition(count, "user")
     labels = frames[LABELS].selectExpr("*", "false as listed")
@@ -279,29 +274,18 @@ def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
 
 
-def _measured(rows: Any, tables: Mapping[str, SparkTable], job: Job) -> SparkReport:
+def _measured(rows: Any, job: Job) -> SparkReport:
     """Measure all users once, and sum up what each partition leaves."""
     kind = next(one.dataType for one in rows.schema.fields if one.name == "user").simpleString()
     scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
     schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
     table = rows.mapInArrow(job.measured, schema).persist()
     try:
-        whole = _merged(table, tables, job)
+        whole = job.merged(table)
         per_user = table.where(f"{REST} is null").drop(REST)
         return SparkReport.of(whole, job.plan, per_user, table)
     except BaseException:
         table.unpersist()
-        raise
-
-
-def _merged(table: Any, tables: Mapping[str, SparkTable], job: Job) -> Any:
-    """Merge what the workers left; where one met a fault, say which rows have it."""
-    with _on_workers():
-        rests = table.where(f"{REST} is not null").select(REST).collect()
-    try:
-        return reduce(add, (job.unpacked(bytes(one[0])) for one in rests))
-    except InvalidInputError:
-        check_ids_of(tables)  # a worker knows the places of its own rows alone
         raise
 
 
@@ -392,6 +376,12 @@ class Job:
             part = PartialReport.of(audit, keep=False)
             # without the measurements: they may hold functions of the user's
             return [_of_users(audit, schema)], _measured_by((), part)
+
+    def merged(self, table: Any) -> Any:
+        """Merge what the workers left: the grades, or the part of a report of all users."""
+        with _on_workers():
+            rests = table.where(f"{REST} is not null").select(REST).collect()
+        return reduce(add, (self.unpacked(bytes(one[0])) for one in rests))
 
     def unpacked(self, rest: bytes) -> Any:
         """Return what a worker left: grades, or the part of a report.
