@@ -13,17 +13,15 @@ from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
-from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
+from recsys_ndcg.scale.batches import as_array, batch_rows
 from recsys_ndcg.scale.tables import PartialReport
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, facts_for
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input import Rows
     from recsys_ndcg.lists import Grades
     from recsys_ndcg.report import Report
 
     Hashes = NDArray[np.uint64]
-
 
 #: Users who are remembered one by one: 8 bytes each.
 MOST = 1 << 17
@@ -208,7 +206,16 @@ class Accumulator:
             The batch cannot be read or measured, or has a user of an earlier one. Nothing of it is
             added then.
         """
-        rows, numbered = self._read(users, estimated, true, items, mask)
+        given = {
+            "users": users, "estimated": estimated, "true": true, "items": items, "mask": mask,
+        }  # fmt: skip
+        batch = {name: as_array(one, name) for name, one in given.items()}
+        numbered = None
+        if batch["users"] is None and getattr(batch["estimated"], "ndim", 1) == 2:
+            numbered, before = len(batch["estimated"]), self._numbered or 0
+            batch["users"] = np.arange(before, before + numbered)
+        numbered = self._numbering(numbered)
+        rows = batch_rows(**batch)
         lists = group(rows, self._plan.duplicates, GroupedLists)
         seen = self._seen
         if numbered is None and self._repeated == "raise":
@@ -308,30 +315,6 @@ class Accumulator:
     def _count(self, what: str) -> int:
         return 0 if self._part is None else int(getattr(self._part.facts, what))
 
-    def _read(
-        self, users: Any, estimated: Any, true: Any, items: Any, mask: Any
-    ) -> tuple[Rows, int | None]:
-        """Return the rows of a batch, and how many users are numbered after it, if they are."""
-        given = zip(
-            (users, estimated, true, items, mask),
-            ("users", "estimated", "true", "items", "mask"),
-            strict=True,
-        )
-        users, estimated, true, items, mask = (as_array(one, name) for one, name in given)
-        if not dense(estimated):
-            if mask is not None:
-                msg = "mask= is for tables, users × items; leave rows of columns out yourself."
-                raise InvalidInputError(msg)
-            rows = flat_rows(users, estimated, true, items)
-            return rows, self._numbering(None)
-        table = BatchTable(estimated, true, mask)
-        if users is not None:
-            self._numbering(None)
-            return table.rows(users, items), None
-        after = self._numbering(len(estimated))
-        ids = np.arange(len(estimated)) + (self._numbered or 0)
-        return table.rows(ids, items), after
-
     def _numbering(self, more: int | None) -> int | None:
         """Return how many users are numbered if so many more are, None where they have ids.
 
@@ -350,30 +333,36 @@ class Accumulator:
             raise InvalidInputError(msg)
         return None if self._numbered is None or more is None else self._numbered + more
 
+    @property
+    def _settings(self) -> dict[str, dict[str, Any]]:
+        """What was asked for, by its name: how a message shows it, and what it is."""
+        plan = self._plan
+        choices = {
+            name: [getattr(one.convention, name) for one in plan.measurements]
+            for name in Convention.names()
+        }
+        return {
+            "metrics": {_metrics(plan): plan.metrics},
+            "threshold": {str(plan.threshold): plan.threshold},
+            "per_user": {str(self._per_user): self._per_user},
+            "repeated": {repr(self._repeated): self._repeated},
+            **{name: dict(zip(map(written, of), of, strict=True)) for name, of in choices.items()},
+        }
+
     def _check_alike(self, other: Accumulator) -> None:
         """Refuse another of other settings, naming them as they were asked for."""
-        mine, theirs = self._plan, other._plan
-        pairs: dict[str, tuple[object, object]] = {
-            "metrics": (_metrics(mine), _metrics(theirs)),
-            "threshold": (mine.threshold, theirs.threshold),
-            "per_user": (self._per_user, other._per_user),
-            "repeated": (repr(self._repeated), repr(other._repeated)),
-        }
-        found = {name: (one, two) for name, (one, two) in pairs.items() if one != two}
-        alike = (
-            () if "metrics" in found else zip(mine.measurements, theirs.measurements, strict=True)
-        )
-        for one, two in alike:
-            if one.metric != two.metric:
-                found["metrics"] = one, f"another metric that is called {two}"
-            for name in Convention.names():
-                choices = getattr(one.convention, name), getattr(two.convention, name)
-                if choices[0] != choices[1]:
-                    own, others = map(written, choices)
-                    found[name] = own, others if own != others else f"another {others}"
-        if found:
-            told = "; ".join(f"{name} is {one} and {two}" for name, (one, two) in found.items())
-            msg = f"Accumulators of different settings cannot be merged: {told}. Make them alike."
+        told = []
+        for (name, known), asked in zip(
+            self._settings.items(), other._settings.values(), strict=True
+        ):
+            mine, theirs = "/".join(known), "/".join(asked)
+            if known != asked:
+                told.append(f"{name} is {mine} and {'another ' * (mine == theirs)}{theirs}")
+        if told:
+            msg = (
+                f"Accumulators of different settings cannot be merged: {'; '.join(told)}. Make "
+                "them alike."
+            )
             raise InvalidInputError(msg)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import glob
 import math
 import re
 import sys
@@ -18,7 +19,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any, Self
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.parallel import n_threads
 
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*(?:([kmgt]?)(i?)b)?\s*", re.IGNORECASE)
@@ -194,8 +195,6 @@ def temporary_folder() -> Iterator[Path]:
     InvalidInputError
         It cannot be made.
     """
-    if not is_encodable(gettempdir()):
-        raise InvalidInputError(_unusable(gettempdir(), "its name is not UTF-8"))
     try:
         folder = Path(mkdtemp(prefix="recsys_ndcg_"))
     except OSError as error:
@@ -370,14 +369,12 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def file_literal(folder: Path, pattern: str = "") -> str:
-    """Return the name of a file, or a folder with a pattern of files in it, as SQL has it.
-
-    To DuckDB every name is a pattern.
+def file_literal(path: Path) -> str:
+    """Return the name of a file as SQL has it: to DuckDB every name is a pattern.
 
     Examples
     --------
-    >>> file_literal(Path("p[1].csv")), file_literal(Path("rows"), "/*.parquet")
-    ("'p[[]1].csv'", "'rows/*.parquet'")
+    >>> file_literal(Path("p[1].csv"))
+    "'p[[]1].csv'"
     """
-    return literal(re.sub(r"([*?\[])", r"[\1]", str(folder)) + pattern)
+    return literal(glob.escape(str(path)))

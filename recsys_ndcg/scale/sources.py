@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
-from recsys_ndcg.files import PACKINGS, Content, open_file, packed_as
+from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat, existing_file
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
@@ -44,26 +43,15 @@ def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
 
 def _head(path: Path) -> Content:
     """Return whole lines from the beginning of a file."""
+    suffix = path.suffix.lower()
     with open_file(path) as file:
-        begin = file.read(4)
-        file.seek(0)
-        kind = packed_as(begin) if path.suffix.lower() in _SUFFIXES else ""
-        data = _unpacked(file, kind, path).read(_LOOK)
+        try:
+            data = (PACKINGS[suffix](file) if suffix in _SUFFIXES else file).read(_LOOK)
+        except (OSError, EOFError) as error:
+            msg = f"{path}: cannot be unpacked ({error})."
+            raise InvalidInputError(msg) from None
     lines = data.rpartition(b"\n")[0] if len(data) == _LOOK else data
-    return Content(str(path), path.suffix.lower(), lines or data)
-
-
-def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
-    if kind == ".gz":
-        return gzip.GzipFile(fileobj=file)
-    if kind == ".zst":
-        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
-        return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
-    if path.suffix.lower() in _SUFFIXES:
-        msg = f"{path}: cannot be unpacked (it is not what its name says)."
-        raise InvalidInputError(msg)
-    return file
+    return Content(str(path), suffix, lines or data)
 
 
 #: The rows of a source in their order, for what hangs on it.
@@ -299,8 +287,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if hasattr(data, "scanner"):  # a dataset
-        data = data.scanner()
-        data = data.to_reader()
+        data = data.scanner().to_reader()
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             f"Within a memory limit, give files (Parquet, CSV), or what streams Arrow's batches: "
@@ -364,9 +351,6 @@ def _columns_of(
                 raise InvalidInputError(msg)
     sql = {}
     for ours, theirs in names.items():
-        if not theirs:
-            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
-            raise InvalidInputError(msg)
         alike = [one for one in schemas[first].names if one.casefold() == theirs.casefold()]
         if len(alike) > 1:
             msg = (
