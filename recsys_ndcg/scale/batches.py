@@ -111,7 +111,7 @@ class _Table:
             A cell cannot be ranked, an id is none, or stands at two rows.
         """
         numbers = {
-            name: floats(table[self._inside], name)
+            name: floats(self._cells(table), name)
             for name, table in (("estimated", estimated), ("true", true))
         }
         self._check(~np.isfinite(numbers["estimated"]), numbers["estimated"], "estimated")
@@ -120,6 +120,9 @@ class _Table:
             {"item": self._items(items), "user": self._users(users), **numbers},
             "cells, row by row",
         )
+
+    def _cells(self, table: NDArray[Any]) -> NDArray[Any]:
+        return table.ravel() if self._inside.all() else table[self._inside]
 
     def _users(self, users: Any) -> Coded:
         """Return the user of each cell: whoever has none might as well not be there."""
@@ -145,7 +148,7 @@ class _Table:
         if items is None:
             return None
         if dense(items) and items.shape == self._shape:
-            return ids_of(items[self._inside], "items")
+            return ids_of(self._cells(items), "items")
         given = None if dense(items) else ids_of(items, "items")
         if given is None or len(given) != self._shape[1]:
             had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
@@ -155,7 +158,7 @@ class _Table:
             )
             raise InvalidInputError(msg)
         ids, codes = encode(given, "items")
-        return Coded(ids, np.broadcast_to(codes, self._shape)[self._inside])
+        return Coded(ids, self._cells(np.broadcast_to(codes, self._shape)))
 
     def _check(self, bad: Flags, values: Floats, name: str) -> None:
         """Refuse what cannot be ranked, naming the first cells."""
