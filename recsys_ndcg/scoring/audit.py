@@ -285,27 +285,20 @@ class MeasuredLists:
             role: [kind(one) for one in self.plan.measurements]
             for role, kind in zip(LABELS, kinds, strict=True)
         }
-        if not self.facts.unlabelled:
-            return self._all_labelled(wanted, scores)
         plan = self._settled(wanted)
-        parts = in_blocks(
-            self.lists, plan.measurements, lambda block: block.scores(plan.measurements).per_user
-        )
-        tables = np.hsplit(np.concatenate(parts), len(wanted))
-        return dict(zip(wanted, tables, strict=True))
-
-    def _all_labelled(self, wanted: dict[str, list[Measurement]], scores: Scores) -> Roles:
-        """Return the same where no item lacks a grade: nothing of it has to be measured."""
-        listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
-        tables = (np.where(listed, 1.0, np.nan), scores.per_user, scores.per_user)
-        reasons = {
-            role: [one.reason for one in Plan(tuple(some)).with_reasons(self.facts).measurements]
-            for role, some in wanted.items()
-        }
-        return {
-            role: np.where([why != "" for why in reasons[role]], np.nan, table)
-            for role, table in zip(wanted, tables, strict=True)
-        }
+        if self.facts.unlabelled:
+            parts = in_blocks(
+                self.lists,
+                plan.measurements,
+                lambda block: block.scores(plan.measurements).per_user,
+            )
+            found = np.concatenate(parts)
+        else:  # nothing of it has to be measured
+            listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
+            judged = np.where(listed, 1.0, np.nan)
+            known = [not one.reason for one in plan.measurements]
+            found = np.where(known, np.hstack([judged, scores.per_user, scores.per_user]), np.nan)
+        return dict(zip(wanted, np.hsplit(found, len(wanted)), strict=True))
 
     def _settled(self, wanted: dict[str, list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reason beside what has no number."""
