@@ -32,8 +32,7 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     (users, user), *rest = in_threads(lambda column: encode(*column), named, len(rows.user))
     items, item = rest[0] if rest else (None, None)
     pairs = Pairs({**rows.columns, **_codes(user, item)}, rows.table)
-    n_items = 0 if items is None else len(items)
-    listed, offsets, repeats = distinct_by_user(pairs, len(users), n_items, rule)
+    listed, offsets, repeats = distinct_by_user(pairs, users, items, rule)
     columns = listed.without_user
     return kind(
         users=users,
@@ -85,12 +84,12 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
         results.check_there()
     rule = Convention(duplicates=duplicates).duplicates
     (users, user), (item_ids, item) = labels.encode_with(results)
-    split, sizes = len(labels.user), (len(users), len(item_ids))
+    split = len(labels.user)
     known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
     found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
-    known, _, extra_labels = distinct_by_user(known, *sizes, rule)
-    listed, offsets, extra_results = distinct_by_user(found, *sizes, rule)
-    joined, unlisted = _join_labels(listed, known, *sizes)
+    known, _, extra_labels = distinct_by_user(known, users, item_ids, rule)
+    listed, offsets, extra_results = distinct_by_user(found, users, item_ids, rule)
+    joined, unlisted = _join_labels(listed, known, len(users), len(item_ids))
     unlisted_offsets = offsets_of(unlisted.user, len(users))
     joined_lists = kind(
         users=users,

@@ -19,7 +19,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any, Self
 
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, shown
 from recsys_ndcg.parallel import n_threads
 
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*(?:([kmgt]?)(i?)b)?\s*", re.IGNORECASE)
@@ -195,6 +195,8 @@ def temporary_folder() -> Iterator[Path]:
     InvalidInputError
         It cannot be made.
     """
+    if not is_encodable(gettempdir()):
+        raise InvalidInputError(_unusable(gettempdir(), "its name is not UTF-8"))
     try:
         folder = Path(mkdtemp(prefix="recsys_ndcg_"))
     except OSError as error:

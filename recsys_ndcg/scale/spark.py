@@ -369,7 +369,7 @@ class Job:
         # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
         with at_most(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            lists = ListMaker(self.plan.duplicates, in_order=False).lists(_tables(table))
+            lists = ListMaker(self.plan.duplicates).lists(_tables(table))
             if self.grades_only:
                 return [], Facts.of(lists).all_true
             audit = Audit.of(lists, self.plan, highest=self.highest)
@@ -420,14 +420,9 @@ def _of_users(audit: Audit, schema: Any) -> Any:
     """Return the scores of every user."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    scores, counts = audit.scores, audit.scores.counts
-    n_relevant = pa.array(counts.n_relevant, from_pandas=True).cast(pa.int64())
-    numbers = [pa.array(column, from_pandas=True) for column in scores.per_user.T]
-    # as a list: pyarrow makes no decimals of an array of whole numbers
-    users = pa.array(scores.users.tolist(), type=schema.field("user").type)
-    columns = [users, counts.n_items, n_relevant]
-    nothing = pa.nulls(len(users), pa.binary())
-    return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
+    table = audit.scores.table().reset_index()
+    table["user"] = audit.scores.users.astype(object)  # of which pyarrow makes decimals, too
+    return pa.RecordBatch.from_pandas(table.assign(**{REST: None}), schema, preserve_index=False)
 
 
 def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -20,8 +20,6 @@ from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scoring import Audit, Scores, Totals
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scale.facts import RowFacts
     from recsys_ndcg.scoring import Plan
@@ -146,9 +144,6 @@ def _in_order(scores: Scores) -> Scores:
     return scores.take(np.argsort(place))
 
 
-_IN_ORDER, _IN_NO_ORDER = ("first", "last", "max", "mean"), ("max", "mean")
-
-
 def given_tables(
     data: Any, columns: Mapping[str, str] | None
 ) -> dict[str, tuple[Any, Mapping[str, str] | None]]:
@@ -171,13 +166,10 @@ class ListMaker:
         As in `Convention`.
     n_items : int, optional
         How many candidates the results were chosen from.
-    in_order : bool
-        Whether the rows stand in an order that means something.
     """
 
     duplicates: str
     n_items: int | None = None
-    in_order: bool = True
     _said: list[set[str]] = field(default_factory=list)
 
     def lists(self, tables: Mapping[str, Any]) -> GroupedLists:
@@ -186,26 +178,10 @@ class ListMaker:
         Raises
         ------
         InvalidInputError
-            The same user and item stand there twice; they are named, for the places of rows in
-            such a table say nothing.
+            The same user and item stand there twice.
         """
-        try:
-            if PREDICTIONS in tables:
-                return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
-            return self._joined(tables)
-        except InvalidInputError:
-            rules = _IN_ORDER if self.in_order else _IN_NO_ORDER
-            told = _first_repeat(tables, rules) if self.duplicates == "raise" else ""
-            if not told:
-                raise
-            raise InvalidInputError(told) from None
-
-    def warn(self) -> None:
-        """Warn of ids that were said to differ wherever there were labels and results."""
-        for told in sorted(set.intersection(*self._said)) if self._said else ():
-            warn(told)
-
-    def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
+        if PREDICTIONS in tables:
+            return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
         with about(""):  # what is to be said of each table was said of all its rows
             labels = Table(tables[LABELS]).rows(LABELS)
             results = Table(_without_fillers(tables[RESULTS])).rows(RESULTS)
@@ -217,6 +193,11 @@ class ListMaker:
             self._said.append(set(said))
         return lists
 
+    def warn(self) -> None:
+        """Warn of ids that were said to differ wherever there were labels and results."""
+        for told in sorted(set.intersection(*self._said)) if self._said else ():
+            warn(told)
+
 
 def _without_fillers(results: Any) -> Any:
     """Return results without what implicit did not recommend: that was told of all of them."""
@@ -224,22 +205,6 @@ def _without_fillers(results: Any) -> Any:
         return results
     kept = np.asarray(results.column("estimated"), dtype=np.float64) != Rows.LOWEST
     return results if kept.all() else results.filter(kept)
-
-
-def _first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
-    """Return who has an item twice, and which rules there are for that; nothing if nobody has."""
-    for where, table in tables.items():
-        pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
-        again = pairs[pairs.duplicated()]
-        if not again.empty:
-            user, item = again.iloc[0].tolist()
-            named = " or ".join(map(repr, rules))
-            return (
-                f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove "
-                f"such repeats, or choose duplicates={named}: convention="
-                f"Convention(duplicates={rules[0]!r}) (--convention duplicates={rules[0]})."
-            )
-    return ""
 
 
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
