@@ -14,6 +14,7 @@ from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat, existing_file
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
+from recsys_ndcg.scale.tables import check_capitals, names_in
 
 # how packed files of text end, that are read out of core
 _SUFFIXES = (".gz", ".zst")
@@ -229,7 +230,7 @@ def _text(
         raise InvalidInputError(msg)
     how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
     titles = _titles(paths, columns, how)
-    names = _named(dict.fromkeys(titles, ()), columns, table)
+    names = names_in(dict.fromkeys(titles, ()), columns, table)
     sql = {}
     for ours, theirs in names.items():
         field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
@@ -299,14 +300,6 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     return Source("the data", quoted(table), *columns_of, stream=reader)
 
 
-def _named(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
-    """Return what a table calls our columns, with the words of any table for what is not there."""
-    heading = Table(heads, columns)
-    names = heading.called(*heading.wanted(table))
-    heading.say_names()
-    return names
-
-
 def _columns_of(
     schemas: Mapping[str, Any], columns: Mapping[str, str] | None, table: str
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
@@ -328,7 +321,7 @@ def _columns_of(
         in a column.
     """
     first = next(iter(schemas))
-    names = _named(schemas[first].empty_table(), columns, table)
+    names = names_in(schemas[first].empty_table(), columns, table)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
@@ -349,15 +342,9 @@ def _columns_of(
             if kind not in readable:
                 msg = f"{file}: {theirs} is {kind}{advice}"
                 raise InvalidInputError(msg)
+    check_capitals(names, schemas[first].names)
     sql = {}
     for ours, theirs in names.items():
-        alike = [one for one in schemas[first].names if one.casefold() == theirs.casefold()]
-        if len(alike) > 1:
-            msg = (
-                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
-                "within a memory limit they are one. Rename one of them."
-            )
-            raise InvalidInputError(msg)
         # of one width, by which all are told apart
         whole = kinds[ours] == "whole numbers"
         sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)

@@ -20,13 +20,19 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.input import Table, advice_on, checked_columns
+from recsys_ndcg.input import advice_on
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
-from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables
+from recsys_ndcg.scale.tables import (
+    ListMaker,
+    PartialReport,
+    check_capitals,
+    given_tables,
+    names_in,
+)
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 from recsys_ndcg.version import __version__
 
@@ -66,19 +72,11 @@ def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, Spar
 
 def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
     _check(frame)
-    heading = Table(dict.fromkeys(frame.columns, ()), checked_columns(columns))
-    names = heading.called(*heading.wanted(name))
-    heading.say_names()
+    names = names_in(dict.fromkeys(frame.columns, ()), columns, name)
+    check_capitals(names, frame.columns)
     types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
     sql: dict[str, str] = {}
     for ours, theirs in names.items():
-        alike = [one for one in frame.columns if one.lower() == theirs.lower()]
-        if len(alike) > 1:
-            msg = (
-                f"The table has the columns {' and '.join(map(repr, alike))}, which Spark does not "
-                "tell apart; rename or drop one."
-            )
-            raise InvalidInputError(msg)
         kind = types[theirs]
         # the nearest double of a short float is not the decimal that it stands for
         wider = "" if kind == "float" else "double"
@@ -119,11 +117,6 @@ def _check(frame: Any) -> None:
         raise InvalidInputError(msg)
     if frame.isStreaming:
         msg = "A streaming DataFrame has no end: write it to a table, and evaluate that."
-        raise InvalidInputError(msg)
-    names = list(frame.columns)
-    twice = [one for one in names if names.count(one) > 1]
-    if twice:
-        msg = f"The table has the column {twice[0]!r} twice; keep one."
         raise InvalidInputError(msg)
 
 

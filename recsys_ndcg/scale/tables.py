@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -156,6 +155,32 @@ def given_tables(
     return {name: (data[name], Table.columns_of(name, columns)) for name in (LABELS, RESULTS)}
 
 
+def names_in(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
+    """Return what a table calls our columns, in the words of any table for what is not there."""
+    heading = Table(heads, columns)
+    names = heading.called(*heading.wanted(table))
+    heading.say_names()
+    return names
+
+
+def check_capitals(names: Mapping[str, str], there: Sequence[str]) -> None:
+    """Refuse columns that SQL cannot tell from others.
+
+    Raises
+    ------
+    InvalidInputError
+        Some names differ in capitals at most.
+    """
+    for theirs in names.values():
+        alike = [one for one in there if one.casefold() == theirs.casefold()]
+        if len(alike) > 1:
+            msg = (
+                f"The columns {' and '.join(map(repr, alike))} differ in capitals at most, so that "
+                "DuckDB and Spark take them for one. Rename or drop one of them."
+            )
+            raise InvalidInputError(msg)
+
+
 @dataclass
 class ListMaker:
     """How all rows of some users become lists, as if they had been read from memory.
@@ -255,36 +280,26 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     DataWarning
         As `recsys_ndcg.evaluate` does.
     """
-    # maps, and no loops or generators: these would hold what was read until there is more
     stream = map(maker.lists, batches())
-    lists = next(stream)
     if is_whole:
-        report = build_report(lists, plan)
+        report = build_report(next(stream), plan)
         keep(report.scores)
         maker.warn()
         return report
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
-        del lists
-        grades = reduce(add, (Facts.of(some).all_true for some in map(maker.lists, batches())))
+        grades = reduce(add, (Facts.of(some).all_true for some in stream))
         stream = map(maker.lists, batches())
-        lists = next(stream)
     plan = plan.with_threshold(grades)
     whole: PartialReport | None = None
-
-    def measure(some: GroupedLists) -> None:
-        nonlocal whole
-        audit = Audit.of(some, plan, highest=grades.highest)
+    while (lists := next(stream, None)) is not None:
+        audit = Audit.of(lists, plan, highest=grades.highest)
         part = PartialReport.of(audit, keep=whole is None or whole.kept is not None)
         whole = part if whole is None else whole + part
         if not keep(audit.scores):
             whole = replace(whole, kept=None)
-
-    measure(lists)
-    del lists
-    deque(map(measure, stream), maxlen=0)
-    if whole is None:  # pragma: no cover - there is a first batch
-        raise AssertionError
+        del lists, audit, part  # before there is more
+    assert whole is not None, "there is a first batch"  # noqa: S101
     # now, as the files of the scores are gone when the report is asked for it
     known = median() if median is not None and whole.kept is None else None
     report = whole.report(plan, known, where)

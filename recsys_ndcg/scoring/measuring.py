@@ -67,7 +67,8 @@ def in_blocks(
     work : callable
         Takes a block.
     """
-    depth = _depth_of(measurements)
+    depths = [one.metric.depth for one in measurements]
+    depth = None if None in depths else max(one for one in depths if one is not None)
     if any(one.convention.ties.startswith("text") for one in measurements):
         lists = lists.with_text_order()
     width = lists.n_places
@@ -104,12 +105,6 @@ def facts_for(
         )
         ties[order] = min(firsts, default=np.inf)
     return replace(facts, first_ties=ties)
-
-
-def _depth_of(measurements: Sequence[Measurement]) -> int | None:
-    """Return how many ranks are looked at; None for all."""
-    depths = [one.metric.depth for one in measurements]
-    return None if None in depths else max(depth for depth in depths if depth is not None)
 
 
 class Block:

@@ -153,7 +153,7 @@ def test_other_data(loaded: Callable[[pd.DataFrame], Any]) -> None:
 def test_names_that_spark_does_not_tell_apart(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """User and user are two columns to pandas alone."""
     frame = loaded(FRAME).selectExpr("*", "user as User")
-    with pytest.raises(InvalidInputError, match="'user' and 'User', which Spark does not tell"):
+    with pytest.raises(InvalidInputError, match="'user' and 'User' differ in capitals at most"):
         spark.evaluate(frame)
 
 
