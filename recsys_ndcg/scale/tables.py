@@ -67,6 +67,7 @@ class PartialReport:
             Whether the scores of every user are kept.
         """
         kept = (audit.kept_scores,) if keep else None
+        assert audit.source is not None, "the lists are at hand"  # noqa: S101
         return cls(audit.source.facts, audit.full_totals, kept)
 
     def __add__(self, other: PartialReport) -> PartialReport:
