@@ -222,7 +222,7 @@ def as_array(values: Any, name: str) -> Any:
         return _of_several(values, name)
     if isinstance(values, pd.Series | pd.Index) and isinstance(values.dtype, np.dtype):
         return values.to_numpy()
-    if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist") or _is_text_of_polars(values):
+    if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist"):
         return np.asarray(values, dtype=short) if (short := _short_floats(values)) else values
     if hasattr(values, "tocoo"):
         msg = (
@@ -284,9 +284,3 @@ def _short_floats(values: Any) -> str:
     kind = str(getattr(values, "dtype", getattr(values, "type", "")))
     names = {"float16": "float16", "halffloat": "float16", "float32": "float32", "float": "float32"}
     return "" if isinstance(values, np.ndarray) else names.get(kind.lower().partition("[")[0], "")
-
-
-def _is_text_of_polars(values: Any) -> bool:
-    """Tell a column of polars that holds no numbers."""
-    kind: Any = getattr(values, "dtype", None)
-    return hasattr(kind, "base_type") and hasattr(values, "to_arrow") and not kind.is_numeric()

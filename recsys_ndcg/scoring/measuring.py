@@ -94,16 +94,10 @@ def facts_for(
     exact = any(not isinstance(one.convention.gain, str) for one in measurements)
     facts = Facts.of(lists, distinct=exact) if known is None else known
     wanted = {one.order: one for one in measurements if one.hangs_on_ties(facts)}
-    ties: dict[Hashable, float] = {}
+    ties = {}
     for order, one in wanted.items():
         ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
-        firsts = in_threads(
-            lambda users, ready=ready, one=one: float(  # type: ignore[misc]
-                SortedLists(ready.between(*users), one.convention).first_tie.min(initial=np.inf)
-            ),
-            blocks_of(ready.offsets),
-        )
-        ties[order] = min(firsts, default=np.inf)
+        ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
     return replace(facts, first_ties=ties)
 
 
