@@ -70,17 +70,11 @@ def padded(offsets: Positions) -> list[Padded]:
     if n_lists * longest <= max(2 * n_rows, _FEW_CELLS):
         return [_of(slice(None), slice(None), sizes, longest)] if n_rows else []
     octave = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
-    order, counts = np.argsort(octave, kind="stable"), np.bincount(octave)
-    found, first, end = [], 0, 0
-    for power, count in enumerate(counts.tolist()):
-        end += count
-        if power + 1 < len(counts) and (end - first) << (power + 1) <= _FEW_CELLS:
-            continue  # they join the next longer ones
-        lists = np.sort(order[first:end])
-        own, first = sizes[lists], end
-        if own.any():
-            rows = ranges(offsets[lists], own)
-            found.append(_of(lists, rows, own, int(own.max())))
+    found = []
+    for power in np.unique(octave[sizes > 0]):
+        lists = np.flatnonzero((octave == power) & (sizes > 0))
+        own = sizes[lists]
+        found.append(_of(lists, ranges(offsets[lists], own), own, int(own.max())))
     return found
 
 

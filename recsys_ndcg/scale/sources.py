@@ -144,12 +144,8 @@ def source_of(
     if not is_files(data):
         return _stream(data, columns, table)
     paths = _checked(paths_of(data))
-    kinds = set(map(_kind_of, paths))
-    if len(kinds) > 1:
-        other = next(path for path in paths if _kind_of(path) != _kind_of(paths[0]))
-        msg = f"{other}: is of another kind than {paths[0]}. Give files of one kind."
-        raise InvalidInputError(msg)
-    if kinds == {"Parquet"}:
+    kinds = [_kind_of(path) for path in paths]
+    if kinds[0] == "Parquet":
         return _parquet(paths, columns, table)
     return _text(paths, columns, table, form)
 
