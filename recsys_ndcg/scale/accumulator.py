@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -27,55 +26,33 @@ if TYPE_CHECKING:
 MOST = 1 << 17
 
 
-@dataclass(frozen=True, eq=False)
-class SeenUsers:
-    """Some hashes, of which all are known as long as they are few, and then an even share.
+def with_smallest(seen: Hashes, hashes: Hashes, most: int | None) -> Hashes:
+    """Return the smallest of some hashes and others, as many as are kept, in ascending order.
 
-    Of more than `most` those are kept that end in a zero bit, of more than twice as many those
-    that end in two (adaptive sampling: Flajolet 1990, doi:10.1007/BF02241657). So one that came
-    twice is told of for certain at first, and among many that come twice, some always are.
+    All are known as long as they are few, and then an even share of all that there were
+    (bottom-k sampling: Cohen & Kaplan 2007, doi:10.1145/1281100.1281133). So one that came twice
+    is told of for certain at first, and among many that come twice, some always are.
 
     Parameters
     ----------
-    kept : uint64 array
-        The hashes that are kept, in ascending order.
-    zeros : int
-        In how many zero bits they end.
+    seen, hashes : uint64 arrays
+        Those that are kept, and others that are not among them.
     most : int, optional
         How many are kept; None for all.
 
     Examples
     --------
-    >>> seen = SeenUsers().with_all(np.array([5, 3], dtype=np.uint64))
-    >>> seen.among(np.array([3, 4], dtype=np.uint64))
-    array([ True, False])
+    >>> with_smallest(np.array([3, 7]), np.array([5, 4]), most=3)
+    array([3, 4, 5])
     """
+    new = np.sort(hashes)
+    return np.insert(seen, np.searchsorted(seen, new), new)[:most]
 
-    kept: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
-    zeros: int = 0
-    most: int | None = MOST
 
-    def among(self, hashes: Hashes) -> Flags:
-        """Tell which of some hashes are known to have come before."""
-        place = np.searchsorted(self.kept, hashes)
-        inside = place < len(self.kept)
-        inside[inside] = self.kept[place[inside]] == hashes[inside]
-        return inside
-
-    def with_all(self, hashes: Hashes, zeros: int = 0) -> SeenUsers:
-        """Return the same with more hashes, of which those are there that end in so many zeros."""
-        new, zeros = np.sort(hashes), max(self.zeros, zeros)
-        kept = np.insert(self.kept, np.searchsorted(self.kept, new), new)
-        while zeros or (self.most is not None and len(kept) > self.most):
-            kept = kept[kept & np.uint64((1 << zeros) - 1) == 0]
-            if self.most is None or len(kept) <= self.most:
-                break
-            zeros += 1
-        return SeenUsers(kept, zeros, self.most)
-
-    def __add__(self, other: SeenUsers) -> SeenUsers:
-        """Return the hashes of both."""
-        return self.with_all(other.kept, other.zeros)
+def are_seen(seen: Hashes, hashes: Hashes) -> Flags:
+    """Tell which of some hashes are among those that are kept."""
+    found: Flags = np.searchsorted(seen, hashes, "right") > np.searchsorted(seen, hashes)
+    return found
 
 
 class Accumulator:
@@ -170,7 +147,8 @@ class Accumulator:
         """
         self._part: PartialReport | None = None
         self._settled: Plan | None = None  # with the threshold that the grades led to
-        self._seen = SeenUsers(most=None if self._per_user else MOST)
+        self._most = None if self._per_user else MOST
+        self._seen: Hashes = np.zeros(0, dtype=np.uint64)
         self._numbered: int | None = None  # rows of tables so far; None where users have ids
         return self
 
@@ -220,11 +198,11 @@ class Accumulator:
         seen = self._seen
         if numbered is None and self._repeated == "raise":
             hashes = hashed(lists.users)
-            known = seen.among(hashes)
+            known = are_seen(seen, hashes)
             if known.any():
                 first = shown(lists.users[known][0])
                 _check_new(int(known.sum()), f"an earlier batch, such as {first}")
-            seen = seen.with_all(hashes)
+            seen = with_smallest(seen, hashes, self._most)
         facts = facts_for(lists, self._plan.measurements)
         plan = settle_threshold(self._plan, self._settled, facts.all_true)
         highest = facts.all_true.highest
@@ -261,7 +239,7 @@ class Accumulator:
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:
-            _check_new(int(self._seen.among(other._seen.kept).sum()), "both accumulators")
+            _check_new(int(are_seen(self._seen, other._seen).sum()), "both accumulators")
         elif self._per_user:
             msg = (
                 "The users of both are numbered from 0 on, and nobody could tell them apart. Give "
@@ -271,7 +249,8 @@ class Accumulator:
         if self._settled != other._settled:
             raise InvalidInputError(contradicting("of the one", "the other has others", self._plan))
         self._part += other._part
-        self._seen, self._numbered = self._seen + other._seen, numbered
+        self._seen = with_smallest(self._seen, other._seen, self._most)
+        self._numbered = numbered
         return self
 
     def __or__(self, other: Accumulator) -> Accumulator:

@@ -400,12 +400,10 @@ def _tables(rows: Any) -> dict[str, Any]:
         return {PREDICTIONS: rows}
     listed = np.asarray(rows.column("listed").to_numpy(), dtype=bool)
     score = "rank" if "rank" in rows.column_names else "estimated"
-    beside = {LABELS: (~listed, score), RESULTS: (listed, "true")}
+    parts = {LABELS: (~listed, "true"), RESULTS: (listed, score)}
     return {
-        name: rows.take(np.flatnonzero(mine)).drop_columns(
-            [one for one in ("listed", other) if one in rows.column_names]
-        )
-        for name, (mine, other) in beside.items()
+        name: rows.filter(mine).select([one for one in (*IDS, own) if one in rows.column_names])
+        for name, (mine, own) in parts.items()
     }
 
 
