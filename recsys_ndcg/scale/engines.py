@@ -55,7 +55,7 @@ def engine_for(data: Any, memory_limit: object = None) -> Callable[..., Report] 
 
 
 def _module_for(data: object) -> str | None:
-    if is_files(data) and (isinstance(data, list | tuple) or _is_pattern(os.fspath(data))):
+    if is_files(data) and (isinstance(data, list | tuple) or _is_pattern(str(data))):
         return _DUCKDB
     library = type(data).__module__.partition(".")[0].lstrip("_")
     return ENGINES.get(f"{library}.{type(data).__name__}", ENGINES.get(library))

@@ -196,7 +196,7 @@ def _kind_of(path: Path) -> str:
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
-    from pyarrow import parquet  # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     schemas = {}
     for path in paths:

@@ -24,7 +24,7 @@ from recsys_ndcg.input import advice_on
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
+from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
 from recsys_ndcg.scale.tables import (
     ListMaker,
@@ -52,22 +52,6 @@ class SparkTable(LazyTable):
     def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them: in Spark's way, whichever version."""
         return [row.asDict() for row in nw.to_native(query).collect()]
-
-
-def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, SparkTable]:
-    """Find our columns in a DataFrame, or in those of labels and results.
-
-    Raises
-    ------
-    InvalidInputError
-        A column is missing or of another type.
-    """
-    if isinstance(data, Mapping) and not is_pair(data):
-        there = ", ".join(map(repr, data))
-        msg = f"Give {{'labels': ..., 'results': ...}}, a DataFrame each; not {there}."
-        raise InvalidInputError(msg)
-    given = given_tables(data, columns).items()
-    return {name: _table(name, frame, named) for name, (frame, named) in given}
 
 
 def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
@@ -111,8 +95,10 @@ def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
 def _check(frame: Any) -> None:
     """Refuse what is no Spark DataFrame, or has no end."""
     if not (hasattr(frame, "mapInArrow") and hasattr(frame, "selectExpr")):
-        of_pandas = hasattr(frame, "to_spark")
-        advice = "give its .to_spark()" if of_pandas else "recsys_ndcg.evaluate reads other data"
+        advice = (
+            "give one, or {'labels': ..., 'results': ...}; recsys_ndcg.evaluate reads other data"
+        )
+        advice = "give its .to_spark()" if hasattr(frame, "to_spark") else advice
         msg = f"That is a {type(frame).__name__}, no Spark DataFrame: {advice}."
         raise InvalidInputError(msg)
     if frame.isStreaming:
@@ -232,7 +218,10 @@ def evaluate_by_plan(
     if partitions is not None and (type(partitions) is not int or partitions < 1):
         msg = f"partitions is a number from 1 on, not {shown(partitions)}."
         raise InvalidInputError(msg)
-    tables = spark_tables(data, columns)
+    tables = {
+        name: _table(name, frame, named)
+        for name, (frame, named) in given_tables(data, columns).items()
+    }
     facts = facts_of(tables)
     rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
     grades = facts.grades

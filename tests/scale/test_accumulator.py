@@ -544,9 +544,9 @@ def test_some_of_many_are_remembered(parts: list[list[int]], most: int | None) -
         new = np.array(sorted(set(part) - whole), dtype=np.uint64)
         whole |= set(part)
         halves[place % 2] = with_smallest(halves[place % 2], new, most)
-    both = with_smallest(*halves, most)
+    both = with_smallest(halves[0], halves[1], most)
     assert both.tolist() == sorted(whole)[:most]
     asked = np.array([*whole, 5, 2**63], dtype=np.uint64)
     kept = set(both.tolist())
     assert are_seen(both, asked).tolist() == [int(one) in kept for one in asked]
-    assert not are_seen(*halves).any()
+    assert not are_seen(halves[0], halves[1]).any()

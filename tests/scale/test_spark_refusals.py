@@ -140,8 +140,14 @@ def test_what_spark_alone_refuses(
 def test_other_data(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """What is no DataFrame of Spark, or not two of them; a metric that there is not."""
     for data, said in (
-        (FRAME, "That is a DataFrame, no Spark DataFrame: recsys_ndcg.evaluate reads other data"),
-        ({"labels": FRAME}, "Give {'labels': ..., 'results': ...}, a DataFrame each; not 'labels'"),
+        (
+            FRAME,
+            "That is a DataFrame, no Spark DataFrame: give one, or {'labels': ",
+        ),
+        (
+            {"labels": FRAME},
+            "That is a dict, no Spark DataFrame: give one, or {'labels': ",
+        ),
     ):
         with pytest.raises(InvalidInputError) as error:
             spark.evaluate(data)
