@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ class Record:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Come back from a pickle or a copy in the same way, without what was worked out."""
-        return _made_again, (type(self), _fields_of(self))
+        return partial(type(self), **_fields_of(self)), ()
 
 
 class Columns(Record):
@@ -60,10 +61,6 @@ class Columns(Record):
 
 def _fields_of(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
-
-
-def _made_again(kind: type[Any], values: dict[str, Any]) -> Any:
-    return kind(**values)
 
 
 def row_sums(table: Floats) -> Floats:

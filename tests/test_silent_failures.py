@@ -84,7 +84,7 @@ def test_an_item_recommended_twice_is_refused_or_merged(k: int) -> None:
     """6: recommenders reaches a recall of 1.33, RecTools an NDCG of 1.41."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2], "true": [1, 0]})
     results = pd.DataFrame({"user": 1, "item": [1, 1, 1], "rank": [1, 2, 3]})
-    with refused("results: the same user and item"):
+    with refused("results: user 1 has the item 1 twice or more"):
         rn.RankedLists.from_labels(labels, results)
     for rule in ("first", "last", "max", "mean"):
         lists = rn.RankedLists.from_labels(labels, results, duplicates=rule)

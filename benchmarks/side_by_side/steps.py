@@ -12,7 +12,7 @@ from unittest.mock import patch
 from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists import assembly, grouping, ranked_lists
+from recsys_ndcg.lists import grouping, ranked_lists
 from recsys_ndcg.report import report
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.audit import Audit
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 #: where a function is looked up, its name, and what it is called here
 PLACES: list[tuple[Any, str, str]] = [
     (ranked_lists, "read", "read"),
-    (assembly, "encode", "ids to codes"),
+    (ranked_lists, "encode", "ids to codes"),
     (grouping, "by_user", "grouping"),
-    (assembly, "distinct_by_user", "repeats"),
+    (ranked_lists, "distinct_by_user", "repeats"),
     (report, "facts_for", "facts"),
     (Audit, "of", "measuring"),
     (Report, "__init__", "report"),

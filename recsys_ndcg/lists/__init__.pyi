@@ -1,5 +1,3 @@
-from recsys_ndcg.lists.assembly import group as group
-from recsys_ndcg.lists.assembly import join as join
 from recsys_ndcg.lists.candidates import CandidateLists as CandidateLists
 from recsys_ndcg.lists.facts import Facts as Facts
 from recsys_ndcg.lists.facts import Grades as Grades
@@ -10,5 +8,7 @@ from recsys_ndcg.lists.placed_lists import PlacedLists as PlacedLists
 from recsys_ndcg.lists.preparation import Objections as Objections
 from recsys_ndcg.lists.preparation import prepare as prepare
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
+from recsys_ndcg.lists.ranked_lists import group as group
+from recsys_ndcg.lists.ranked_lists import join as join
 from recsys_ndcg.lists.truth import hashed as hashed
 from recsys_ndcg.lists.truth import truth_by_user as truth_by_user

@@ -153,19 +153,15 @@ def _sizes(lists: GroupedLists, n_items: Any) -> Positions:
             msg = f"n_items must be a whole number of at least 1, not {shown(one)}.{also}"
             raise InvalidInputError(msg)
     found = np.array(sizes, dtype=np.int64)
-    fewest = lists.n_places
+    different = len(np.asarray(lists.item_ids))
+    fewest = lists.n_places if by_user else np.full(len(lists), different)
     if (found < fewest).any():
         first = int((found < fewest).argmax())
+        whose = f"user {shown(users[first])} has" if by_user else "there are"
         msg = (
-            f"n_items={found[first]} is less than the {fewest[first]} different items that user "
-            f"{shown(users[first])} has in labels and results. Give the size of the catalogue."
-        )
-        raise InvalidInputError(msg)
-    different = len(np.asarray(lists.item_ids))
-    if not by_user and different > n_items:
-        msg = (
-            f"n_items={n_items}, but labels and results name {different} different items. Give the "
-            "size of the whole catalogue, or {user: number} where candidates were left out."
+            f"n_items={found[first]} is less than the {fewest[first]} different items that {whose} "
+            "in labels and results. Give the size of the whole catalogue, or {user: number} where "
+            "candidates were left out."
         )
         raise InvalidInputError(msg)
     return found

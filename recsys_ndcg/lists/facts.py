@@ -384,21 +384,22 @@ class Facts:
                 f"{'/'.join(sorted(other.id_kinds))}. Make them the same type."
             )
             raise InvalidInputError(msg)
-        counts = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
+        summed = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
+        both = {
+            name: getattr(self, name) + getattr(other, name)
+            for name in (*summed, "listed", "unlisted", "estimated")
+        }
         possible = None
         if self.possible or other.possible:
             possible = (self.possible or self) + (other.possible or other)
-        estimated, beside_scale = self.estimated + other.estimated, None
-        if self.beside_scale and other.beside_scale and _on_a_scale(estimated.few):
+        beside_scale = None
+        if self.beside_scale and other.beside_scale and _on_a_scale(both["estimated"].few):
             beside_scale = tuple(map(add, self.beside_scale, other.beside_scale))
         ties = {**self.first_ties, **other.first_ties}
         return replace(
             self,
-            **{name: getattr(self, name) + getattr(other, name) for name in counts},
+            **both,
             longest=max(self.longest, other.longest),
-            listed=self.listed + other.listed,
-            unlisted=self.unlisted + other.unlisted,
-            estimated=estimated,
             beside_scale=beside_scale,
             id_kinds=self.id_kinds | other.id_kinds,
             possible=possible,

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.parallel import blocks_of, in_threads, slices_of
 
 
@@ -195,7 +195,7 @@ def offsets_of(codes: Codes | Positions, size: int) -> Positions:
 
 
 def distinct_by_user(
-    pairs: Pairs, n_users: int, n_items: int, rule: str
+    pairs: Pairs, users: Ids, items: Ids | None, rule: str
 ) -> tuple[Pairs, Positions, Positions]:
     """Group rows by user, each (user, item) once.
 
@@ -203,8 +203,8 @@ def distinct_by_user(
     ----------
     pairs : Pairs
         Rows in input order.
-    n_users, n_items : int
-        How many distinct ones there are.
+    users, items : arrays
+        The distinct ids.
     rule : {'raise', 'first', 'last', 'max', 'mean'}
         ``max`` and ``mean`` work on each further column by itself, leaving NaN out, and keep
         the place of the first of the rows.
@@ -218,13 +218,14 @@ def distinct_by_user(
     InvalidInputError
         The rule is ``raise`` and a pair occurs twice.
     """
-    listed, offsets = by_user(pairs, n_users)
-    nothing = np.zeros(n_users, dtype=np.int64)
-    if listed.item is None:
+    listed, offsets = by_user(pairs, len(users))
+    nothing = np.zeros(len(users), dtype=np.int64)
+    if listed.item is None or items is None:
         return listed, offsets, nothing
+    n_items = len(items)
     if rule == "raise":
         if _has_repeats(listed.user, listed.item, offsets, n_items):
-            raise InvalidInputError(_named(pairs, n_items))
+            raise InvalidInputError(_first_repeat(pairs, users, items))
         return listed, offsets, nothing
     again, several = _repeated(listed, offsets, n_items, keep=rule)
     if not len(again):
@@ -240,7 +241,7 @@ def distinct_by_user(
         for name, values in listed.columns.items():
             if name not in ("user", "item"):
                 once.columns[name][places] = _of_each(values[several], starts, rule)
-    edges = offsets_of(once.user, n_users)
+    edges = offsets_of(once.user, len(users))
     return once, edges, np.diff(offsets) - np.diff(edges)
 
 
@@ -256,17 +257,16 @@ def _has_repeats(user: Codes, item: Codes, offsets: Positions, n_items: int) -> 
     return any(in_threads(repeats, blocks_of(offsets)))
 
 
-def _named(pairs: Pairs, n_items: int) -> str:
-    """Return what is wrong, with the first two rows."""
-    keys = pairs.keys(n_items)
-    again = pd.Series(keys).duplicated().to_numpy()
-    first, extra = int(np.flatnonzero(again)[0]), int(again.sum())
-    before = int(np.flatnonzero(keys == keys[first])[0])
+def _first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
+    """Return who has an item twice, and which rules there are for that."""
+    again = np.flatnonzero(pd.Series(pairs.keys(len(items))).duplicated())
+    user, item = users[pairs.user[again[0]]], items[pairs.columns["item"][again[0]]]
     return (
-        f"{pairs.table}: the same user and item stand in rows {before} and {first} (counted "
-        f"from 0), {extra} such repeats in all. Remove them, or choose duplicates='first', "
-        "'last', 'max' or 'mean': convention=Convention(duplicates='first') (--convention "
-        "duplicates=first), and the same where lists are made apart."
+        f"{pairs.table}: user {shown(user)} has the item {shown(item)} twice or more "
+        f"({len(again)} such repeats in all). Remove them, or choose duplicates='max' or 'mean', "
+        "or, by the order of the rows, 'first' or 'last': convention="
+        "Convention(duplicates='max') (--convention duplicates=max), and the same where lists are "
+        "made apart."
     )
 
 

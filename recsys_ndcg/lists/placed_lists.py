@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -61,19 +61,9 @@ class PlacedLists(GroupedLists):
     unlabelled_estimated: Floats
 
     @property
-    def ahead(self) -> Positions:
-        """How many items of the user's list have a higher estimate than each row's."""
-        return self.columns["ahead"]
-
-    @property
     def tied(self) -> Positions:
         """How many items share each row's estimate, itself included."""
         return self.columns["tied"]
-
-    @property
-    def within(self) -> Positions:
-        """Each row's place, from 0, among those, if the rule for ties goes by the items."""
-        return self.columns["within"]
 
     @property
     def placed_under(self) -> tuple[Convention, float | None]:
@@ -97,7 +87,7 @@ class PlacedLists(GroupedLists):
 
     def sort_key(self, convention: Convention) -> Floats:  # noqa: ARG002 - settled by the places
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
-        return -self.ahead.astype(np.float64)
+        return -self.columns["ahead"].astype(np.float64)
 
     def spans(
         self,
@@ -106,7 +96,7 @@ class PlacedLists(GroupedLists):
         size: Positions,  # noqa: ARG002
     ) -> tuple[Positions, Positions]:
         """Return how many items stand before each run of equal estimates, and how many it has."""
-        return self.ahead[rows], self.tied[rows]
+        return self.columns["ahead"][rows], self.tied[rows]
 
     def first_tie(self, again: Positions) -> Floats:  # noqa: ARG002 - settled by the places
         """Return the first rank of each user whose item shares its estimate; inf if none does."""
@@ -114,11 +104,11 @@ class PlacedLists(GroupedLists):
 
     def tie_key(self, rule: str) -> Floats:  # noqa: ARG002 - settled by the places
         """Return by what the rows of a tie stand, largest first."""
-        return -self.within.astype(np.float64)
+        return -self.columns["within"].astype(np.float64)
 
     def places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
         """Return the places of rows among the items of their tie, those without a row too."""
-        return self.within[rows]
+        return self.columns["within"][rows]
 
     def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:  # noqa: ARG002
         """Return how many items of each list are estimated high enough to be recommended."""
@@ -180,16 +170,6 @@ class PlacedLists(GroupedLists):
         estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
         estimated[others] = self.unlabelled_estimated[0, : len(others)]
         return items, estimated, true
-
-    def labelled_as(self, grade: float) -> GroupedLists:
-        """Refuse: the unlabelled items are not kept."""
-        msg = f"Items of a catalogue cannot all be of grade {grade}: they are counted, not kept."
-        raise InvalidInputError(msg)
-
-    def only(self, kept: Flags) -> GroupedLists:
-        """Refuse: the places of the rows would no longer be those in the list."""
-        msg = f"{int((~kept).sum())} rows cannot be taken out of lists that hold places."
-        raise InvalidInputError(msg)
 
     def labelled_only(self) -> GroupedLists:
         """Return the lists without their unlabelled items, every item a row."""

@@ -12,6 +12,8 @@ from recsys_ndcg.convention import written
 from recsys_ndcg.lists.placed_lists import PlacedLists
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.lists.facts import Facts
     from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -73,14 +75,55 @@ class Objections:
 
     def to_order(self) -> str:
         """Return why the lists have no order, or rows that must not be there."""
-        convention, facts, lists = self.convention, self.facts.seen_by(self.convention), self.lists
-        for rule in (_unlabelled, _missing, _items, _duplicates, _size):
-            found = rule(convention, facts, None)
-            if found and lists is not None and convention.impossible == "drop":
-                lists = lists.without_impossible()
-            if found:
-                return found if lists is None else rule(convention, facts, lists)
-        return _places(convention, self.threshold, facts)
+        convention, facts = self.convention, self.facts.seen_by(self.convention)
+        if convention.unlabelled == "raise" and facts.unlabelled:
+            return (
+                f"{facts.unlabelled} items have no true value{self._first(_unlabelled)}. "
+                "Label them, or choose unlabelled='zero' or 'filter'."
+            )
+        if convention.missing_user == "raise" and facts.missing:
+            return (
+                f"{facts.missing} labelled users have no list{self._first(_missing)}. "
+                "Recommend for them, or choose missing_user='zero' or 'skip'."
+            )
+        if not facts.has_items and convention.ties.startswith(("item", "text")):
+            return (
+                f"ties={convention.ties!r} orders by item, but the data has no item ids. "
+                "Give them, or choose another rule, such as ties='expected'."
+            )
+        if facts.merged and facts.duplicates != convention.duplicates:
+            return (
+                f"The lists were made with duplicates={facts.duplicates!r}, which merged "
+                f"{facts.merged} rows, but the convention says {convention.duplicates!r}. "
+                "Give both the same rule."
+            )
+        step = convention.tie_tolerance
+        most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
+        largest = max(-facts.estimated.lowest, facts.estimated.highest)
+        if step and not facts.order_only and largest > most:
+            return f"tie_tolerance={step!r} is too small a step for estimates of this size."
+        return self._to_places()
+
+    def _first(self, named_by: Callable[[GroupedLists], str]) -> str:
+        """Return the first offenders as a message goes on, if the lists are at hand."""
+        if self.lists is None:
+            return ""
+        dropped = self.convention.impossible == "drop"
+        return f", the first {named_by(self.lists.without_impossible() if dropped else self.lists)}"
+
+    def _to_places(self) -> str:
+        """Say which choices are others than those that places were found by."""
+        placed = self.facts.placed_under
+        if placed is None:
+            return ""
+        other = PlacedLists.other_choice(placed, (self.convention, self.threshold))
+        if other is None:
+            return ""
+        name, was, wanted = other
+        return (
+            f"These lists hold the places of their items under {name}={written(was)}, not "
+            f"{name}={written(wanted)}. Rank the catalogue again under that choice."
+        )
 
     def to_gains(self, unlabelled_as: float | None = None) -> str:
         """Return why a grade of the lists, or this one of unlabelled items, has no usable gain."""
@@ -114,68 +157,10 @@ def named(lists: GroupedLists, rows: Flags) -> str:
     return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
 
 
-def _unlabelled(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
-    if convention.unlabelled != "raise" or not facts.unlabelled:
-        return ""
-    first = ""
-    if lists is not None:
-        some = lists.users[lists.unlabelled_by_user > 0].tolist()
-        first = named(lists, np.isnan(lists.true)) or f"user {some[0]!r}"
-    return (
-        f"{facts.unlabelled} items have no true value{first and f', the first {first}'}. "
-        "Label them, or choose unlabelled='zero' or 'filter'."
-    )
+def _unlabelled(lists: GroupedLists) -> str:
+    some = lists.users[lists.unlabelled_by_user > 0].tolist()
+    return named(lists, np.isnan(lists.true)) or f"user {some[0]!r}"
 
 
-def _missing(convention: Convention, facts: Facts, lists: GroupedLists | None) -> str:
-    if convention.missing_user != "raise" or not facts.missing:
-        return ""
-    first = ""
-    if lists is not None:
-        first = ", ".join(repr(user) for user in lists.users[lists.missing][:3].tolist())
-    return (
-        f"{facts.missing} labelled users have no list{first and f', the first {first}'}. "
-        "Recommend for them, or choose missing_user='zero' or 'skip'."
-    )
-
-
-def _items(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
-    if facts.has_items or not convention.ties.startswith(("item", "text")):
-        return ""
-    return (
-        f"ties={convention.ties!r} orders by item, but the data has no item ids. "
-        "Give them, or choose another rule, such as ties='expected'."
-    )
-
-
-def _duplicates(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
-    if not facts.merged or facts.duplicates == convention.duplicates:
-        return ""
-    return (
-        f"The lists were made with duplicates={facts.duplicates!r}, which merged "
-        f"{facts.merged} rows, but the convention says {convention.duplicates!r}. "
-        "Give both the same rule."
-    )
-
-
-def _size(convention: Convention, facts: Facts, _: GroupedLists | None) -> str:
-    step = convention.tie_tolerance
-    most = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
-    largest = max(-facts.estimated.lowest, facts.estimated.highest)
-    if not step or facts.order_only or largest <= most:
-        return ""
-    return f"tie_tolerance={step!r} is too small a step for estimates of this size."
-
-
-def _places(convention: Convention, threshold: float | None, facts: Facts) -> str:
-    """Say which choices are others than those that places were found by."""
-    if facts.placed_under is None:
-        return ""
-    other = PlacedLists.other_choice(facts.placed_under, (convention, threshold))
-    if other is None:
-        return ""
-    name, was, wanted = other
-    return (
-        f"These lists hold the places of their items under {name}={written(was)}, not "
-        f"{name}={written(wanted)}. Rank the catalogue again under that choice."
-    )
+def _missing(lists: GroupedLists) -> str:
+    return ", ".join(repr(user) for user in lists.users[lists.missing][:3].tolist())

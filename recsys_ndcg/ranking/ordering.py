@@ -70,17 +70,11 @@ def padded(offsets: Positions) -> list[Padded]:
     if n_lists * longest <= max(2 * n_rows, _FEW_CELLS):
         return [_of(slice(None), slice(None), sizes, longest)] if n_rows else []
     octave = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
-    order, counts = np.argsort(octave, kind="stable"), np.bincount(octave)
-    found, first, end = [], 0, 0
-    for power, count in enumerate(counts.tolist()):
-        end += count
-        if power + 1 < len(counts) and (end - first) << (power + 1) <= _FEW_CELLS:
-            continue  # they join the next longer ones
-        lists = np.sort(order[first:end])
-        own, first = sizes[lists], end
-        if own.any():
-            rows = ranges(offsets[lists], own)
-            found.append(_of(lists, rows, own, int(own.max())))
+    found = []
+    for power in np.unique(octave[sizes > 0]):
+        lists = np.flatnonzero((octave == power) & (sizes > 0))
+        own = sizes[lists]
+        found.append(_of(lists, ranges(offsets[lists], own), own, int(own.max())))
     return found
 
 
@@ -90,11 +84,6 @@ def _of(
     full = int(sizes.min()) == longest
     inside = None if full else np.arange(longest) < sizes[:, None]
     return Padded(lists, rows, (len(sizes), longest), inside)
-
-
-_SHORT = 8  # rows: so short are most runs of equal estimates
-_FEW, _LOOK = 64, 1000  # different values, and of how many rows they are counted first
-_BITS = 63
 
 
 def descending(values: Floats, offsets: Positions) -> Positions:
@@ -119,11 +108,6 @@ def descending(values: Floats, offsets: Positions) -> Positions:
     >>> descending(np.array([1.0, 3.0, 2.0]), np.array([0, 2, 3]))
     array([1, 0, 2])
     """
-    if (
-        len(values) < _SHORT * (len(offsets) - 1)
-        and (packed := _packed(values, offsets)) is not None
-    ):
-        return packed
     order, lowest_first = np.empty(len(values), dtype=np.int64), -values
     # NaN comes last, even behind infinity, but takes several times longer to sort
     past_the_end = np.nan if np.isneginf(values.min(initial=0.0)) else np.inf
@@ -132,29 +116,6 @@ def descending(values: Floats, offsets: Positions) -> Positions:
         within += offsets[:-1][part.lists, None]
         order[part.rows] = part.flat(within)
     return order
-
-
-def _packed(values: Floats, offsets: Positions) -> Positions | None:
-    """Return the order of rows of few different values, as from one sort of whole numbers.
-
-    They hold the list, the value and the place. None of many values, or where they do not fit.
-    """
-    if len(np.unique(values[:_LOOK])) > _FEW or len(distinct := np.unique(values)) > _FEW:
-        return None
-    place_bits, value_bits = len(values).bit_length(), len(distinct).bit_length()
-    if len(offsets).bit_length() + value_bits + place_bits > _BITS:
-        return None
-    larger = np.zeros(len(values), dtype=np.uint8)
-    for one in distinct[1:]:
-        larger += values < one
-    packed = np.cumsum(np.bincount(offsets[1:-1], minlength=len(values) + 1)[:-1])  # the list
-    packed <<= value_bits
-    packed += larger
-    packed <<= place_bits
-    packed += np.arange(len(values))
-    packed.sort()
-    packed &= (1 << place_bits) - 1
-    return packed
 
 
 def largest_first(values: Floats, offsets: Positions) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,71 +12,47 @@ from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
-from recsys_ndcg.scale.batches import BatchTable, as_array, dense, flat_rows
+from recsys_ndcg.scale.batches import as_array, batch_rows
 from recsys_ndcg.scale.tables import PartialReport
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, facts_for
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input import Rows
     from recsys_ndcg.lists import Grades
     from recsys_ndcg.report import Report
 
     Hashes = NDArray[np.uint64]
 
-
 #: Users who are remembered one by one: 8 bytes each.
 MOST = 1 << 17
 
 
-@dataclass(frozen=True, eq=False)
-class SeenUsers:
-    """Some hashes, of which all are known as long as they are few, and then an even share.
+def with_smallest(seen: Hashes, hashes: Hashes, most: int | None) -> Hashes:
+    """Return the smallest of some hashes and others, as many as are kept, in ascending order.
 
-    Of more than `most` those are kept that end in a zero bit, of more than twice as many those
-    that end in two (adaptive sampling: Flajolet 1990, doi:10.1007/BF02241657). So one that came
-    twice is told of for certain at first, and among many that come twice, some always are.
+    All are known as long as they are few, and then an even share of all that there were
+    (bottom-k sampling: Cohen & Kaplan 2007, doi:10.1145/1281100.1281133). So one that came twice
+    is told of for certain at first, and among many that come twice, some always are.
 
     Parameters
     ----------
-    kept : uint64 array
-        The hashes that are kept, in ascending order.
-    zeros : int
-        In how many zero bits they end.
+    seen, hashes : uint64 arrays
+        Those that are kept, and others that are not among them.
     most : int, optional
         How many are kept; None for all.
 
     Examples
     --------
-    >>> seen = SeenUsers().with_all(np.array([5, 3], dtype=np.uint64))
-    >>> seen.among(np.array([3, 4], dtype=np.uint64))
-    array([ True, False])
+    >>> with_smallest(np.array([3, 7]), np.array([5, 4]), most=3)
+    array([3, 4, 5])
     """
+    new = np.sort(hashes)
+    return np.insert(seen, np.searchsorted(seen, new), new)[:most]
 
-    kept: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
-    zeros: int = 0
-    most: int | None = MOST
 
-    def among(self, hashes: Hashes) -> Flags:
-        """Tell which of some hashes are known to have come before."""
-        place = np.searchsorted(self.kept, hashes)
-        inside = place < len(self.kept)
-        inside[inside] = self.kept[place[inside]] == hashes[inside]
-        return inside
-
-    def with_all(self, hashes: Hashes, zeros: int = 0) -> SeenUsers:
-        """Return the same with more hashes, of which those are there that end in so many zeros."""
-        new, zeros = np.sort(hashes), max(self.zeros, zeros)
-        kept = np.insert(self.kept, np.searchsorted(self.kept, new), new)
-        while zeros or (self.most is not None and len(kept) > self.most):
-            kept = kept[kept & np.uint64((1 << zeros) - 1) == 0]
-            if self.most is None or len(kept) <= self.most:
-                break
-            zeros += 1
-        return SeenUsers(kept, zeros, self.most)
-
-    def __add__(self, other: SeenUsers) -> SeenUsers:
-        """Return the hashes of both."""
-        return self.with_all(other.kept, other.zeros)
+def are_seen(seen: Hashes, hashes: Hashes) -> Flags:
+    """Tell which of some hashes are among those that are kept."""
+    found: Flags = np.searchsorted(seen, hashes, "right") > np.searchsorted(seen, hashes)
+    return found
 
 
 class Accumulator:
@@ -172,7 +147,8 @@ class Accumulator:
         """
         self._part: PartialReport | None = None
         self._settled: Plan | None = None  # with the threshold that the grades led to
-        self._seen = SeenUsers(most=None if self._per_user else MOST)
+        self._most = None if self._per_user else MOST
+        self._seen: Hashes = np.zeros(0, dtype=np.uint64)
         self._numbered: int | None = None  # rows of tables so far; None where users have ids
         return self
 
@@ -208,16 +184,25 @@ class Accumulator:
             The batch cannot be read or measured, or has a user of an earlier one. Nothing of it is
             added then.
         """
-        rows, numbered = self._read(users, estimated, true, items, mask)
+        given = {
+            "users": users, "estimated": estimated, "true": true, "items": items, "mask": mask,
+        }  # fmt: skip
+        batch = {name: as_array(one, name) for name, one in given.items()}
+        numbered = None
+        if batch["users"] is None and getattr(batch["estimated"], "ndim", 1) == 2:
+            numbered, before = len(batch["estimated"]), self._numbered or 0
+            batch["users"] = np.arange(before, before + numbered)
+        numbered = self._numbering(numbered)
+        rows = batch_rows(**batch)
         lists = group(rows, self._plan.duplicates, GroupedLists)
         seen = self._seen
         if numbered is None and self._repeated == "raise":
             hashes = hashed(lists.users)
-            known = seen.among(hashes)
+            known = are_seen(seen, hashes)
             if known.any():
                 first = shown(lists.users[known][0])
                 _check_new(int(known.sum()), f"an earlier batch, such as {first}")
-            seen = seen.with_all(hashes)
+            seen = with_smallest(seen, hashes, self._most)
         facts = facts_for(lists, self._plan.measurements)
         plan = settle_threshold(self._plan, self._settled, facts.all_true)
         highest = facts.all_true.highest
@@ -254,7 +239,7 @@ class Accumulator:
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:
-            _check_new(int(self._seen.among(other._seen.kept).sum()), "both accumulators")
+            _check_new(int(are_seen(self._seen, other._seen).sum()), "both accumulators")
         elif self._per_user:
             msg = (
                 "The users of both are numbered from 0 on, and nobody could tell them apart. Give "
@@ -264,7 +249,8 @@ class Accumulator:
         if self._settled != other._settled:
             raise InvalidInputError(contradicting("of the one", "the other has others", self._plan))
         self._part += other._part
-        self._seen, self._numbered = self._seen + other._seen, numbered
+        self._seen = with_smallest(self._seen, other._seen, self._most)
+        self._numbered = numbered
         return self
 
     def __or__(self, other: Accumulator) -> Accumulator:
@@ -308,30 +294,6 @@ class Accumulator:
     def _count(self, what: str) -> int:
         return 0 if self._part is None else int(getattr(self._part.facts, what))
 
-    def _read(
-        self, users: Any, estimated: Any, true: Any, items: Any, mask: Any
-    ) -> tuple[Rows, int | None]:
-        """Return the rows of a batch, and how many users are numbered after it, if they are."""
-        given = zip(
-            (users, estimated, true, items, mask),
-            ("users", "estimated", "true", "items", "mask"),
-            strict=True,
-        )
-        users, estimated, true, items, mask = (as_array(one, name) for one, name in given)
-        if not dense(estimated):
-            if mask is not None:
-                msg = "mask= is for tables, users × items; leave rows of columns out yourself."
-                raise InvalidInputError(msg)
-            rows = flat_rows(users, estimated, true, items)
-            return rows, self._numbering(None)
-        table = BatchTable(estimated, true, mask)
-        if users is not None:
-            self._numbering(None)
-            return table.rows(users, items), None
-        after = self._numbering(len(estimated))
-        ids = np.arange(len(estimated)) + (self._numbered or 0)
-        return table.rows(ids, items), after
-
     def _numbering(self, more: int | None) -> int | None:
         """Return how many users are numbered if so many more are, None where they have ids.
 
@@ -350,30 +312,36 @@ class Accumulator:
             raise InvalidInputError(msg)
         return None if self._numbered is None or more is None else self._numbered + more
 
+    @property
+    def _settings(self) -> dict[str, dict[str, Any]]:
+        """What was asked for, by its name: how a message shows it, and what it is."""
+        plan = self._plan
+        choices = {
+            name: [getattr(one.convention, name) for one in plan.measurements]
+            for name in Convention.names()
+        }
+        return {
+            "metrics": {_metrics(plan): plan.metrics},
+            "threshold": {str(plan.threshold): plan.threshold},
+            "per_user": {str(self._per_user): self._per_user},
+            "repeated": {repr(self._repeated): self._repeated},
+            **{name: dict(zip(map(written, of), of, strict=True)) for name, of in choices.items()},
+        }
+
     def _check_alike(self, other: Accumulator) -> None:
         """Refuse another of other settings, naming them as they were asked for."""
-        mine, theirs = self._plan, other._plan
-        pairs: dict[str, tuple[object, object]] = {
-            "metrics": (_metrics(mine), _metrics(theirs)),
-            "threshold": (mine.threshold, theirs.threshold),
-            "per_user": (self._per_user, other._per_user),
-            "repeated": (repr(self._repeated), repr(other._repeated)),
-        }
-        found = {name: (one, two) for name, (one, two) in pairs.items() if one != two}
-        alike = (
-            () if "metrics" in found else zip(mine.measurements, theirs.measurements, strict=True)
-        )
-        for one, two in alike:
-            if one.metric != two.metric:
-                found["metrics"] = one, f"another metric that is called {two}"
-            for name in Convention.names():
-                choices = getattr(one.convention, name), getattr(two.convention, name)
-                if choices[0] != choices[1]:
-                    own, others = map(written, choices)
-                    found[name] = own, others if own != others else f"another {others}"
-        if found:
-            told = "; ".join(f"{name} is {one} and {two}" for name, (one, two) in found.items())
-            msg = f"Accumulators of different settings cannot be merged: {told}. Make them alike."
+        told = []
+        for (name, known), asked in zip(
+            self._settings.items(), other._settings.values(), strict=True
+        ):
+            mine, theirs = "/".join(known), "/".join(asked)
+            if known != asked:
+                told.append(f"{name} is {mine} and {'another ' * (mine == theirs)}{theirs}")
+        if told:
+            msg = (
+                f"Accumulators of different settings cannot be merged: {'; '.join(told)}. Make "
+                "them alike."
+            )
             raise InvalidInputError(msg)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
+from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
 
@@ -23,28 +23,35 @@ def dense(values: Any) -> bool:
     return getattr(values, "ndim", 1) != 1
 
 
-def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
-    """Return the rows of columns, one row for each user and item.
+def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> Rows:
+    """Return the rows of columns, or of tables: a row for each cell that is in a list.
 
     Raises
     ------
     InvalidInputError
-        The columns are of different lengths, empty or no columns, or something in them is no id
-        or cannot be ranked.
+        The columns are of different lengths, or the tables of different shapes; or something in
+        them is no id or cannot be ranked.
 
     Examples
     --------
-    >>> flat_rows(["ann", "ann"], [4.5, 3.0], [5, None], None).true
+    >>> batch_rows(["ann", "ann"], [4.5, 3.0], [5, None], None, None).true
     array([ 5., nan])
+    >>> table, mask = np.array([[4.5, 3.0]]), np.array([[True, False]])
+    >>> batch_rows(["ann"], table, table, None, mask).estimated
+    array([4.5])
     """
+    if dense(estimated):
+        return _Table(estimated.shape, true, mask).rows(users, estimated, true, items)
+    if mask is not None:
+        msg = "mask= is for tables, users × items; leave rows of columns out yourself."
+        raise InvalidInputError(msg)
     if users is None:
         msg = (
             "users=None numbers the rows of a table, users × items. With columns, say whose item "
             "each row is."
         )
         raise InvalidInputError(msg)
-    tables = {"users": users, "true": true, "items": items}
-    for name, one in tables.items():
+    for name, one in {"users": users, "true": true, "items": items}.items():
         if dense(one):
             msg = (
                 f"{name} has the shape {shown(one.shape)}, and estimated is a column: give columns "
@@ -54,127 +61,110 @@ def flat_rows(users: Any, estimated: Any, true: Any, items: Any) -> Rows:
     return Rows.from_arrays(users, items, estimated, true, table="update", ids=_IDS)
 
 
-class BatchTable:
-    """Estimates and grades, users × items.
+class _Table:
+    """Which cells of tables of one shape, users × items, are in the lists.
 
     Parameters
     ----------
-    estimated, true : arrays, shape (n_users, n_items)
+    shape : tuple of int
+        Of the estimates.
+    true, mask : tables
         As they came.
-    mask : array, same shape, optional
-        Which cells are in the lists: all others might as well not be there.
 
     Raises
     ------
     InvalidInputError
         They differ in shape, the mask is none, or no cell is in it.
-
-    Examples
-    --------
-    >>> table = BatchTable(np.array([[4.5, 3.0]]), np.array([[5, 2]]), np.array([[True, False]]))
-    >>> table.rows(np.array([7]), None).estimated
-    array([4.5])
     """
 
-    def __init__(self, estimated: NDArray[Any], true: Any, mask: Any) -> None:
-        self.shape = estimated.shape
-        if len(self.shape) != 2:
+    def __init__(self, shape: tuple[int, ...], true: Any, mask: Any) -> None:
+        self._shape = shape
+        if len(shape) != 2:
             msg = (
-                f"estimated has {len(self.shape)} dimensions; give a column, a row for each user "
+                f"estimated has {len(shape)} dimensions; give a column, a row for each user "
                 "and item, or a table, users × items."
             )
             raise InvalidInputError(msg)
         for name, one in (("true", true), ("mask", mask)):
-            if one is not None and np.shape(one) != self.shape:
+            if one is not None and np.shape(one) != shape:
                 msg = (
                     f"{name} has the shape {shown(np.shape(one))}, and estimated "
-                    f"{shown(self.shape)}: both are tables, users × items, of the same shape."
+                    f"{shown(shape)}: both are tables, users × items, of the same shape."
                 )
                 raise InvalidInputError(msg)
-        self._estimated, self._true = estimated, true
-        self._inside = None if mask is None else _flags(mask)
-        if not estimated.size:
-            msg = f"A table of the shape {shown(self.shape)} has no rows. Leave such updates out."
-            raise InvalidInputError(msg)
-        if self._inside is not None and not self._inside.any():
-            msg = (
-                "The mask leaves no cell of the table, so there is nobody in it. True marks what "
-                "is in a list. Leave out updates without any."
-            )
+        self._inside = np.ones(shape, dtype=bool) if mask is None else _flags(mask)
+        if not self._inside.any():
+            msg = f"A table of the shape {shown(shape)} has no rows. Leave such updates out."
+            if self._inside.size:
+                msg = (
+                    "The mask leaves no cell of the table, so there is nobody in it. True marks "
+                    "what is in a list. Leave out updates without any."
+                )
             raise InvalidInputError(msg)
 
-    def rows(self, users: Any, items: Any) -> Rows:
+    def rows(self, users: Any, estimated: Any, true: Any, items: Any) -> Rows:
         """Return a row for each cell that is in a list.
-
-        Parameters
-        ----------
-        users : array or column of ids, shape (n_users,)
-            Of each row of the table.
-        items : array, shape (n_items,) or (n_users, n_items), optional
-            Of each column, or of each cell.
 
         Raises
         ------
         InvalidInputError
             A cell cannot be ranked, an id is none, or stands at two rows.
         """
-        estimated = floats(self._cells(self._estimated), "estimated")
-        true = floats(self._cells(self._true), "true")
-        self._check(~np.isfinite(estimated), estimated, "estimated")
-        self._check(np.isinf(true), true, "true")
-        item = self._items(items)
+        numbers = {
+            name: floats(self._cells(table), name)
+            for name, table in (("estimated", estimated), ("true", true))
+        }
+        self._check(~np.isfinite(numbers["estimated"]), numbers["estimated"], "estimated")
+        self._check(np.isinf(numbers["true"]), numbers["true"], "true")
+        return Rows(
+            {"item": self._items(items), "user": self._users(users), **numbers},
+            "cells, row by row",
+        )
+
+    def _cells(self, table: NDArray[Any]) -> NDArray[Any]:
+        return table.ravel() if self._inside.all() else table[self._inside]
+
+    def _users(self, users: Any) -> Coded:
+        """Return the user of each cell: whoever has none might as well not be there."""
         given = ids_of(users, "users")
-        if len(given) != self.shape[0]:
+        if len(given) != self._shape[0]:
             msg = (
-                f"users has {len(given)} ids, and estimated the shape {shown(self.shape)}: give "
+                f"users has {len(given)} ids, and estimated the shape {shown(self._shape)}: give "
                 "one for each row of the table, or users=None, which numbers them."
             )
             raise InvalidInputError(msg)
-        ids, codes = self._distinct(*encode(given, "users"))
-        user = Coded(ids, codes)
-        columns = {"user": user, "item": item, "estimated": estimated, "true": true}
-        return Rows(columns, "cells, row by row")
-
-    def _distinct(self, ids: Ids, codes: Codes) -> tuple[Ids, Codes]:
-        """Return the ids of the rows that have cells, and the place of each cell's among them."""
-        some = np.ones(len(codes), dtype=bool) if self._inside is None else self._inside.any(axis=1)
-        often = np.bincount(codes[some], minlength=len(ids))
+        sizes = self._inside.sum(axis=1)
+        ids, codes = encode(given[sizes > 0], "users")
+        often = np.bincount(codes)
         if often.max() > 1:
             msg = (
                 f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
                 "A row is a user: give each once, or users=None, which numbers the rows."
             )
             raise InvalidInputError(msg)
-        place: Codes = (np.cumsum(often > 0) - 1).astype(np.int32)
-        wide = np.broadcast_to(place[codes][:, None], self.shape)
-        return ids[often > 0], self._cells(wide)
-
-    def _cells(self, table: Any) -> Any:
-        """Return what stands in the cells that are in a list."""
-        return table.ravel() if self._inside is None else table[self._inside]
+        return Coded(ids, np.repeat(codes, sizes[sizes > 0]))
 
     def _items(self, items: Any) -> Ids | Coded | None:
         if items is None:
             return None
-        if dense(items) and items.shape == self.shape:
+        if dense(items) and items.shape == self._shape:
             return ids_of(self._cells(items), "items")
         given = None if dense(items) else ids_of(items, "items")
-        if given is None or len(given) != self.shape[1]:
+        if given is None or len(given) != self._shape[1]:
             had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
             msg = (
-                f"items has {had}, and estimated the shape {shown(self.shape)}: give an id for "
+                f"items has {had}, and estimated the shape {shown(self._shape)}: give an id for "
                 "each column, or for each cell."
             )
             raise InvalidInputError(msg)
         ids, codes = encode(given, "items")
-        return Coded(ids, self._cells(np.broadcast_to(codes, self.shape)))
+        return Coded(ids, self._cells(np.broadcast_to(codes, self._shape)))
 
     def _check(self, bad: Flags, values: Floats, name: str) -> None:
         """Refuse what cannot be ranked, naming the first cells."""
         if not bad.any():
             return
-        every = np.ones(self.shape, dtype=bool) if self._inside is None else self._inside
-        places = np.argwhere(every)[np.flatnonzero(bad)[:_NAMED]].tolist()
+        places = np.argwhere(self._inside)[np.flatnonzero(bad)[:_NAMED]].tolist()
         cells = ", ".join(f"({row}, {column})" for row, column in places)
         more = int(bad.sum()) - len(places)
         what = "NaN" if np.isnan(values[bad][0]) else "an infinite value"
@@ -232,7 +222,7 @@ def as_array(values: Any, name: str) -> Any:
         return _of_several(values, name)
     if isinstance(values, pd.Series | pd.Index) and isinstance(values.dtype, np.dtype):
         return values.to_numpy()
-    if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist") or _is_text_of_polars(values):
+    if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist"):
         return np.asarray(values, dtype=short) if (short := _short_floats(values)) else values
     if hasattr(values, "tocoo"):
         msg = (
@@ -294,9 +284,3 @@ def _short_floats(values: Any) -> str:
     kind = str(getattr(values, "dtype", getattr(values, "type", "")))
     names = {"float16": "float16", "halffloat": "float16", "float32": "float32", "float": "float32"}
     return "" if isinstance(values, np.ndarray) else names.get(kind.lower().partition("[")[0], "")
-
-
-def _is_text_of_polars(values: Any) -> bool:
-    """Tell a column of polars that holds no numbers."""
-    kind: Any = getattr(values, "dtype", None)
-    return hasattr(kind, "base_type") and hasattr(values, "to_arrow") and not kind.is_numeric()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import glob
 import math
 import re
 import sys
@@ -370,14 +371,12 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def file_literal(folder: Path, pattern: str = "") -> str:
-    """Return the name of a file, or a folder with a pattern of files in it, as SQL has it.
-
-    To DuckDB every name is a pattern.
+def file_literal(path: Path) -> str:
+    """Return the name of a file as SQL has it: to DuckDB every name is a pattern.
 
     Examples
     --------
-    >>> file_literal(Path("p[1].csv")), file_literal(Path("rows"), "/*.parquet")
-    ("'p[[]1].csv'", "'rows/*.parquet'")
+    >>> file_literal(Path("p[1].csv"))
+    "'p[[]1].csv'"
     """
-    return literal(re.sub(r"([*?\[])", r"[\1]", str(folder)) + pattern)
+    return literal(glob.escape(str(path)))

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, check_path, counted, needing, shown
+from recsys_ndcg.errors import InvalidInputError, check_path, needing, shown
 from recsys_ndcg.files import replacing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import form_of
@@ -31,8 +31,8 @@ from recsys_ndcg.scale.database import (
     temporary_folder,
 )
 from recsys_ndcg.scale.engines import IDS
-from recsys_ndcg.scale.facts import FIRST, Fault, LazyTable, RowFacts, facts_of, pairs_of
-from recsys_ndcg.scale.sources import LONGEST, ROW, Source, source_of, with_whole_ids
+from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, facts_of
+from recsys_ndcg.scale.sources import ROW, Source, source_of, with_whole_ids
 from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
@@ -236,9 +236,7 @@ def _sorted(
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)
-        sources = _with_like_users(
-            {name: with_whole_ids(database, one) for name, one in sources.items()}
-        )
+        sources = {name: with_whole_ids(database, one) for name, one in sources.items()}
         for name, one in sources.items():
             database.run(
                 f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user", {order}) '
@@ -264,17 +262,6 @@ def _sorted(
     return paths, bounds, facts
 
 
-def _with_like_users(sources: dict[str, Source]) -> dict[str, Source]:
-    """Return sources whose users are sorted alike, if they are numbers of several types."""
-    kinds = {one.kinds["user"] for one in sources.values()}
-    if len(kinds) == 1 or "text" in kinds:  # text and numbers are refused when rows are looked at
-        return sources
-    return {
-        name: one.changed("user", f"CAST({one.sql['user']} AS {LONGEST})", LONGEST)
-        for name, one in sources.items()
-    }
-
-
 def _read(path: Path) -> str:
     return f"read_parquet({file_literal(path)})"
 
@@ -292,19 +279,14 @@ class _DuckDBTable(LazyTable):
         found = self.database.run(nw.to_native(query).sql_query())
         return [dict(zip(names, row, strict=True)) for row in found]
 
-    def refusal(self, fault: Fault, count: int) -> str:
-        """Return what is said of rows with a fault, naming the first ones of the first file."""
-        where, wrong = self.source.name, self.frame.filter(fault.where)
-        if self.source.stream is None:  # it can be read again
-            files = nw.from_native(self.database.relation(self.source.read(FILE)))
-            wrong = files.filter(fault.where)
-            where = self.rows(wrong.select(FILE).head(1))[0][FILE]
-            wrong = wrong.filter(nw.col(FILE) == where)
-        some = pairs_of(self.rows(wrong.select(*IDS).head(FIRST)), "; ")
-        what = f"{self.names[fault.column]} {fault.of_column}"
-        return (
-            f"{where}: {what}: {some}. {counted(count, 'such row')} in all: correct what is wrong."
-        )
+    def with_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
+        """Return the first file that has rows with a fault, and these rows."""
+        if self.source.stream is not None:  # it cannot be read again
+            return super().with_fault(fault)
+        files = nw.from_native(self.database.relation(self.source.read(FILE)))
+        wrong = files.filter(fault.where)
+        where = self.rows(wrong.select(FILE).head(1))[0][FILE]
+        return f"{where}: ", wrong.filter(nw.col(FILE) == where)
 
 
 def _bounds(
@@ -358,11 +340,13 @@ def _batches(
 
 def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
     """Read the rows of users beyond one, if there is one, and up to another one."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-    user = pc.field("user")
-    wanted = [*(user > one for one in after), *(user <= one for one in until)]
+    user, kind = pc.field("user"), parquet.read_schema(path).field("user").type
+    wanted = [user > pa.scalar(one, kind) for one in after]
+    wanted += [user <= pa.scalar(one, kind) for one in until]
     rows = parquet.read_table(
         path, filters=reduce(and_, wanted) if wanted else None, partitioning=None
     )

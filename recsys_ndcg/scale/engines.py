@@ -55,7 +55,7 @@ def engine_for(data: Any, memory_limit: object = None) -> Callable[..., Report] 
 
 
 def _module_for(data: object) -> str | None:
-    if is_several(data):
+    if is_files(data) and (isinstance(data, list | tuple) or _is_pattern(str(data))):
         return _DUCKDB
     library = type(data).__module__.partition(".")[0].lstrip("_")
     return ENGINES.get(f"{library}.{type(data).__name__}", ENGINES.get(library))
@@ -76,19 +76,6 @@ def is_files(data: object) -> bool:
     """Tell the path of a file, a pattern of such, and lists of these."""
     some = data if isinstance(data, list | tuple) else [data]
     return len(some) > 0 and all(isinstance(one, str | os.PathLike) for one in some)
-
-
-def is_several(data: object) -> bool:
-    """Tell a pattern or a list from the path of one file.
-
-    Examples
-    --------
-    >>> is_several("parts/*.parquet"), is_several(["a.csv"]), is_several("a.csv")
-    (True, True, False)
-    """
-    if isinstance(data, list | tuple):
-        return is_files(data)
-    return isinstance(data, str | os.PathLike) and _is_pattern(os.fspath(data))
 
 
 def paths_of(data: Any) -> list[Path]:

@@ -19,13 +19,12 @@ FIRST = 3
 
 
 class Fault(NamedTuple):
-    """What rows must not be, as it is said of the row, and of the column of a file."""
+    """What rows must not be, and what is said of them."""
 
     column: str
     where: nw.Expr
-    of_row: str
+    found: str
     advice: str
-    of_column: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +52,20 @@ class LazyTable:
         """Run a query that has few rows, and return them."""
         return query.collect().rows(named=True)
 
+    def with_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
+        """Return where the first rows with a fault stand, for the message, and these rows."""
+        return "", self.frame.filter(fault.where)
+
     def refusal(self, fault: Fault, count: int) -> str:
-        """Return what is said of rows with a fault, naming the first ones."""
-        some = self.rows(self.frame.filter(fault.where).head(FIRST))
-        more = f" and {count - FIRST} more" if count > FIRST else ""
-        found = fault.of_row.format(**some[0])
-        return f"{fault.column}: {found} at {pairs_of(some, ', ')}{more}; {fault.advice}."
-
-
-def pairs_of(rows: Sequence[Mapping[str, Any]], separator: str) -> str:
-    """Return the user and the item of some rows as messages name them."""
-    return separator.join(
-        " ".join(f"{column} {shown(row[column])}" for column in IDS) for row in rows
-    )
+        """Return what is said of so many rows with a fault, naming the first ones."""
+        where, wrong = self.with_fault(fault)
+        some = self.rows(wrong.head(FIRST))
+        pairs = ", ".join(
+            " ".join(f"{column} {shown(row[column])}" for column in IDS) for row in some
+        )
+        more = f" and {count - len(some)} more" if count > len(some) else ""
+        found = fault.found.format(**some[0])
+        return f"{where}{self.names[fault.column]}: {found} at {pairs}{more}; {fault.advice}."
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,13 @@ class RowFacts:
     grades: Grades
 
 
-def facts_of(tables: Mapping[str, LazyTable], *, check_ids: bool = True) -> RowFacts:
+def facts_of(tables: Mapping[str, LazyTable]) -> RowFacts:
     """Look at all rows of predictions, or of labels and results, and refuse what cannot be ranked.
 
     Parameters
     ----------
     tables : mapping
         By what they are.
-    check_ids : bool
-        Whether a missing id is looked for, too; see `check_ids_of`.
 
     Raises
     ------
@@ -108,11 +106,7 @@ def facts_of(tables: Mapping[str, LazyTable], *, check_ids: bool = True) -> RowF
     DataWarning
         There are results that are none, or ranks without a first.
     """
-    facts = {
-        name: _facts_of_one(table, name, [*(_id_faults(table) if check_ids else ()),
-                                          *_number_faults(table, name)])
-        for name, table in tables.items()
-    }  # fmt: skip
+    facts = {name: _facts_of_one(table, name) for name, table in tables.items()}
     if LABELS in tables:
         _check_same_ids(tables[LABELS], tables[RESULTS])
     graded = facts[LABELS if LABELS in facts else PREDICTIONS]
@@ -152,20 +146,11 @@ def _kind_of(of: nw.dtypes.DType) -> str:
     return "text" if of == nw.String else str(of)
 
 
-def check_ids_of(tables: Mapping[str, LazyTable]) -> None:
-    """Refuse rows without an id, naming some of them.
-
-    Raises
-    ------
-    InvalidInputError
-        There are some.
-    """
-    for table in tables.values():
-        _known_of(table, [*_id_faults(table)], {})
-
-
-def _facts_of_one(table: LazyTable, name: str, faults: Sequence[Fault]) -> RowFacts:
-    wanted = {"rows": nw.len()}
+def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
+    """Return what is known of a table, none of whose rows has a fault, as one query finds it."""
+    faults = [*_id_faults(table), *_number_faults(table, name)]
+    counts = {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
+    wanted = {"rows": nw.len(), **counts}
     if "true" in table.names:
         grade = _number("true")
         grade = nw.when(~_is_nothing(grade)).then(grade)
@@ -179,7 +164,10 @@ def _facts_of_one(table: LazyTable, name: str, faults: Sequence[Fault]) -> RowFa
         wanted["first_rank"] = _number("rank").min()
     elif name == RESULTS:
         wanted["fillers"] = _count(_number("estimated") == Rows.LOWEST)
-    found = _known_of(table, faults, wanted)
+    (found,) = table.rows(table.frame.select(**wanted))
+    for count, fault in zip(counts, faults, strict=True):
+        if found[count]:
+            raise InvalidInputError(table.refusal(fault, int(found[count])))
     rows = found["rows"]
     Rows.check_count(rows, f"the {name}")
     if "first_rank" in found:
@@ -207,8 +195,7 @@ def _id_faults(table: LazyTable) -> Iterator[Fault]:
         missing = nw.col(column).is_null()
         if schema[column].is_float():
             missing |= nw.col(column).is_nan()
-        advice = "fill it in or leave the row out"
-        yield Fault(column, missing, "a missing id", advice, "is missing")
+        yield Fault(column, missing, "a missing id", "fill it in or leave the row out")
 
 
 def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
@@ -221,16 +208,17 @@ def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
             if name == RESULTS
             else "if a model diverged, train it again"
         )
-        yield Fault(score, _is_nothing(number), "NaN", advice, "is missing, or no number")
-        yield Fault(score, _is_infinite(number), "an infinite value", advice, "is infinite")
+        nothing = "no value, or none that is a number," if table.read_as_text else "NaN"
+        yield Fault(score, _is_nothing(number), nothing, advice)
+        yield Fault(score, _is_infinite(number), "an infinite value", advice)
         if score == "rank":
             found, no_rank = "{rank:g}, which is no rank,", (number < 0) | (number * 2 % 1 > 0)
-            yield Fault(score, no_rank, found, Table.RANKS, "is no rank (1, 2, 3, …)")
+            yield Fault(score, no_rank, found, Table.RANKS)
     if "true" in table.names:
         grade, advice = _number("true"), "use NaN for an unlabelled item"
         if table.read_as_text:
-            yield Fault("true", grade.is_null(), "no number", advice, "is no number")
-        yield Fault("true", _is_infinite(grade), "an infinite grade", advice, "is infinite")
+            yield Fault("true", grade.is_null(), "what is no number", advice)
+        yield Fault("true", _is_infinite(grade), "an infinite grade", advice)
 
 
 def _number(column: str) -> nw.Expr:
@@ -247,16 +235,3 @@ def _is_infinite(number: nw.Expr) -> nw.Expr:
 
 def _count(where: nw.Expr) -> nw.Expr:
     return where.cast(nw.Int64).sum()
-
-
-def _known_of(
-    table: LazyTable, faults: Sequence[Fault], wanted: Mapping[str, nw.Expr]
-) -> Mapping[str, Any]:
-    """Return what is wanted of all rows, none of which has a fault, as one query finds it."""
-    counts = {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
-    (found,) = table.rows(table.frame.select(**wanted, **counts))
-    for name, fault in zip(counts, faults, strict=True):
-        count = int(found[name] or 0)
-        if count:
-            raise InvalidInputError(table.refusal(fault, count))
-    return found

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
-from recsys_ndcg.files import PACKINGS, Content, open_file, packed_as
+from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat, existing_file
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
+from recsys_ndcg.scale.tables import check_capitals, names_in
 
 # how packed files of text end, that are read out of core
 _SUFFIXES = (".gz", ".zst")
@@ -43,26 +44,15 @@ def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
 
 def _head(path: Path) -> Content:
     """Return whole lines from the beginning of a file."""
+    suffix = path.suffix.lower()
     with open_file(path) as file:
-        begin = file.read(4)
-        file.seek(0)
-        kind = packed_as(begin) if path.suffix.lower() in _SUFFIXES else ""
-        data = _unpacked(file, kind, path).read(_LOOK)
+        try:
+            data = (PACKINGS[suffix](file) if suffix in _SUFFIXES else file).read(_LOOK)
+        except (OSError, EOFError) as error:
+            msg = f"{path}: cannot be unpacked ({error})."
+            raise InvalidInputError(msg) from None
     lines = data.rpartition(b"\n")[0] if len(data) == _LOOK else data
-    return Content(str(path), path.suffix.lower(), lines or data)
-
-
-def _unpacked(file: IO[bytes], kind: str, path: Path) -> Any:
-    if kind == ".gz":
-        return gzip.GzipFile(fileobj=file)
-    if kind == ".zst":
-        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
-        return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
-    if path.suffix.lower() in _SUFFIXES:
-        msg = f"{path}: cannot be unpacked (it is not what its name says)."
-        raise InvalidInputError(msg)
-    return file
+    return Content(str(path), suffix, lines or data)
 
 
 #: The rows of a source in their order, for what hangs on it.
@@ -80,14 +70,8 @@ _READ = {
         ", which is not read as numbers. Convert it, or name another column.",
     ),
 }
-#: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
-LONGEST = "DECIMAL(20, 0)"
-#: The types for whole numbers in text, with the least and the greatest number of each.
-_WHOLE = {
-    "BIGINT": (-(2**63), 2**63 - 1),
-    "UBIGINT": (0, 2**64 - 1),
-    LONGEST: (-(2**63), 2**64 - 1),
-}
+#: The types of SQL for whole numbers in text, and what their values are.
+_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64"}
 
 
 @dataclass(frozen=True)
@@ -126,10 +110,6 @@ class Source:
         read = [*extra, *(f"{sql} AS {quoted(ours)}" for ours, sql in self.sql.items())]
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
 
-    def changed(self, column: str, sql: str, kind: str) -> Source:
-        """Return the same with a column of ids that is read in another way."""
-        return replace(self, sql={**self.sql, column: sql}, kinds={**self.kinds, column: kind})
-
 
 def source_of(
     data: Any,
@@ -164,12 +144,8 @@ def source_of(
     if not is_files(data):
         return _stream(data, columns, table)
     paths = _checked(paths_of(data))
-    kinds = set(map(_kind_of, paths))
-    if len(kinds) > 1:
-        other = next(path for path in paths if _kind_of(path) != _kind_of(paths[0]))
-        msg = f"{other}: is of another kind than {paths[0]}. Give files of one kind."
-        raise InvalidInputError(msg)
-    if kinds == {"Parquet"}:
+    kinds = [_kind_of(path) for path in paths]
+    if kinds[0] == "Parquet":
         return _parquet(paths, columns, table)
     return _text(paths, columns, table, form)
 
@@ -220,7 +196,7 @@ def _kind_of(path: Path) -> str:
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
-    from pyarrow import parquet  # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     schemas = {}
     for path in paths:
@@ -250,7 +226,7 @@ def _text(
         raise InvalidInputError(msg)
     how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
     titles = _titles(paths, columns, how)
-    names = _named(dict.fromkeys(titles, ()), columns, table)
+    names = names_in(dict.fromkeys(titles, ()), columns, table)
     sql = {}
     for ours, theirs in names.items():
         field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
@@ -308,8 +284,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if hasattr(data, "scanner"):  # a dataset
-        data = data.scanner()
-        data = data.to_reader()
+        data = data.scanner().to_reader()
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             f"Within a memory limit, give files (Parquet, CSV), or what streams Arrow's batches: "
@@ -319,14 +294,6 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     reader = pa.RecordBatchReader.from_stream(data)
     columns_of = _columns_of({"the data": reader.schema}, columns, table)
     return Source("the data", quoted(table), *columns_of, stream=reader)
-
-
-def _named(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
-    """Return what a table calls our columns, with the words of any table for what is not there."""
-    heading = Table(heads, columns)
-    names = heading.called(*heading.wanted(table))
-    heading.say_names()
-    return names
 
 
 def _columns_of(
@@ -350,7 +317,7 @@ def _columns_of(
         in a column.
     """
     first = next(iter(schemas))
-    names = _named(schemas[first].empty_table(), columns, table)
+    names = names_in(schemas[first].empty_table(), columns, table)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
@@ -371,18 +338,9 @@ def _columns_of(
             if kind not in readable:
                 msg = f"{file}: {theirs} is {kind}{advice}"
                 raise InvalidInputError(msg)
+    check_capitals(names, schemas[first].names)
     sql = {}
     for ours, theirs in names.items():
-        if not theirs:
-            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
-            raise InvalidInputError(msg)
-        alike = [one for one in schemas[first].names if one.casefold() == theirs.casefold()]
-        if len(alike) > 1:
-            msg = (
-                f"The columns {' and '.join(map(repr, alike))} differ in capitals alone, and "
-                "within a memory limit they are one. Rename one of them."
-            )
-            raise InvalidInputError(msg)
         # of one width, by which all are told apart
         whole = kinds[ours] == "whole numbers"
         sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)
@@ -406,22 +364,18 @@ def _kind_of_type(of: Any) -> str:
 def with_whole_ids(database: Database, source: Source) -> Source:
     """Return files of text with the type for each column of ids that are all whole numbers.
 
-    It is the first of `_WHOLE` that holds them; one that is not in its usual writing, as
-    `is_plain_number` knows it, and all of them are text.
+    It is the first of `_WHOLE` that holds them; one that is not in its usual writing, and all of
+    them are text.
     """
     if not source.is_text:
         return source
+    sql, kinds = dict(source.sql), dict(source.kinds)
     for column in IDS:
-        sql = source.sql[column]
-        number = f"try_cast({sql} AS {LONGEST})"
-        plain = f"CASE WHEN {number}::VARCHAR = {sql} THEN {number} END"
-        asked = f"count(*) = count({plain}), min({plain})::VARCHAR, max({plain})::VARCHAR"
-        ((all_whole, low, high),) = database.run(f"SELECT {asked} FROM {source.relation}")
-        if not all_whole or low is None:
-            continue
-        for kind, (least, most) in _WHOLE.items():
-            if least <= int(low) <= int(high) <= most:
-                name = "whole numbers" if kind == "BIGINT" else kind
-                source = source.changed(column, f"CAST({sql} AS {kind})", name)
-                break
-    return source
+        read = sql[column]
+        plain = (f"try_cast({read} AS {kind})::VARCHAR = {read}" for kind in _WHOLE)
+        asked = ", ".join(f"bool_and(coalesce({one}, false))" for one in plain)
+        (are_plain,) = database.run(f"SELECT {asked} FROM {source.relation}")
+        kind = next(compress(_WHOLE, are_plain), None)
+        if kind is not None:
+            sql[column], kinds[column] = f"CAST({read} AS {kind})", _WHOLE[kind]
+    return replace(source, sql=sql, kinds=kinds)

@@ -20,13 +20,19 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.input import Table, advice_on, checked_columns
+from recsys_ndcg.input import advice_on
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, is_pair
-from recsys_ndcg.scale.facts import FIRST, LazyTable, check_ids_of, facts_of
-from recsys_ndcg.scale.tables import ListMaker, PartialReport, given_tables
+from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
+from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
+from recsys_ndcg.scale.tables import (
+    ListMaker,
+    PartialReport,
+    check_capitals,
+    given_tables,
+    names_in,
+)
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 from recsys_ndcg.version import __version__
 
@@ -43,47 +49,18 @@ _IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
 class SparkTable(LazyTable):
     """A DataFrame with columns of our names."""
 
-    @property
-    def native(self) -> Any:
-        """The DataFrame itself."""
-        return nw.to_native(self.frame)
-
     def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them: in Spark's way, whichever version."""
         return [row.asDict() for row in nw.to_native(query).collect()]
 
 
-def spark_tables(data: Any, columns: Mapping[str, str] | None) -> dict[str, SparkTable]:
-    """Find our columns in a DataFrame, or in those of labels and results.
-
-    Raises
-    ------
-    InvalidInputError
-        A column is missing or of another type.
-    """
-    if isinstance(data, Mapping) and not is_pair(data):
-        there = ", ".join(map(repr, data))
-        msg = f"Give {{'labels': ..., 'results': ...}}, a DataFrame each; not {there}."
-        raise InvalidInputError(msg)
-    given = given_tables(data, columns).items()
-    return {name: _table(name, frame, named) for name, (frame, named) in given}
-
-
 def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
     _check(frame)
-    heading = Table(dict.fromkeys(frame.columns, ()), checked_columns(columns))
-    names = heading.called(*heading.wanted(name))
-    heading.say_names()
+    names = names_in(dict.fromkeys(frame.columns, ()), columns, name)
+    check_capitals(names, frame.columns)
     types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
     sql: dict[str, str] = {}
     for ours, theirs in names.items():
-        alike = [one for one in frame.columns if one.lower() == theirs.lower()]
-        if len(alike) > 1:
-            msg = (
-                f"The table has the columns {' and '.join(map(repr, alike))}, which Spark does not "
-                "tell apart; rename or drop one."
-            )
-            raise InvalidInputError(msg)
         kind = types[theirs]
         # the nearest double of a short float is not the decimal that it stands for
         wider = "" if kind == "float" else "double"
@@ -118,17 +95,14 @@ def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
 def _check(frame: Any) -> None:
     """Refuse what is no Spark DataFrame, or has no end."""
     if not (hasattr(frame, "mapInArrow") and hasattr(frame, "selectExpr")):
-        of_pandas = hasattr(frame, "to_spark")
-        advice = "give its .to_spark()" if of_pandas else "recsys_ndcg.evaluate reads other data"
+        advice = (
+            "give one, or {'labels': ..., 'results': ...}; recsys_ndcg.evaluate reads other data"
+        )
+        advice = "give its .to_spark()" if hasattr(frame, "to_spark") else advice
         msg = f"That is a {type(frame).__name__}, no Spark DataFrame: {advice}."
         raise InvalidInputError(msg)
     if frame.isStreaming:
         msg = "A streaming DataFrame has no end: write it to a table, and evaluate that."
-        raise InvalidInputError(msg)
-    names = list(frame.columns)
-    twice = [one for one in names if names.count(one) > 1]
-    if twice:
-        msg = f"The table has the column {twice[0]!r} twice; keep one."
         raise InvalidInputError(msg)
 
 
@@ -244,14 +218,17 @@ def evaluate_by_plan(
     if partitions is not None and (type(partitions) is not int or partitions < 1):
         msg = f"partitions is a number from 1 on, not {shown(partitions)}."
         raise InvalidInputError(msg)
-    tables = spark_tables(data, columns)
-    facts = facts_of(tables, check_ids=False)  # workers look at ids: to read text twice is dear
+    tables = {
+        name: _table(name, frame, named)
+        for name, (frame, named) in given_tables(data, columns).items()
+    }
+    facts = facts_of(tables)
     rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
         looking = Job(plan, grades_only=True)  # at what repeated rows become
-        grades = _merged(rows.mapInArrow(looking.measured, f"{REST} binary"), tables, looking)
-    return _measured(rows, tables, Job(plan.with_threshold(grades), grades.highest))
+        grades = looking.merged(rows.mapInArrow(looking.measured, f"{REST} binary"))
+    return _measured(rows, Job(plan.with_threshold(grades), grades.highest))
 
 
 def _refuse_order(plan: Plan) -> None:
@@ -271,7 +248,7 @@ def _refuse_order(plan: Plan) -> None:
 
 def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     """Return the rows of all tables as one DataFrame, in so many partitions of whole users."""
-    frames = {name: table.native for name, table in tables.items()}
+    frames = {name: nw.to_native(table.frame) for name, table in tables.items()}
     if PREDICTIONS in frames:
         return frames[PREDICTIONS].repartition(count, "user")
     labels = frames[LABELS].selectExpr("*", "false as listed")
@@ -279,29 +256,18 @@ def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
 
 
-def _measured(rows: Any, tables: Mapping[str, SparkTable], job: Job) -> SparkReport:
+def _measured(rows: Any, job: Job) -> SparkReport:
     """Measure all users once, and sum up what each partition leaves."""
     kind = next(one.dataType for one in rows.schema.fields if one.name == "user").simpleString()
     scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
     schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
     table = rows.mapInArrow(job.measured, schema).persist()
     try:
-        whole = _merged(table, tables, job)
+        whole = job.merged(table)
         per_user = table.where(f"{REST} is null").drop(REST)
         return SparkReport.of(whole, job.plan, per_user, table)
     except BaseException:
         table.unpersist()
-        raise
-
-
-def _merged(table: Any, tables: Mapping[str, SparkTable], job: Job) -> Any:
-    """Merge what the workers left; where one met a fault, say which rows have it."""
-    with _on_workers():
-        rests = table.where(f"{REST} is not null").select(REST).collect()
-    try:
-        return reduce(add, (job.unpacked(bytes(one[0])) for one in rests))
-    except InvalidInputError:
-        check_ids_of(tables)  # a worker knows the places of its own rows alone
         raise
 
 
@@ -385,13 +351,19 @@ class Job:
         # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
         with at_most(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            lists = ListMaker(self.plan.duplicates, in_order=False).lists(_tables(table))
+            lists = ListMaker(self.plan.duplicates).lists(_tables(table))
             if self.grades_only:
                 return [], Facts.of(lists).all_true
             audit = Audit.of(lists, self.plan, highest=self.highest)
             part = PartialReport.of(audit, keep=False)
             # without the measurements: they may hold functions of the user's
             return [_of_users(audit, schema)], _measured_by((), part)
+
+    def merged(self, table: Any) -> Any:
+        """Merge what the workers left: the grades, or the part of a report of all users."""
+        with _on_workers():
+            rests = table.where(f"{REST} is not null").select(REST).collect()
+        return reduce(add, (self.unpacked(bytes(one[0])) for one in rests))
 
     def unpacked(self, rest: bytes) -> Any:
         """Return what a worker left: grades, or the part of a report.
@@ -417,12 +389,10 @@ def _tables(rows: Any) -> dict[str, Any]:
         return {PREDICTIONS: rows}
     listed = np.asarray(rows.column("listed").to_numpy(), dtype=bool)
     score = "rank" if "rank" in rows.column_names else "estimated"
-    beside = {LABELS: (~listed, score), RESULTS: (listed, "true")}
+    parts = {LABELS: (~listed, "true"), RESULTS: (listed, score)}
     return {
-        name: rows.take(np.flatnonzero(mine)).drop_columns(
-            [one for one in ("listed", other) if one in rows.column_names]
-        )
-        for name, (mine, other) in beside.items()
+        name: rows.filter(mine).select([one for one in (*IDS, own) if one in rows.column_names])
+        for name, (mine, own) in parts.items()
     }
 
 
@@ -430,14 +400,9 @@ def _of_users(audit: Audit, schema: Any) -> Any:
     """Return the scores of every user."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    scores, counts = audit.scores, audit.scores.counts
-    n_relevant = pa.array(counts.n_relevant, from_pandas=True).cast(pa.int64())
-    numbers = [pa.array(column, from_pandas=True) for column in scores.per_user.T]
-    # as a list: pyarrow makes no decimals of an array of whole numbers
-    users = pa.array(scores.users.tolist(), type=schema.field("user").type)
-    columns = [users, counts.n_items, n_relevant]
-    nothing = pa.nulls(len(users), pa.binary())
-    return pa.RecordBatch.from_arrays([*columns, *numbers, nothing], schema=schema)
+    table = audit.scores.table().reset_index()
+    table["user"] = audit.scores.users.astype(object)  # of which pyarrow makes decimals, too
+    return pa.RecordBatch.from_pandas(table.assign(**{REST: None}), schema, preserve_index=False)
 
 
 def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -20,8 +19,6 @@ from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scoring import Audit, Scores, Totals
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scale.facts import RowFacts
     from recsys_ndcg.scoring import Plan
@@ -70,6 +67,7 @@ class PartialReport:
             Whether the scores of every user are kept.
         """
         kept = (audit.kept_scores,) if keep else None
+        assert audit.source is not None, "the lists are at hand"  # noqa: S101
         return cls(audit.source.facts, audit.full_totals, kept)
 
     def __add__(self, other: PartialReport) -> PartialReport:
@@ -146,9 +144,6 @@ def _in_order(scores: Scores) -> Scores:
     return scores.take(np.argsort(place))
 
 
-_IN_ORDER, _IN_NO_ORDER = ("first", "last", "max", "mean"), ("max", "mean")
-
-
 def given_tables(
     data: Any, columns: Mapping[str, str] | None
 ) -> dict[str, tuple[Any, Mapping[str, str] | None]]:
@@ -161,6 +156,32 @@ def given_tables(
     return {name: (data[name], Table.columns_of(name, columns)) for name in (LABELS, RESULTS)}
 
 
+def names_in(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
+    """Return what a table calls our columns, in the words of any table for what is not there."""
+    heading = Table(heads, columns)
+    names = heading.called(*heading.wanted(table))
+    heading.say_names()
+    return names
+
+
+def check_capitals(names: Mapping[str, str], there: Sequence[str]) -> None:
+    """Refuse columns that SQL cannot tell from others.
+
+    Raises
+    ------
+    InvalidInputError
+        Some names differ in capitals at most.
+    """
+    for theirs in names.values():
+        alike = [one for one in there if one.casefold() == theirs.casefold()]
+        if len(alike) > 1:
+            msg = (
+                f"The columns {' and '.join(map(repr, alike))} differ in capitals at most, so that "
+                "DuckDB and Spark take them for one. Rename or drop one of them."
+            )
+            raise InvalidInputError(msg)
+
+
 @dataclass
 class ListMaker:
     """How all rows of some users become lists, as if they had been read from memory.
@@ -171,13 +192,10 @@ class ListMaker:
         As in `Convention`.
     n_items : int, optional
         How many candidates the results were chosen from.
-    in_order : bool
-        Whether the rows stand in an order that means something.
     """
 
     duplicates: str
     n_items: int | None = None
-    in_order: bool = True
     _said: list[set[str]] = field(default_factory=list)
 
     def lists(self, tables: Mapping[str, Any]) -> GroupedLists:
@@ -186,26 +204,10 @@ class ListMaker:
         Raises
         ------
         InvalidInputError
-            The same user and item stand there twice; they are named, for the places of rows in
-            such a table say nothing.
+            The same user and item stand there twice.
         """
-        try:
-            if PREDICTIONS in tables:
-                return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
-            return self._joined(tables)
-        except InvalidInputError:
-            rules = _IN_ORDER if self.in_order else _IN_NO_ORDER
-            told = _first_repeat(tables, rules) if self.duplicates == "raise" else ""
-            if not told:
-                raise
-            raise InvalidInputError(told) from None
-
-    def warn(self) -> None:
-        """Warn of ids that were said to differ wherever there were labels and results."""
-        for told in sorted(set.intersection(*self._said)) if self._said else ():
-            warn(told)
-
-    def _joined(self, tables: Mapping[str, Any]) -> RankedLists:
+        if PREDICTIONS in tables:
+            return RankedLists.of(tables[PREDICTIONS], duplicates=self.duplicates)
         with about(""):  # what is to be said of each table was said of all its rows
             labels = Table(tables[LABELS]).rows(LABELS)
             results = Table(_without_fillers(tables[RESULTS])).rows(RESULTS)
@@ -217,6 +219,11 @@ class ListMaker:
             self._said.append(set(said))
         return lists
 
+    def warn(self) -> None:
+        """Warn of ids that were said to differ wherever there were labels and results."""
+        for told in sorted(set.intersection(*self._said)) if self._said else ():
+            warn(told)
+
 
 def _without_fillers(results: Any) -> Any:
     """Return results without what implicit did not recommend: that was told of all of them."""
@@ -224,22 +231,6 @@ def _without_fillers(results: Any) -> Any:
         return results
     kept = np.asarray(results.column("estimated"), dtype=np.float64) != Rows.LOWEST
     return results if kept.all() else results.filter(kept)
-
-
-def _first_repeat(tables: Mapping[str, Any], rules: Sequence[str]) -> str:
-    """Return who has an item twice, and which rules there are for that; nothing if nobody has."""
-    for where, table in tables.items():
-        pairs: pd.DataFrame = table.select(["user", "item"]).to_pandas()
-        again = pairs[pairs.duplicated()]
-        if not again.empty:
-            user, item = again.iloc[0].tolist()
-            named = " or ".join(map(repr, rules))
-            return (
-                f"{where}: user {shown(user)} has the item {shown(item)} twice or more. Remove "
-                f"such repeats, or choose duplicates={named}: convention="
-                f"Convention(duplicates={rules[0]!r}) (--convention duplicates={rules[0]})."
-            )
-    return ""
 
 
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
@@ -290,36 +281,26 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     DataWarning
         As `recsys_ndcg.evaluate` does.
     """
-    # maps, and no loops or generators: these would hold what was read until there is more
     stream = map(maker.lists, batches())
-    lists = next(stream)
     if is_whole:
-        report = Report.of_lists(lists, plan)
+        report = Report.of_lists(next(stream), plan)
         keep(report.scores)
         maker.warn()
         return report
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
-        del lists
-        grades = reduce(add, (Facts.of(some).all_true for some in map(maker.lists, batches())))
+        grades = reduce(add, (Facts.of(some).all_true for some in stream))
         stream = map(maker.lists, batches())
-        lists = next(stream)
     plan = plan.with_threshold(grades)
     whole: PartialReport | None = None
-
-    def measure(some: GroupedLists) -> None:
-        nonlocal whole
-        audit = Audit.of(some, plan, highest=grades.highest)
+    while (lists := next(stream, None)) is not None:
+        audit = Audit.of(lists, plan, highest=grades.highest)
         part = PartialReport.of(audit, keep=whole is None or whole.kept is not None)
         whole = part if whole is None else whole + part
         if not keep(audit.scores):
             whole = replace(whole, kept=None)
-
-    measure(lists)
-    del lists
-    deque(map(measure, stream), maxlen=0)
-    if whole is None:  # pragma: no cover - there is a first batch
-        raise AssertionError
+        del lists, audit, part  # before there is more
+    assert whole is not None, "there is a first batch"  # noqa: S101
     # now, as the files of the scores are gone when the report is asked for it
     known = median() if median is not None and whole.kept is None else None
     report = whole.report(plan, known, where)

@@ -68,7 +68,7 @@ class Audit:
         self.signatures = signatures
         self.n_jobs = allowed()  # of what is asked for later, too
         self._scores = scores
-        self._known_source = source
+        self.source = source
         self._where = where
         self._totals = totals
         self._median = median
@@ -130,7 +130,7 @@ class Audit:
     @lazy
     def full_scores(self) -> Scores:
         """The same with what other orders of the same lists score, user by user."""
-        if self._known_source is None:
+        if self.source is None:
             return self.scores
         with at_most(self.n_jobs):
             return self.scores.with_roles(self.source.orders())
@@ -138,7 +138,7 @@ class Audit:
     @lazy
     def truth(self) -> NDArray[np.uint32]:
         """A digest of what is known of each user: shape (n_users,)."""
-        if self._known_source is not None:
+        if self.source is not None:
             with at_most(self.n_jobs):
                 return truth_by_user(self.source.lists)
         known = self.scores.truth
@@ -158,14 +158,14 @@ class Audit:
     @lazy
     def order_totals(self) -> Totals:
         """The same with other orders of the lists."""
-        if self._known_source is None:
+        if self.source is None:
             return self.totals
         return self.totals.with_roles_of(self.full_scores)
 
     @lazy
     def full_totals(self) -> Totals:
         """The same with other labels: in every role there is."""
-        if self._known_source is None:
+        if self.source is None:
             return self.totals
         with at_most(self.n_jobs):
             labels = self.scores.with_roles(self.source.labels(self.scores))
@@ -191,15 +191,9 @@ class Audit:
         return self.totals.counts["users"]
 
     @property
-    def source(self) -> MeasuredLists:
-        """What was measured, and how, where the lists are at hand."""
-        assert self._known_source is not None, "asked before"  # noqa: S101
-        return self._known_source
-
-    @property
     def lists(self) -> GroupedLists | None:
         """What was measured, if it is at hand."""
-        return None if self._known_source is None else self._known_source.lists
+        return None if self.source is None else self.source.lists
 
     @property
     def protocol(self) -> str:
@@ -213,7 +207,7 @@ class Audit:
         It is the same as measuring their lists alone. Without the lists, what takes a look at them
         (ties, labels) is not known of them.
         """
-        if self._known_source is not None:
+        if self.source is not None:
             with at_most(self.n_jobs):
                 return Audit.of(self.source.lists.take(users), self.source.plan)
         scores = self.scores.take(users)
@@ -226,7 +220,8 @@ class Audit:
 
     def measured_by(self, measurements: tuple[Measurement, ...]) -> Audit:
         """Return that of other measurements of the same lists, if they are at hand."""
-        lists = self.source.lists
+        lists = self.lists
+        assert lists is not None, "asked before"  # noqa: S101
         with at_most(self.n_jobs):
             facts = facts_for(lists, measurements)
             return self.of(lists, Plan(measurements).settled(facts, lists), facts)
@@ -285,27 +280,20 @@ class MeasuredLists:
             role: [kind(one) for one in self.plan.measurements]
             for role, kind in zip(LABELS, kinds, strict=True)
         }
-        if not self.facts.unlabelled:
-            return self._all_labelled(wanted, scores)
         plan = self._settled(wanted)
-        parts = in_blocks(
-            self.lists, plan.measurements, lambda block: block.scores(plan.measurements).per_user
-        )
-        tables = np.hsplit(np.concatenate(parts), len(wanted))
-        return dict(zip(wanted, tables, strict=True))
-
-    def _all_labelled(self, wanted: dict[str, list[Measurement]], scores: Scores) -> Roles:
-        """Return the same where no item lacks a grade: nothing of it has to be measured."""
-        listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
-        tables = (np.where(listed, 1.0, np.nan), scores.per_user, scores.per_user)
-        reasons = {
-            role: [one.reason for one in Plan(tuple(some)).with_reasons(self.facts).measurements]
-            for role, some in wanted.items()
-        }
-        return {
-            role: np.where([why != "" for why in reasons[role]], np.nan, table)
-            for role, table in zip(wanted, tables, strict=True)
-        }
+        if self.facts.unlabelled:
+            parts = in_blocks(
+                self.lists,
+                plan.measurements,
+                lambda block: block.scores(plan.measurements).per_user,
+            )
+            found = np.concatenate(parts)
+        else:  # nothing of it has to be measured
+            listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
+            judged = np.where(listed, 1.0, np.nan)
+            known = [not one.reason for one in plan.measurements]
+            found = np.where(known, np.hstack([judged, scores.per_user, scores.per_user]), np.nan)
+        return dict(zip(wanted, np.hsplit(found, len(wanted)), strict=True))
 
     def _settled(self, wanted: dict[str, list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reason beside what has no number."""

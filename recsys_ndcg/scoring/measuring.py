@@ -67,7 +67,8 @@ def in_blocks(
     work : callable
         Takes a block.
     """
-    depth = _depth_of(measurements)
+    depths = [one.metric.depth for one in measurements]
+    depth = None if None in depths else max(one for one in depths if one is not None)
     if any(one.convention.ties.startswith("text") for one in measurements):
         lists = lists.with_text_order()
     width = lists.n_places
@@ -93,23 +94,11 @@ def facts_for(
     exact = any(not isinstance(one.convention.gain, str) for one in measurements)
     facts = Facts.of(lists, distinct=exact) if known is None else known
     wanted = {one.order: one for one in measurements if one.hangs_on_ties(facts)}
-    ties: dict[Hashable, float] = {}
+    ties = {}
     for order, one in wanted.items():
         ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
-        firsts = in_threads(
-            lambda users, ready=ready, one=one: float(  # type: ignore[misc]
-                SortedLists(ready.between(*users), one.convention).first_tie.min(initial=np.inf)
-            ),
-            blocks_of(ready.offsets),
-        )
-        ties[order] = min(firsts, default=np.inf)
+        ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
     return replace(facts, first_ties=ties)
-
-
-def _depth_of(measurements: Sequence[Measurement]) -> int | None:
-    """Return how many ranks are looked at; None for all."""
-    depths = [one.metric.depth for one in measurements]
-    return None if None in depths else max(depth for depth in depths if depth is not None)
 
 
 class Block:

@@ -126,11 +126,7 @@ class Plan:
 
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""
-        changed = {
-            id(one): one.replace(**choices)
-            for one in {id(one.convention): one.convention for one in self.measurements}.values()
-        }
-        return self.each(lambda one: replace(one, convention=changed[id(one.convention)]))
+        return self.each(lambda one: one.under(**choices))
 
     def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
         """Return the plan with more metrics, measured under the choices of the first."""

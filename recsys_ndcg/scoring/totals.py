@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, quotient
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.scoring.scores import Means, Measured, Scores, adjusted, same
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 LEVELS = ("chance", "worst", "best")
 TIES = ("lowest", "highest")
 LABELS = ("judged", "zero", "top")
+_SUMMED = ("tied", "unlabelled", "unlisted", "missing", "impossible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +158,7 @@ class Totals(Measured):
                 "candidates": int(counts.candidates.sum()),
                 "short": int((counts.n_items < max(ks)).sum()),
                 "trivial": 0,
-                "tied": int(counts.tied.sum()),
-                "unlabelled": int(counts.unlabelled.sum()),
-                "unlisted": int(counts.unlisted.sum()),
-                "missing": int(counts.missing.sum()),
-                "impossible": int(counts.impossible.sum()),
+                **{name: int(getattr(counts, name).sum()) for name in _SUMMED},
                 "duplicates": int(counts.repeats.sum()),
                 "left_out": int(scores.left_out.any(axis=1).sum()),
             },
@@ -195,16 +191,7 @@ class Totals(Measured):
         return replace(self, roles={**self.roles, **known})
 
     def __add__(self, other: Totals) -> Totals:
-        """Return the totals of the users of both.
-
-        Raises
-        ------
-        InvalidInputError
-            They were not measured alike.
-        """
-        if self.measurements != other.measurements:
-            msg = "Totals of different measurements cannot be added; measure all parts alike."
-            raise InvalidInputError(msg)
+        """Return the totals of the users of both, who were measured alike."""
         highest = float(np.fmax(self.highest, other.highest))
         mine, theirs = self._up_to(highest), other._up_to(highest)
         both = [role for role in mine.roles if role in theirs.roles]

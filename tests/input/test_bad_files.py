@@ -275,7 +275,7 @@ def test_bytes_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
         ("1 0 d1 good\n", "q.txt, line 1: "),
         ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"),
         ("x" * 10**6, "q.txt, line 1: 'x{50,99}… is not 'topic"),
-        ("1 0 d1 2\n1 0 d1 3\n", "labels: the same user and item"),
+        ("1 0 d1 2\n1 0 d1 3\n", "labels: user '1' has the item 'd1' twice or more"),
         (bytes(range(256)), "q.txt: not text in UTF-8"),
     ],
 )

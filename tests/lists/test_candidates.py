@@ -173,13 +173,13 @@ def test_what_hangs_on_the_draw_has_no_chance(metric: str, choices: dict[str, An
 @pytest.mark.parametrize(
     ("size", "match"),
     [
-        ({"n_items": 2}, "n_items=2 is less than the 4 different items that user 'u' has"),
+        ({"n_items": 2}, "n_items=2 is less than the 4 different items that there are"),
         ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
         ({"n_items": True}, "n_items must be a whole number .* not True"),
         ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
         ({"n_items": ["a", "x"]}, "A list of items goes to items="),
         ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
-        ({"n_items": {"u": 3}}, "n_items=3 is less than the 4"),
+        ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items that user 'u' has"),
         ({"items": ["a", "b", "c"]}, "1 results are of no item in items=, the first user 'u' item"),
         ({"items": []}, "items is empty"),
         ({"items": "abcx"}, "items: found text"),
@@ -203,7 +203,7 @@ def test_a_size_below_that_of_all_tables_is_refused() -> None:
 
 
 def _refuse_sizes(labels: pd.DataFrame, results: pd.DataFrame) -> None:
-    with refused("n_items=5, but labels and results name 6 different items"):
+    with refused("n_items=5 is less than the 6 different items that there are"):
         rn.RankedLists.from_labels(labels, results, n_items=5)
     assert (
         rn.RankedLists.from_labels(labels, results, n_items={"u": 5, "v": 3}).protocol

@@ -344,7 +344,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "items twice": (
         ([1, 2], T, T, [7, 7]),
         {},
-        "cells, row by row: the same user and item stand in rows 0 and 1",
+        "cells, row by row: user 1 has the item 7 twice or more",
     ),
     "three dimensions": ((None, [T], [T]), {}, "estimated has 3 dimensions"),
     "a number": (([1], np.array(2.0), [1]), {}, "estimated has 0 dimensions"),

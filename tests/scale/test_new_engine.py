@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.frames import Table
 from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.facts import LazyTable, facts_of
 from recsys_ndcg.scale.tables import (
     ListMaker,
     evaluate_batches,
     given_tables,
+    names_in,
 )
 from tests.refusal import refused
 from tests.scale.alike import check_alike
@@ -57,10 +57,8 @@ def evaluate_by_plan(
 
 
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
-    heading = Table(dict.fromkeys(frame.collect_schema().names(), ()), named)
-    wanted = heading.wanted(name)
-    names = heading.called(*wanted)
-    ours = frame.select(pl.col(names[one]).alias(one) for one in wanted)
+    names = names_in(dict.fromkeys(frame.collect_schema().names(), ()), named, name)
+    ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
     short = frame.collect_schema().get(names.get("true", "")) == pl.Float32
     return LazyTable(nw.from_native(ours), names, short_grades=short)
 

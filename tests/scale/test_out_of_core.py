@@ -292,6 +292,18 @@ def test_ids_of_other_widths_are_the_same(tmp_path: Path, in_parts: Any) -> None
     assert report.counts == rn.evaluate(frame, threshold=4).counts
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_ids_may_fill_64_bits(end: str, tmp_path: Path, in_parts: Any) -> None:
+    """Hashes of names, say, without a sign."""
+    in_parts(800)
+    frame = predictions(5).assign(user=lambda one: one["user"].astype(np.uint64) + 2**63)
+    path = tmp_path / f"p.{end}"
+    frame.to_parquet(path) if end == "parquet" else frame.to_csv(path, index=False)
+    report = rn.evaluate(path, threshold=4, memory_limit="2GB")
+    assert report == rn.evaluate(frame, threshold=4)
+    assert report.users.tolist() == sorted(frame["user"].unique())
+
+
 def test_grades_with_and_without_gaps(tmp_path: Path) -> None:
     """As pandas writes them: whole numbers in one file, floats in the next."""
     frame = predictions(5)

@@ -140,8 +140,14 @@ def test_what_spark_alone_refuses(
 def test_other_data(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """What is no DataFrame of Spark, or not two of them; a metric that there is not."""
     for data, said in (
-        (FRAME, "That is a DataFrame, no Spark DataFrame: recsys_ndcg.evaluate reads other data"),
-        ({"labels": FRAME}, "Give {'labels': ..., 'results': ...}, a DataFrame each; not 'labels'"),
+        (
+            FRAME,
+            "That is a DataFrame, no Spark DataFrame: give one, or {'labels': ",
+        ),
+        (
+            {"labels": FRAME},
+            "That is a dict, no Spark DataFrame: give one, or {'labels': ",
+        ),
     ):
         with pytest.raises(InvalidInputError) as error:
             spark.evaluate(data)
@@ -153,7 +159,7 @@ def test_other_data(loaded: Callable[[pd.DataFrame], Any]) -> None:
 def test_names_that_spark_does_not_tell_apart(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """User and user are two columns to pandas alone."""
     frame = loaded(FRAME).selectExpr("*", "user as User")
-    with pytest.raises(InvalidInputError, match="'user' and 'User', which Spark does not tell"):
+    with pytest.raises(InvalidInputError, match="'user' and 'User' differ in capitals at most"):
         spark.evaluate(frame)
 
 

@@ -20,7 +20,6 @@ from recsys_ndcg.scoring import Plan, Scores, Totals, facts_for, measure
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.scores import ORDERS
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES
-from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NAMES = ["dcg@3", "ndcg@3", "recall@3", "cg", "ap"]
@@ -177,10 +176,6 @@ def test_scores_are_cut_and_joined() -> None:
     assert again.users.tolist() == scores.users.tolist()
     assert again.counts.ratings.tolist() == [2, 2, 2, 2]
     _same(Totals.of(scores.take([1, 2])).mean, np.nanmean(scores.per_user[1:3], axis=0))
-    with refused("different measurements cannot be joined"):
-        Scores.concat([scores, scores.select(slice(0, 2))])
-    with refused("different measurements cannot be added"):
-        Totals.of(scores) + Totals.of(scores.select(slice(0, 2)))
 
 
 def test_a_segment_scores_what_its_rows_alone_do() -> None:
