@@ -71,7 +71,6 @@ MAY_USE_OPTIONAL = {
     "rendering/plots/vega.py",
     "progress.py",
     "files/archive.py",
-    "rendering/terminal.py",
 }
 ALLOWED = {
     "surprise": {"surprise", "joblib"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -88,17 +89,40 @@ def show_document(
     tables_only : bool
         Whether Markdown and LaTeX are the tables alone.
     """
-    from recsys_ndcg.rendering import data_as, print_document, render
+    from recsys_ndcg.cli.terminal import print_document
+    from recsys_ndcg.rendering import render
 
     if style.form == "text":
         print_document(document, to, quiet=style.quiet, full=style.full_signature)
     elif style.form in {"csv", "json"}:
-        emit(data_as(style.form, values))
+        emit(_data_as(style.form, values))
     elif style.quiet or tables_only:
         emit(render(document, style.form, tables_only=True))
     else:
         for line in render(document, style.form).splitlines():
             say(line)
+
+
+def _data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
+    """Return numbers with every digit.
+
+    Parameters
+    ----------
+    form : str
+        "csv", in which no text is a formula, or "json": a list of objects, null for what is not
+        there, in ASCII alone.
+    values : pandas.DataFrame or dict
+        A table, or, for JSON, plain values.
+    """
+    if isinstance(values, dict):
+        return json.dumps(values, indent=2) + "\n"
+    if form == "csv":
+        from recsys_ndcg.input import guarded
+
+        safe = values.map(lambda one: guarded(one) if isinstance(one, str) else one)
+        return safe.rename(columns=guarded).to_csv(index=False, lineterminator="\n")
+    plain: Any = values.astype(object).where(values.notna(), None)
+    return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 
 
 def show_report(report: Report, style: Style, to: Console = out) -> None:

@@ -123,7 +123,8 @@ class LiveLeaderboard:
         return table.sort_values(first, ascending=lower_is_better(first))
 
     def _drawn(self) -> Group:
-        from recsys_ndcg.rendering import Grid, number
+        from recsys_ndcg.cli.terminal import Grid
+        from recsys_ndcg.rendering import number
 
         table = self.table().reset_index()
         cells = table.astype(object)
@@ -254,7 +255,7 @@ def _models(surprise: Any, seed: int) -> dict[str, Any]:
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
-    from recsys_ndcg.rendering import print_document
+    from recsys_ndcg.cli.terminal import print_document
     from recsys_ndcg.report import leaderboard_document
 
     best = comparison.leaderboard.index[0]

@@ -6,15 +6,12 @@ from recsys_ndcg.rendering.document import Section as Section
 from recsys_ndcg.rendering.document import Sentences as Sentences
 from recsys_ndcg.rendering.document import ShownTable as ShownTable
 from recsys_ndcg.rendering.document import UserLists as UserLists
-from recsys_ndcg.rendering.exports import data_as as data_as
 from recsys_ndcg.rendering.exports import form_of as form_of
 from recsys_ndcg.rendering.exports import per_user_file as per_user_file
 from recsys_ndcg.rendering.forms import Readable as Readable
 from recsys_ndcg.rendering.forms import render as render
 from recsys_ndcg.rendering.page import for_a_page as for_a_page
 from recsys_ndcg.rendering.plots import plot as plot
-from recsys_ndcg.rendering.terminal import Grid as Grid
-from recsys_ndcg.rendering.terminal import print_document as print_document
 from recsys_ndcg.rendering.wording import count as count
 from recsys_ndcg.rendering.wording import cut as cut
 from recsys_ndcg.rendering.wording import first_few as first_few

@@ -1,7 +1,7 @@
 """What people read of any result, whatever the form: a document, as plain values.
 
 Whoever has something to show builds a `Document`; `recsys_ndcg.rendering.forms.render` prints it as
-text, Markdown, LaTeX, HTML or a page, and `recsys_ndcg.rendering.terminal` on a terminal.
+text, Markdown, LaTeX, HTML or a page, and `recsys_ndcg.cli.terminal` on a terminal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers for programs: tables as CSV and JSON, the scores of every user also as Parquet."""
+"""The scores of every user for programs: as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import bz2
 import csv
 import gzip
 import io
-import json
 import lzma
 import re
 from collections.abc import Callable
@@ -19,26 +18,6 @@ from recsys_ndcg.input import guarded
 
 #: What separates cells in the spreadsheets of some countries, and a line end in those of all.
 _SEPARATES = re.compile(r"[;|\t\r]")
-
-
-def data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
-    """Return numbers with every digit.
-
-    Parameters
-    ----------
-    form : str
-        "csv", in which no text is a formula, or "json": a list of objects, null for what is not
-        there, in ASCII alone.
-    values : pandas.DataFrame or dict
-        A table, or, for JSON, plain values.
-    """
-    if isinstance(values, dict):
-        return json.dumps(values, indent=2) + "\n"
-    if form == "csv":
-        safe = values.map(_guarded).rename(columns=guarded)
-        return safe.to_csv(index=False, lineterminator="\n")
-    plain: Any = values.astype(object).where(values.notna(), None)
-    return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 
 
 def form_of(name: str) -> str:

@@ -16,7 +16,7 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.reading import named, read_entry
-from recsys_ndcg.rendering.terminal import print_document
+from recsys_ndcg.cli.terminal import print_document
 from tests.commands import refusal, run
 from tests.comparison.models import Rows, models
 

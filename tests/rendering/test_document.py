@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.rendering.document import (
     Charts,
     Code,
@@ -18,7 +19,6 @@ from recsys_ndcg.rendering.document import (
     ShownTable,
 )
 from recsys_ndcg.rendering.forms import render
-from recsys_ndcg.rendering.terminal import print_document
 
 CELLS = pd.DataFrame({"model": ["SVD", "KNN"], "mean": ["0.5000", "-0.2500"]})
 NEW = Section(

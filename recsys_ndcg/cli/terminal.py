@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors import printable
-from recsys_ndcg.rendering.document import Code, Document, Part, Sentences, ShownTable
+from recsys_ndcg.rendering import Code, Document, Part, Sentences, ShownTable
 
 if TYPE_CHECKING:
     import pandas as pd
