@@ -90,16 +90,15 @@ def show_document(
         Whether Markdown and LaTeX are the tables alone.
     """
     from recsys_ndcg.cli.terminal import print_document
-    from recsys_ndcg.rendering import render
 
     if style.form == "text":
         print_document(document, to, quiet=style.quiet, full=style.full_signature)
     elif style.form in {"csv", "json"}:
         emit(_data_as(style.form, values))
     elif style.quiet or tables_only:
-        emit(render(document, style.form, tables_only=True))
+        emit(document.render(style.form, tables_only=True))
     else:
-        for line in render(document, style.form).splitlines():
+        for line in document.render(style.form).splitlines():
             say(line)
 
 
@@ -186,10 +185,8 @@ class Page:
         """
         if self.html is None:
             return False
-        from recsys_ndcg.rendering import render
-
         command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-        _write(self.html, render(found.page(command), "page").encode())
+        _write(self.html, found.page(command).render("page").encode())
         return is_dash(self.html)
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import first_few, p_value
+from recsys_ndcg.rendering import first_few
 from recsys_ndcg.significance import power, rank_intervals
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _FEW_NAMES = 4
+_SMALLEST = 0.0001  # p that is written with its digits
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
 
 
@@ -23,6 +24,11 @@ def size(value: float) -> str:
     if np.isnan(value):
         return "-"
     return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
+
+
+def _p_value(p: float) -> str:
+    """Return a p-value in a sentence, in two digits."""
+    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
 def verdict(result: MetricComparison) -> str:
@@ -63,7 +69,7 @@ def _test(result: MetricComparison) -> str:
 
 def _two(result: MetricComparison, users: str) -> tuple[str, str]:
     found, (one, other), sure = result.tested, result.models, int(result.better[0])
-    difference, p = float(found.difference[0]), p_value(float(found.corrected[0]))
+    difference, p = float(found.difference[0]), _p_value(float(found.corrected[0]))
     if not sure:
         said = (
             f"The data do not tell {one} and {other} apart in {result.name}: {one} less {other} "
@@ -219,7 +225,7 @@ def not_worse(result: MetricComparison) -> Gate:
     plus = "+" if apart > 0 else ""
     where = f"{model} against {baseline} in {result.name}"
     what = f"{where}: {plus}{size(apart)} over {counted(users, 'user')}"
-    told = f"{p_value(p)}, alpha {alpha:g}"
+    told = f"{_p_value(p)}, alpha {alpha:g}"
     if np.isnan(p):
         said = f"{what}. Too few users have a score in both."
     elif p <= alpha:
@@ -228,7 +234,7 @@ def not_worse(result: MetricComparison) -> Gate:
         sure = "significant" if found.p[0] <= alpha else "not significant"
         said = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
-            f"{sure} ({p_value(float(found.p[0]))})."
+            f"{sure} ({_p_value(float(found.p[0]))})."
         )
     else:  # one-sided, so at twice the level of two sides
         level = min(2 * alpha, 0.99)

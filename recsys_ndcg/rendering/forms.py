@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
 from recsys_ndcg.files import write_whole
-from recsys_ndcg.rendering.document import Code, Details, Document, Part, Sentences, ShownTable
+from recsys_ndcg.rendering.parts import Code, Details, Part, Section, Sentences, ShownTable
 
 
 def to_text(document: Document) -> str:
@@ -198,35 +199,69 @@ def _latex_escaped(text: str) -> str:
     return text.translate(_LATEX_ACTS)
 
 
-def render(document: Document, form: str, *, tables_only: bool = False) -> str:
-    """Return a document in one of its forms.
+_TABLES = {"markdown": (_markdown_table, to_markdown), "latex": (_tabular, to_latex)}
+
+
+@dataclass(frozen=True)
+class Document:
+    """All that is said of a result, and how it looks in any form.
+
+    Whoever has something to show builds one; `recsys_ndcg.cli.terminal` prints it on a terminal.
 
     Parameters
     ----------
-    document : Document
-        Any.
-    form : {'text', 'markdown', 'latex', 'html', 'page'}
-        HTML is a part of a page, such as a notebook shows; a page is a whole file, with charts.
-    tables_only : bool
-        Whether Markdown or LaTeX shall hold nothing beside the tables.
-
-    Raises
-    ------
-    MissingExtraError
-        What the form needs is not installed.
+    facts : str
+        Of how many users, and what.
+    sections : sequence of Section
+        What there is to see, the most important first.
+    verdict : str
+        The answer, in a sentence or two.
+    title : str
+        What it is about.
+    names : sequence of str
+        What people called things, which may be too long to be shown.
     """
-    if form == "page":
-        from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
 
-        return to_page(document)
-    if form in _TABLES:
-        table, whole = _TABLES[form]
-        tables = [table(one) for one in document.tables]
-        return "".join(f"{one.rstrip()}\n" for one in tables) if tables_only else whole(document)
-    return to_text(document) if form == "text" else to_html(document)
+    facts: str
+    sections: Sequence[Section]
+    verdict: str = ""
+    title: str = ""
+    names: Sequence[str] = field(default_factory=tuple)
 
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of all sections."""
+        return [part for section in self.sections for part in section.parts]
 
-_TABLES = {"markdown": (_markdown_table, to_markdown), "latex": (_tabular, to_latex)}
+    @property
+    def tables(self) -> list[ShownTable]:
+        """The tables, without those that somebody may open."""
+        return [part for part in self.parts if isinstance(part, ShownTable)]
+
+    def render(self, form: str, *, tables_only: bool = False) -> str:
+        """Return it in one of its forms.
+
+        Parameters
+        ----------
+        form : {'text', 'markdown', 'latex', 'html', 'page'}
+            HTML is a part of a page, such as a notebook shows; a page is a whole file, with charts.
+        tables_only : bool
+            Whether Markdown or LaTeX shall hold nothing beside the tables.
+
+        Raises
+        ------
+        MissingExtraError
+            What the form needs is not installed.
+        """
+        if form == "page":
+            from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
+
+            return to_page(self)
+        if form in _TABLES:
+            table, whole = _TABLES[form]
+            tables = [table(one) for one in self.tables]
+            return "".join(f"{one.rstrip()}\n" for one in tables) if tables_only else whole(self)
+        return to_text(self) if form == "text" else to_html(self)
 
 
 class Readable(ABC):
@@ -277,7 +312,7 @@ class Readable(ABC):
         InvalidInputError
             The file cannot be written.
         """
-        page = render(self.page(), "page")
+        page = self.page().render("page")
         if path is not None:
             write_whole(path, page)
         return page
@@ -294,4 +329,4 @@ class Readable(ABC):
         return self._rendered("html", answer=True)
 
     def _rendered(self, form: str, **what: Any) -> str:
-        return render(self.document(**what), form)
+        return self.document(**what).render(form)

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
-from recsys_ndcg.rendering.document import (
+from recsys_ndcg.rendering.parts import (
     Charts,
     Details,
-    Document,
     Part,
     UserLists,
 )
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
     import jinja2
 
+    from recsys_ndcg.rendering.forms import Document
     from recsys_ndcg.rendering.plots.vega import Spec
 
 MOST = 500_000  # signs of JSON, about a quarter of a page
@@ -138,7 +138,7 @@ def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from recsys_ndcg.rendering.document import UserLists
+    >>> from recsys_ndcg.rendering.parts import UserLists
     >>> found = packed(UserLists({"model": [{"item": ["x"], "gain": [3.0]}]}, [1.0]))
     >>> found["items"], found["users"]
     (['x'], [[[[0], [3]]]])

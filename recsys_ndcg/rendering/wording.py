@@ -65,11 +65,6 @@ def probability(p: float) -> str:
     return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
 
 
-def p_value(p: float) -> str:
-    """Return a p-value in a sentence, in two digits."""
-    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
-
-
 def within(low: float, high: float, level: float) -> str:
     """Return an interval in words, nothing if there is none.
 

@@ -9,16 +9,15 @@ import pytest
 from rich.console import Console
 
 from recsys_ndcg.cli.terminal import print_document
-from recsys_ndcg.rendering.document import (
+from recsys_ndcg.rendering.forms import Document
+from recsys_ndcg.rendering.parts import (
     Charts,
     Code,
     Details,
-    Document,
     Section,
     Sentences,
     ShownTable,
 )
-from recsys_ndcg.rendering.forms import render
 
 CELLS = pd.DataFrame({"model": ["SVD", "KNN"], "mean": ["0.5000", "-0.2500"]})
 NEW = Section(
@@ -55,7 +54,7 @@ def test_a_section_stands_in_every_form(form: str, monkeypatch: pytest.MonkeyPat
         pytest.importorskip("jinja2")
     if form == "page":
         monkeypatch.setattr("recsys_ndcg.rendering.page.runtime", lambda: "")
-    text = on_a_terminal(DOCUMENT) if form == "terminal" else render(DOCUMENT, form)
+    text = on_a_terminal(DOCUMENT) if form == "terminal" else DOCUMENT.render(form)
     plain = text.replace("\\.", ".")
     assert [one for one in (*SAID, DOCUMENT.verdict, DOCUMENT.facts) if one not in plain] == []
     assert ("Only where it can be opened." in text) == (form in {"html", "page"})
@@ -66,7 +65,7 @@ def test_the_tables_alone_are_nothing_else() -> None:
     """For who asks for quiet."""
     pytest.importorskip("tabulate")
     for text in (
-        on_a_terminal(DOCUMENT, quiet=True), render(DOCUMENT, "markdown", tables_only=True),
+        on_a_terminal(DOCUMENT, quiet=True), DOCUMENT.render("markdown", tables_only=True),
     ):  # fmt: skip
         assert text.count("SVD") == 2
         assert "remark" not in text
@@ -78,7 +77,7 @@ def test_numbers_of_latex_have_the_sign_of_formulas() -> None:
     pytest.importorskip("jinja2")
     named = CELLS.assign(model=["SVD-2", "-1"], other=["a-1", "+0.5 [-1.0, -2e-05]"])
     document = Document("", [Section("s", "S", "", [ShownTable("T", named)])])
-    rows = [line for line in render(document, "latex").splitlines() if line.endswith(r"\\")]
+    rows = [line for line in document.render("latex").splitlines() if line.endswith(r"\\")]
     assert rows[1:] == [
         r"SVD-2 & 0.5000 & a-1 \\", r"-1 & $-$0.2500 & +0.5 {[}$-$1.0, $-$2e-05{]} \\",
     ]  # fmt: skip
@@ -91,6 +90,6 @@ def test_signatures_are_told_once() -> None:
     document = Document(
         "", [Section("s", "S", "", [Code("The signatures", full, short, alike=True)])]
     )
-    assert render(document, "text").splitlines()[1:] == [full[0], "the same for rr|users:2"]
+    assert document.render("text").splitlines()[1:] == [full[0], "the same for rr|users:2"]
     assert on_a_terminal(document).splitlines() == [short[0], "the same for rr|users:2"]
     assert on_a_terminal(document, full=True).splitlines()[0] == full[0]

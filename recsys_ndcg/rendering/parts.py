@@ -1,13 +1,9 @@
-"""What people read of any result, whatever the form: a document, as plain values.
-
-Whoever has something to show builds a `Document`; `recsys_ndcg.rendering.forms.render` prints it as
-text, Markdown, LaTeX, HTML or a page, and `recsys_ndcg.cli.terminal` on a terminal.
-"""
+"""What a document is made of: tables, remarks, code, charts, in sections; all plain values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
@@ -168,38 +164,3 @@ class Section:
     title: str
     lead: str
     parts: Sequence[Part]
-
-
-@dataclass(frozen=True)
-class Document:
-    """All that is said of a result.
-
-    Parameters
-    ----------
-    facts : str
-        Of how many users, and what.
-    sections : sequence of Section
-        What there is to see, the most important first.
-    verdict : str
-        The answer, in a sentence or two.
-    title : str
-        What it is about.
-    names : sequence of str
-        What people called things, which may be too long to be shown.
-    """
-
-    facts: str
-    sections: Sequence[Section]
-    verdict: str = ""
-    title: str = ""
-    names: Sequence[str] = field(default_factory=tuple)
-
-    @property
-    def parts(self) -> list[Part]:
-        """The parts of all sections."""
-        return [part for section in self.sections for part in section.parts]
-
-    @property
-    def tables(self) -> list[ShownTable]:
-        """The tables, without those that somebody may open."""
-        return [part for part in self.parts if isinstance(part, ShownTable)]
