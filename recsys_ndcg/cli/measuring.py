@@ -50,10 +50,17 @@ from recsys_ndcg.significance import CORRECTIONS, TESTS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    import pandas as pd
+
     from recsys_ndcg.cli.gates import Limit
     from recsys_ndcg.comparison import Comparison, Gate
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.rendering import Document
     from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Signature
+
+#: What an explanation has in as few digits as it takes.
+_BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 
 
 def evaluate(  # noqa: PLR0913 - one parameter per option
@@ -288,6 +295,24 @@ def _gates(
         yield found.not_worse(model, other, metric=next(iter(metric), None))
 
 
+def explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
+    """Return what `Report.explain` says of a user's list, relevant items marked with a star."""
+    from recsys_ndcg.rendering import Document, Section, ShownTable
+    from recsys_ndcg.report import signatures_section, text_cells
+
+    cells = text_cells(table.drop(columns="relevant"), brief=_BRIEF)
+    stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
+    cells["true"] += stars.to_numpy()
+    shown = ShownTable("Rank by rank", cells.rename(columns={"estimated": "est."}), left=2)
+    return Document(
+        facts=f"{len(table)} ranks",
+        sections=[
+            Section("ranks", "Rank by rank", "*: relevant items.", [shown]),
+            signatures_section([signature]),
+        ],
+    )
+
+
 def explain(  # noqa: PLR0913 - one parameter per option
     *,
     source: DataOptions,
@@ -304,8 +329,6 @@ def explain(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg explain predictions.csv --user 42 -k 5
     recsys-ndcg explain --qrels qrels.txt --run run.txt --user 301 --format csv
     """
-    from recsys_ndcg.report import explanation_document
-
     plan = plan_of(choices, [f"ndcg@{k}"], [k])
     report = evaluate_files(source, written, plan)
     table = report.explain(_id_as_in(report, user), k)

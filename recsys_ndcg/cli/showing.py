@@ -29,8 +29,12 @@ from recsys_ndcg.cli.reading import (
 from recsys_ndcg.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.rendering import Document
     from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Signature
 
 _FORM = option(
     f"{', '.join(FORMATS)}.", "--format", default="text", autocompletion=complete("format")
@@ -109,8 +113,6 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg leaderboard report.json --metric precision@10
     recsys-ndcg leaderboard runs/today runs/yesterday
     """
-    from recsys_ndcg.report import leaderboard_document
-
     if source.file is not None and (more or source.file.is_dir()):
         if (choices, written, by, n, ascending) != (Choices(), Written(), "score", 20, False):
             msg = "Runs are measured already: give their folders, --metric and --format alone."
@@ -124,6 +126,24 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     values = board.reset_index()
     values.insert(0, "rank", values.pop("rank"))
     show_document(document, values, style, tables_only=True)
+
+
+def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
+    """Return what `Report.leaderboard` says of the users."""
+    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.report import signatures_section, text_cells
+
+    cells = text_cells(board.reset_index().set_index("rank")).map(visible)
+    shown = ShownTable(title, cells, left=2, note=title)
+    trivial = board.attrs["trivial"]
+    left_out = f"{trivial} users for whom every order is the same are left out."
+    return Document(
+        facts=f"{len(board)} users",
+        sections=[
+            Section("users", "Users", "", [shown, Sentences([left_out] if trivial else [])]),
+            signatures_section([signature]),
+        ],
+    )
 
 
 def _measured(

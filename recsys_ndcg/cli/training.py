@@ -14,6 +14,7 @@ from rich.live import Live
 
 from recsys_ndcg.cli.options import REQUIRED, Style, argument, option
 from recsys_ndcg.cli.output import Page, err, out, say, show_comparison, show_report
+from recsys_ndcg.cli.showing import leaderboard_document
 from recsys_ndcg.errors import InvalidInputError, check_whole
 from recsys_ndcg.progress import Steps, drawn
 
@@ -256,7 +257,6 @@ def _models(surprise: Any, seed: int) -> dict[str, Any]:
 
 def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
     from recsys_ndcg.cli.terminal import print_document
-    from recsys_ndcg.report import leaderboard_document
 
     best = comparison.leaderboard.index[0]
     say()

@@ -1,6 +1,4 @@
 from recsys_ndcg.report.document import audit_table as audit_table
-from recsys_ndcg.report.document import explanation_document as explanation_document
-from recsys_ndcg.report.document import leaderboard_document as leaderboard_document
 from recsys_ndcg.report.document import remarks_section as remarks_section
 from recsys_ndcg.report.document import signatures_section as signatures_section
 from recsys_ndcg.report.document import text_cells as text_cells

@@ -40,8 +40,6 @@ _SCORES = (
 _REMARKS = "What makes these numbers say less than they seem to."
 _NOTHING = "Nothing was found that makes these numbers say less than they seem to."
 _HOW = "What has to be typed for the same numbers, and the complete choices behind each of them."
-#: What an explanation has in as few digits as it takes.
-_BRIEF = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 _HIGH = 0.5  # a chance level that a reader would not expect
 _MANY = 0.1  # so many users who say nothing blur a mean
 _LINES = 3  # about the same thing in different metrics
@@ -135,36 +133,6 @@ def signatures_section(signatures: Iterable[Signature]) -> Section:
     full, short = ([visible(getattr(one, form)) for one in every] for form in ("text", "short"))
     lines = Code("The signatures", full, short, alike=True)
     return Section("how", "How this was computed", _HOW, [lines])
-
-
-def explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
-    """Return what `Report.explain` says of a user's list, relevant items marked with a star."""
-    cells = text_cells(table.drop(columns="relevant"), brief=_BRIEF)
-    stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
-    cells["true"] += stars.to_numpy()
-    shown = ShownTable("Rank by rank", cells.rename(columns={"estimated": "est."}), left=2)
-    return Document(
-        facts=f"{len(table)} ranks",
-        sections=[
-            Section("ranks", "Rank by rank", "*: relevant items.", [shown]),
-            signatures_section([signature]),
-        ],
-    )
-
-
-def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
-    """Return what `Report.leaderboard` says of the users."""
-    cells = text_cells(board.reset_index().set_index("rank")).map(visible)
-    shown = ShownTable(title, cells, left=2, note=title)
-    trivial = board.attrs["trivial"]
-    left_out = f"{trivial} users for whom every order is the same are left out."
-    return Document(
-        facts=f"{len(board)} users",
-        sections=[
-            Section("users", "Users", "", [shown, Sentences([left_out] if trivial else [])]),
-            signatures_section([signature]),
-        ],
-    )
 
 
 def text_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:

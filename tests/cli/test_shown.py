@@ -17,11 +17,11 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli import application
+from recsys_ndcg.cli.measuring import explanation_document
 from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.reconciliation import reconciliation_document
-from recsys_ndcg.report.document import explanation_document
 from tests.commands import COMMANDS, refusal, run
 
 if TYPE_CHECKING:
