@@ -37,8 +37,8 @@ from recsys_ndcg.report import (
     by_cutoff,
     options,
     remarks_section,
-    reproduced,
     side_by_side,
+    signatures_section,
     spread,
     user_section,
 )
@@ -216,7 +216,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
-    board, _, *segments, how = brief.sections
+    board, _, *segments, _ = brief.sections
     result = comparison.deciding
     ordered = [comparison.models[place] for place in result.best_first]
     best = next(name for name in ordered if name != CHANCE)
@@ -241,7 +241,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
         _users(comparison, before, after, best),
         *_movers(comparison, before, after),
         *_charted("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
-        reproduced(how, comparison_code(comparison), command),
+        signatures_section(comparison.signatures.values(), comparison_code(comparison), command),
     ]
     return replace(brief, sections=sections)
 

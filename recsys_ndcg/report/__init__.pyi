@@ -7,7 +7,6 @@ from recsys_ndcg.report.explanation import side_by_side as side_by_side
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff
 from recsys_ndcg.report.page import options as options
-from recsys_ndcg.report.page import reproduced as reproduced
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section
 from recsys_ndcg.report.report import Report as Report

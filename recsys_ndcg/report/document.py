@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Hashable, Iterable, Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from recsys_ndcg.rendering import (
     number,
 )
 from recsys_ndcg.report.tables import TIES_MATTER, intervals
+from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import Facts
@@ -127,12 +130,39 @@ def remarks_section(
     return Section("audit", "Before you trust it", lead, [Sentences(remarks), *details])
 
 
-def signatures_section(signatures: Iterable[Signature]) -> Section:
-    """Return the section of how each metric was computed."""
+def signatures_section(
+    signatures: Iterable[Signature], typed: str = "", command: str | None = None
+) -> Section:
+    """Return the section of how each metric was computed.
+
+    Parameters
+    ----------
+    signatures : iterable of Signature
+        One of each metric.
+    typed : str
+        The lines of Python that compute the same, for a page, which then names the versions, too.
+    command : str, optional
+        The command line, if the page was made by one.
+    """
     every = list(signatures)
     full, short = ([visible(getattr(one, form)) for one in every] for form in ("text", "short"))
-    lines = Code("The signatures", full, short, alike=True)
-    return Section("how", "How this was computed", _HOW, [lines])
+    parts: list[Part] = [Code("The signatures", full, short, alike=True)]
+    if typed:
+        asked = [] if command is None else [Code("The command", [visible(command)])]
+        python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
+        parts = [*asked, python, *parts, Sentences([f"Made with {_versions()}."])]
+    return Section("how", "How this was computed", _HOW, parts)
+
+
+def _versions() -> str:
+    known = {
+        "recsys_ndcg": __version__,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "pandas": pd.__version__,
+        "SciPy": version("scipy"),
+    }
+    return ", ".join(f"{name} {one}" for name, one in known.items())
 
 
 def text_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:

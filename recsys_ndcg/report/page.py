@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,15 +12,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice, visible
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
 from recsys_ndcg.input import written
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering import (
-    Code,
     Details,
     Document,
     Section,
-    Sentences,
     ShownTable,
     UserLists,
     count,
@@ -30,10 +26,10 @@ from recsys_ndcg.rendering import (
     number,
     plot,
 )
+from recsys_ndcg.report.document import signatures_section
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
 from recsys_ndcg.report.tables import intervals
 from recsys_ndcg.scoring import metric_among
-from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     import altair as alt
@@ -73,7 +69,8 @@ def report_page(report: Report, command: str | None = None) -> Document:
         What was typed to make it, if that was a command line.
     """
     brief, full = report.document(answer=True), report.audited.full_scores
-    scores, remarks, how = brief.sections
+    scores, remarks, _ = brief.sections
+    signatures = report.signatures.values()
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
     counts = Details("The counts", [ShownTable("Users and rows", cells)])
@@ -84,7 +81,7 @@ def report_page(report: Report, command: str | None = None) -> Document:
         *by_cutoff(report),
         *_by_activity(report),
         _users(report),
-        reproduced(how, evaluation_code(report.signatures.values()), command),
+        signatures_section(signatures, evaluation_code(signatures), command),
     ]
     return replace(brief, sections=sections)
 
@@ -327,24 +324,6 @@ def both_ends(score: Floats, then: Floats, trivial: Flags, n_items: Positions) -
 # How to get the same
 
 
-def reproduced(how: Section, typed: str, command: str | None = None) -> Section:
-    """Return the section of the signatures with what was typed, and the versions.
-
-    Parameters
-    ----------
-    how : Section
-        With the signatures.
-    typed : str
-        The lines of Python.
-    command : str, optional
-        The command line, if the page was made by one.
-    """
-    asked = [] if command is None else [Code("The command", [visible(command)])]
-    python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
-    made = Sentences([f"Made with {_versions()}."])
-    return replace(how, parts=[*asked, python, *how.parts, made])
-
-
 def options(signatures: Iterable[Signature]) -> list[str]:
     """Return the arguments of each call that measures these metrics: one where that will do.
 
@@ -371,14 +350,3 @@ def evaluation_code(signatures: Iterable[Signature]) -> str:
     """Return the lines of Python that measure the same of the same data."""
     calls = [f"report = rn.evaluate(data, {one})" for one in options(signatures)]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])
-
-
-def _versions() -> str:
-    known = {
-        "recsys_ndcg": __version__,
-        "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "pandas": pd.__version__,
-        "SciPy": version("scipy"),
-    }
-    return ", ".join(f"{name} {number}" for name, number in known.items())
