@@ -2,7 +2,6 @@ from recsys_ndcg.report.document import audit_table as audit_table
 from recsys_ndcg.report.document import remarks_section as remarks_section
 from recsys_ndcg.report.document import signatures_section as signatures_section
 from recsys_ndcg.report.document import text_cells as text_cells
-from recsys_ndcg.report.document import warn_of as warn_of
 from recsys_ndcg.report.explanation import side_by_side as side_by_side
 from recsys_ndcg.report.page import both_ends as both_ends
 from recsys_ndcg.report.page import by_cutoff as by_cutoff

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import visible, warn
+from recsys_ndcg.errors import visible
 from recsys_ndcg.lists import suspicions
 from recsys_ndcg.rendering import (
     Code,
@@ -348,37 +348,27 @@ def _beaten(report: Report, name: str, row: dict[str, Any]) -> str:
     return f" {better[0]} is as good or better ({number(others[better[0]])})." if better else ""
 
 
-# The warning
+# The warnings
 
 
-def warn_of(audit: Audit, facts: Facts, plan: Plan) -> None:
-    """Warn of what is legal but deceptive.
-
-    Warns
-    -----
-    DataWarning
-        Data that looks like a mistake, a threshold that separates no items, lists that
-        are worse than in random order, ties that leave a score open.
-    """
-    for told in (*suspicions(facts), *plan.doubts(facts)):
-        warn(told)
+def warnings_of(audit: Audit, facts: Facts, plan: Plan) -> Iterator[str]:
+    """Give what is legal but deceptive, a sentence each."""
+    yield from (*suspicions(facts), *plan.doubts(facts))
     below = _below_chance(audit)
     if below:
         metric, mean, chance = below
-        msg = (
+        yield (
             f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
             f"good items are near the end. {_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-        warn(msg)
     found = _widest_tie_range(audit.totals)
     if found and not facts.constant:
         metric, low, high = found
         tied = audit.totals.counts["tied"]
-        msg = (
+        yield (
             f"Tied estimates ({tied} of {audit.n_users} users) leave {metric} "
             f"open between {low:.4f} and {high:.4f}."
         )
-        warn(msg)
 
 
 def _widest_tie_range(totals: Totals) -> tuple[str, float, float] | None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
+from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, warn
 from recsys_ndcg.input import index_of
 from recsys_ndcg.rendering import Readable
 from recsys_ndcg.report import saving
-from recsys_ndcg.report.document import remarks, report_document, warn_of
+from recsys_ndcg.report.document import remarks, report_document, warnings_of
 from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments import Segments
@@ -33,7 +33,7 @@ from recsys_ndcg.scoring import Audit, facts_for, metric_among
 if TYPE_CHECKING:
     import altair as alt
 
-    from recsys_ndcg.lists import GroupedLists
+    from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.scoring import Plan, Scores, Signature
@@ -92,12 +92,24 @@ class Report(Readable, Mapping[str, float]):
         Warns
         -----
         DataWarning
-            As `warn_of` does.
+            As `of_audit` does.
         """
         facts = facts_for(lists, plan.measurements)
         plan = plan.settled(facts, lists)
-        audit = Audit.of(lists, plan, facts)
-        warn_of(audit, facts, plan)
+        return cls.of_audit(Audit.of(lists, plan, facts), facts, plan)
+
+    @classmethod
+    def of_audit(cls, audit: Audit, facts: Facts, plan: Plan) -> Report:
+        """Return the report of what was measured, and warn of what is legal but deceptive.
+
+        Warns
+        -----
+        DataWarning
+            Data that looks like a mistake, a threshold that separates no items, lists that are
+            worse than in random order, ties that leave a score open.
+        """
+        for told in warnings_of(audit, facts, plan):
+            warn(told)
         return cls(audit)
 
     @property

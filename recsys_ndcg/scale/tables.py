@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
 from recsys_ndcg.input import Rows, Table, encode
 from recsys_ndcg.lists import Facts, RankedLists, join
-from recsys_ndcg.report import Report, warn_of
+from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import LABELS, PREDICTIONS, RESULTS, is_pair
 from recsys_ndcg.scoring import Audit, Scores, Totals
 
@@ -110,8 +110,7 @@ class PartialReport:
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
             audit = Audit(signed, scores, replace(totals, roles=roles))
-        warn_of(audit, self.facts, plan)
-        return Report(audit)
+        return Report.of_audit(audit, self.facts, plan)
 
 
 def _few(kept: list[Scores]) -> tuple[Scores, ...]:
