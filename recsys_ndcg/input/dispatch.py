@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files import Content, Place, content_of, is_place
+from recsys_ndcg.files import Content, Place, is_place
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of
@@ -58,7 +58,7 @@ def read_file(
     if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
         refuse_options(str(place), how)
         return read(existing_file(Path(place)))
-    content = content_of(place)
+    content = Content.of(place)
     _refuse_binary(content)
     if parse := kind_of(content.suffix).parse:
         refuse_options(content.name, how, encoding=how.encoding)
@@ -207,7 +207,7 @@ def read_ratings(path: Place) -> pd.DataFrame:
     InvalidInputError
         The file cannot be read or parsed; the line is named.
     """
-    content = content_of(path)
+    content = Content.of(path)
 
     def choose(names: Sequence[str]) -> Chosen:
         if len(names) not in (3, 4):
