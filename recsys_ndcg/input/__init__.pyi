@@ -7,7 +7,6 @@ from recsys_ndcg.input.ids import Coded as Coded
 from recsys_ndcg.input.ids import ascending_order as ascending_order
 from recsys_ndcg.input.ids import check_same_ids as check_same_ids
 from recsys_ndcg.input.ids import encode as encode
-from recsys_ndcg.input.ids import factorized as factorized
 from recsys_ndcg.input.ids import index_of as index_of
 from recsys_ndcg.input.ids import refuse_rows as refuse_rows
 from recsys_ndcg.input.ids import type_names as type_names

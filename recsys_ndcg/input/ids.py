@@ -282,6 +282,23 @@ class Coded:
             raise InvalidInputError(msg) from None
         return cls(np.fromiter(places, dtype=object, count=len(places)), codes)
 
+    @classmethod
+    def factorize(cls, values: NDArray[Any]) -> Coded:
+        r"""Return an array by its distinct values; the place of what is missing is -1.
+
+        Examples
+        --------
+        >>> Coded.factorize(np.array(["a\0b", "a\0c", None], dtype=object)).codes
+        array([ 0,  1, -1], dtype=int32)
+        """
+        if not (_CUTS_TEXTS and values.dtype == object and any(map(_is_cut, values))):
+            codes, found = pd.factorize(values)
+            return cls(np.asarray(found), codes.astype(np.int32))
+        # beside another object pandas compares texts as a whole
+        apart = np.concatenate([values, np.array([object()], dtype=object)])
+        codes, found = pd.factorize(apart)
+        return cls(np.asarray(found)[:-1], codes[:-1].astype(np.int32))
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)
@@ -420,23 +437,6 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     return found.astype(values.dtype) + least, place[shifted]
 
 
-def factorized(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    r"""Return each value's place among the distinct ones, and these; -1 for what is missing.
-
-    Examples
-    --------
-    >>> factorized(np.array(["a\0b", "a\0c"], dtype=object))[0]
-    array([0, 1])
-    """
-    if not (_CUTS_TEXTS and values.dtype == object and any(map(_is_cut, values))):
-        codes, found = pd.factorize(values)
-        return codes, np.asarray(found)
-    # beside another object pandas compares texts as a whole
-    apart = np.concatenate([values, np.array([object()], dtype=object)])
-    codes, found = pd.factorize(apart)
-    return codes[:-1], np.asarray(found)[:-1]
-
-
 def _is_cut(value: object) -> bool:
     """Return whether pandas 2 compares a text by its beginning alone."""
     return isinstance(value, str) and ("\0" in value or not is_encodable(value))
@@ -449,11 +449,11 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     try:
-        codes, ids = factorized(values)
+        found = Coded.factorize(values)
     except TypeError as error:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
-    return np.asarray(ids), codes.astype(np.int32)
+    return found.ids, found.codes
 
 
 def as_numbers(ids: Ids) -> Ids:

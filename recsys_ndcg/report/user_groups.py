@@ -23,7 +23,6 @@ from recsys_ndcg.input import (
     ascending_order,
     check_same_ids,
     encode,
-    factorized,
     index_of,
     objects,
     read_file,
@@ -332,12 +331,13 @@ class UserGroups:
             )
             raise InvalidInputError(msg)
         try:
-            codes, labels = factorized(self.group)
+            group = Coded.factorize(self.group)
         except TypeError as error:
             msg = f"groups: a label is not hashable ({error}); use text or numbers."
             raise InvalidInputError(msg) from None
-        labels = labels_from(labels.tolist())
-        pairs = pd.DataFrame({"user": rows, "group": codes})[codes >= 0].drop_duplicates()
+        labels = labels_from(group.ids.tolist())
+        pairs = pd.DataFrame({"user": rows, "group": group.codes})[group.codes >= 0]
+        pairs = pairs.drop_duplicates()
         again = pairs["user"][pairs["user"].duplicated()]
         if len(again):
             one, other = labels[pairs["group"][pairs["user"] == again.min()]][:2]

@@ -20,7 +20,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
-from recsys_ndcg.input.ids import Coded, factorized, written
+from recsys_ndcg.input.ids import Coded, written
 from recsys_ndcg.rendering.exports import per_user_csv
 from tests.refusal import refused
 
@@ -343,7 +343,8 @@ def test_ids_that_differ_behind_a_zero_character(
     """At which pandas 2 stops to look: they are different ids, and in different segments."""
     monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
     users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
-    codes, ids = factorized(np.concatenate([users, np.array([None], dtype=object)]))
+    found = Coded.factorize(np.concatenate([users, np.array([None], dtype=object)]))
+    codes, ids = found.codes, found.ids
     if older or pd.__version__ >= "3":
         assert ids.tolist() == users[:4].tolist()
         assert codes.tolist() == [0, 1, 2, 3] * 3 + [-1]
