@@ -12,7 +12,7 @@ from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, edges
 from recsys_ndcg.catalogue.candidates import Candidates, Estimated, top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input import Rows, encode, floats, in_common, objects, text_places
+from recsys_ndcg.input import Coded, Rows, check_same_ids, encode, floats, objects
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import GroupedLists, PlacedLists, group
 
@@ -104,8 +104,8 @@ class Placement:
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
         training = candidates.training
-        in_common(training.items, self._items, "item", _TABLES)
-        in_common(training.users, self._users, "user", _TABLES)
+        check_same_ids(training.items, self._items, "item", _TABLES)
+        check_same_ids(training.users, self._users, "user", _TABLES)
         known = known.labelled_only()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
@@ -228,7 +228,8 @@ class Placement:
         if not rule.startswith(("item", "text")):
             return None
         items, codes = encode(self._candidates.training.items, "item")
-        place = text_places(items)[codes] if rule.startswith("text") else codes.astype(np.int64)
+        is_text = rule.startswith("text")
+        place = Coded(items, codes).text_places if is_text else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 
     def _warn_of_unknown(self, unknown: Flags) -> None:

@@ -262,7 +262,7 @@ def _check_read(
     files: Mapping[str, Path], source: DataOptions, choices: Choices, written: Written
 ) -> None:
     """Refuse files that are not there, and options that come too late for what is in them."""
-    from recsys_ndcg.files import is_saved
+    from recsys_ndcg.files import Archive
 
     for name, path in source.files.items():
         if is_dash(path):
@@ -271,7 +271,7 @@ def _check_read(
     for path in (*files.values(), *source.files.values()):
         check_there(path)
     late = given_options(choices, source, written)
-    if late and all(map(is_saved, files.values())):
+    if late and all(map(Archive.is_saved, files.values())):
         msg = (
             f"Every model is a saved report, so that {' and '.join(late)} would change nothing. "
             "Leave it, or give the predictions."

@@ -234,14 +234,14 @@ def saved_in(source: DataOptions, kinds: Sequence[Any], *late: Any, beside: str)
     InvalidInputError
         There is no such file, or options come too late.
     """
-    from recsys_ndcg.files import is_saved
+    from recsys_ndcg.files import Archive
 
     given = source.files
     for path in given.values():
         check_there(path)
     for kind in kinds if source.file is not None else ():
         name = kind.__name__.lower()
-        if is_saved(given["FILE"], name):
+        if Archive.is_saved(given["FILE"], name):
             if given_options(*late) or len(given) > 1:
                 msg = (
                     f"{source.file} is a saved {name}, in which all is measured: give it{beside} "
@@ -361,14 +361,14 @@ def evaluate_models(  # noqa: PLR0913 - one parameter per group of options
         A file cannot be read, or nothing can be measured of it.
     """
     from recsys_ndcg.comparison import of_each_model
-    from recsys_ndcg.files import is_saved
+    from recsys_ndcg.files import Archive
     from recsys_ndcg.report import Report
 
     place = "results" if source.labels else "run" if source.qrels else "file"
     alone = replace(source, file=None, results=None, run=None)
 
     def work(_: str, path: Path) -> Report:
-        if not is_saved(path):
+        if not Archive.is_saved(path):
             where: dict[str, Any] = {place: path}
             return evaluate_files(replace(alone, **where), written, plan)
         report = Report.load(path)
@@ -381,6 +381,6 @@ def evaluate_models(  # noqa: PLR0913 - one parameter per group of options
         return report
 
     # what is saved is quickly found to be damaged
-    order = sorted(files, key=lambda name: not is_saved(files[name]))
+    order = sorted(files, key=lambda name: not Archive.is_saved(files[name]))
     found = of_each_model({name: files[name] for name in order}, work, progress=progress)
     return {name: found[name] for name in files}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import in_common
+from recsys_ndcg.input import check_same_ids
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.model_scores import ModelScores
@@ -53,7 +53,7 @@ def aligned(
     (first, reference), *rest = found.items()
     for name, one in rest:
         _check_signatures(first, reference, name, one)
-        in_common(reference.users, one.users, "user", (repr(first), repr(name)))
+        check_same_ids(reference.users, one.users, "user", (repr(first), repr(name)))
     found, left_out = _same_users(found, users)
     _check_truth(found)
     if all(np.isnan(one.per_user).all() for one in found.values()):

@@ -33,7 +33,7 @@ from recsys_ndcg.errors import (
     nearest,
     shown,
 )
-from recsys_ndcg.files import checked_ids, json_value, open_archive, write_archive
+from recsys_ndcg.files import Archive, checked_ids, json_value
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import names_known
@@ -616,7 +616,7 @@ class Comparison(Readable):
             columns["segment"] = self.groups.cat.codes.to_numpy()
         for name, one in self.contenders.items():
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
-        write_archive(path, _FORM, head, columns)
+        Archive(head, columns).write(path, _FORM)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
@@ -627,7 +627,7 @@ class Comparison(Readable):
         InvalidInputError
             The file is no comparison, one of an older or newer version, or was changed.
         """
-        with open_archive(path, _FORM) as (head, columns):
+        with Archive.open(path, _FORM) as (head, columns):
             known, labels, groups = names_known(), head["segments"], None
             measured = {
                 # a protocol may stand behind the name of a metric

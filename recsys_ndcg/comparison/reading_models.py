@@ -21,7 +21,7 @@ from recsys_ndcg.errors import (
     warn,
 )
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.files import is_saved
+from recsys_ndcg.files import Archive
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, is_table, segments_of
@@ -336,7 +336,7 @@ def is_measured(data: Any) -> bool:
 
 
 def _is_saved(data: Any, kind: str = "report") -> bool:
-    return isinstance(data, str | Path) and is_saved(data, kind)
+    return isinstance(data, str | Path) and Archive.is_saved(data, kind)
 
 
 def _one(name: str, data: Any, asked: Asked) -> ModelScores:

@@ -194,10 +194,10 @@ def _ranks_in_both(
     """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
     checked_k(k)
     first, second = _lists(lists_a, columns), _lists(lists_b, columns)
-    pairs = ((first.users, second.users), (first.item_ids, second.item_ids))
-    check_same_ids(
-        dict(zip(("user", "item"), pairs, strict=True)), ("the first lists", "the second lists")
-    )
+    names = ("the first lists", "the second lists")
+    check_same_ids(first.users, second.users, "user", names, warns=True)
+    items = np.asarray(first.item_ids), np.asarray(second.item_ids)
+    check_same_ids(*items, "item", names, warns=True)
     return pd.concat({"a": _ranks(first, k), "b": _ranks(second, k)}, axis=1)
 
 

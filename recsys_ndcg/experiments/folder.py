@@ -24,7 +24,7 @@ from typing import Any
 from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN
-from recsys_ndcg.files import json_value, open_archive, open_file, write_archive, write_whole
+from recsys_ndcg.files import Archive, json_value, open_file, write_whole
 from recsys_ndcg.folds import FoldRun, Ranked
 from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
 
@@ -239,7 +239,7 @@ class RunFolder:
         """
         path = self._file(cell, ".json")
         redo = f"Delete {path}, and run the experiment again: that cell is redone."
-        with open_archive(path, f"cell {_FORMAT}", redo) as (stored, _):
+        with Archive.open(path, f"cell {_FORMAT}", redo) as (stored, _):
             if [stored[name] for name in cell._fields] != [*cell]:
                 msg = f"this result is not that of {cell}."
                 raise InvalidInputError(msg)
@@ -321,11 +321,11 @@ def _clear(folder: Path) -> None:
 
 def _write_record(path: Path, kind: str, values: dict[str, Any]) -> None:
     """Write plain values as JSON that people read."""
-    write_archive(path, f"{kind} {_FORMAT}", values, {})
+    Archive(values, {}).write(path, f"{kind} {_FORMAT}")
 
 
 def _read_record(path: Path, kind: str) -> dict[str, Any]:
-    with open_archive(path, f"{kind} {_FORMAT}", "Take another folder.") as (values, _):
+    with Archive.open(path, f"{kind} {_FORMAT}", "Take another folder.") as (values, _):
         return values
 
 

@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, reading, shown
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import arrow_column, is_place
 from recsys_ndcg.folds import ratings_of, seconds_of
-from recsys_ndcg.input import Rows, Table, read_ratings, roles_of
+from recsys_ndcg.input import Rows, Table, read_ratings
 
 _TIME = "timestamp"
 
@@ -142,10 +142,10 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     time = columns.pop(_TIME, None)
     if "rating" in columns:
         columns["true"] = columns.pop("rating")
-    names = Table(data, columns).names
-    known = roles_of(names, columns)
+    table = Table(data, columns)
+    names = table.names
     for role, ours in (("user", "user"), ("item", "item"), ("true", "rating")):
-        if role not in known:
+        if not table.may_have(role):
             told = ", ".join(map(str, names))
             msg = (
                 f"The ratings have no column {ours!r}; there are: {told}. Say what it is called: "

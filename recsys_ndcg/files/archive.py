@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +39,12 @@ from recsys_ndcg.files import earlier
 from recsys_ndcg.files.contents import (
     BYTES_ANYWAY,
     BYTES_PER_BYTE,
-    most_bytes,
+    Content,
     open_file,
     write_whole,
 )
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    Head = dict[str, Any]
-    Columns = dict[str, NDArray[Any]]
 
 _BEGIN = '{{\n "format": "recsys_ndcg {}",\n "sha256": "'
 _SIGNED = re.compile(rb'\{\n "format": "recsys_ndcg [a-z]+ \d+",\n "sha256": "([0-9a-f]{64})"')
@@ -64,93 +60,178 @@ _KEY = b"recsys_ndcg"
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
-def write_archive(
-    path: str | Path, form: str, head: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
-) -> None:
-    """Write an archive.
+class Archive(NamedTuple):
+    """What an archive holds.
 
     Parameters
     ----------
-    path : str or Path
-        The file.
-    form : str
-        What is saved, and the number of its format: ``"report 5"``.
-    head : mapping of str
+    head : dict of str
         What people read; anything that JSON holds.
-    columns : mapping of str to array
+    columns : dict of str to array
         Numbers, flags or ids, of any shape.
-
-    Raises
-    ------
-    InvalidInputError
-        An id is neither text nor a number, the head has a value that JSON does not hold, or the
-        file cannot be written.
     """
-    packed = in_threads(lambda one: _pack(*one), [*columns.items()])
-    try:
-        fields = [f"{json.dumps(name)}: {_in_lines(value)}" for name, value in head.items()]
-        lines = [
-            f"{json.dumps(name)}: {json.dumps(one, allow_nan=False)}"
-            for name, one in zip(columns, packed, strict=True)
-        ]
-    except (TypeError, ValueError) as error:
-        msg = f"{path}: a {form.split(maxsplit=1)[0]} with such values cannot be saved ({error})."
-        raise InvalidInputError(msg) from None
-    if lines:
-        fields.append('"columns": {\n  ' + ",\n  ".join(lines) + "\n }")
-    begin, rest = _BEGIN.format(form).encode(), ('",\n ' + ",\n ".join(fields)).encode()
-    # nothing is read that unpacks to more than `most_bytes`: blanks make room for what does
-    unpacked = sum(one.nbytes for one in columns.values())
-    blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(rest))
-    rest += blanks + b"\n}\n"
-    write_whole(path, begin + _digest(begin, rest).encode() + rest)
 
+    head: dict[str, Any]
+    columns: dict[str, NDArray[Any]]
 
-@contextmanager
-def open_archive(
-    path: str | Path, form: str, advice: str | None = None
-) -> Iterator[tuple[Head, Columns]]:
-    """Give the head and the columns of an archive; what fails while they are used is damage, too.
+    def write(self, path: str | Path, form: str) -> None:
+        """Write the archive.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    form : str
-        What it shall be, and the number of the format that is read.
-    advice : str, optional
-        What to do about a file that cannot be used; to save a damaged one again by default.
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        form : str
+            What is saved, and the number of its format: ``"report 5"``.
 
-    Raises
-    ------
-    InvalidInputError
-        The file cannot be read, is of another kind or format, or was damaged or changed.
-    """
-    with open_file(path) as file:
-        content = file.read().replace(b"\r\n", b"\n")  # as git may write it
-    try:
-        yield _read(content, form)
-    except InvalidInputError as error:
-        msg = f"{path}: {error} {advice or ''}".rstrip()
-        raise InvalidInputError(msg) from None
-    except (*_DAMAGE, zlib.error):
-        kind = form.split(maxsplit=1)[0]
-        msg = f"{path}: this {kind} was damaged, or changed after it was saved. "
-        raise InvalidInputError(msg + (advice or f"Save the {kind} again.")) from None
+        Raises
+        ------
+        InvalidInputError
+            An id is neither text nor a number, the head has a value that JSON does not hold, or
+            the file cannot be written.
+        """
+        packed = in_threads(lambda one: _pack(*one), [*self.columns.items()])
+        try:
+            fields = [
+                f"{json.dumps(name)}: {_in_lines(value)}" for name, value in self.head.items()
+            ]
+            lines = [
+                f"{json.dumps(name)}: {json.dumps(one, allow_nan=False)}"
+                for name, one in zip(self.columns, packed, strict=True)
+            ]
+        except (TypeError, ValueError) as error:
+            kind = form.split(maxsplit=1)[0]
+            msg = f"{path}: a {kind} with such values cannot be saved ({error})."
+            raise InvalidInputError(msg) from None
+        if lines:
+            fields.append('"columns": {\n  ' + ",\n  ".join(lines) + "\n }")
+        begin, rest = _BEGIN.format(form).encode(), ('",\n ' + ",\n ".join(fields)).encode()
+        # nothing is read that unpacks to more than `Content.most_bytes`: blanks make room for it
+        unpacked = sum(one.nbytes for one in self.columns.values())
+        blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(rest))
+        rest += blanks + b"\n}\n"
+        write_whole(path, begin + _digest(begin, rest).encode() + rest)
 
+    @classmethod
+    @contextmanager
+    def open(cls, path: str | Path, form: str, advice: str | None = None) -> Iterator[Archive]:
+        """Read an archive; what fails while it is used is damage, too.
 
-def is_saved(path: str | Path, kind: str = "report") -> bool:
-    """Return whether a file is an archive of a kind, by its first bytes."""
-    try:
-        if not Path(path).is_file():  # of a pipe, what is read is gone
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        form : str
+            What it shall be, and the number of the format that is read.
+        advice : str, optional
+            What to do about a file that cannot be used; to save a damaged one again by default.
+
+        Raises
+        ------
+        InvalidInputError
+            The file cannot be read, is of another kind or format, or was damaged or changed.
+        """
+        with open_file(path) as file:
+            content = file.read().replace(b"\r\n", b"\n")  # as git may write it
+        try:
+            yield cls(*_read(content, form))
+        except InvalidInputError as error:
+            msg = f"{path}: {error} {advice or ''}".rstrip()
+            raise InvalidInputError(msg) from None
+        except (*_DAMAGE, zlib.error):
+            kind = form.split(maxsplit=1)[0]
+            msg = f"{path}: this {kind} was damaged, or changed after it was saved. "
+            raise InvalidInputError(msg + (advice or f"Save the {kind} again.")) from None
+
+    @staticmethod
+    def is_saved(path: str | Path, kind: str = "report") -> bool:
+        """Return whether a file is an archive of a kind, by its first bytes."""
+        try:
+            if not Path(path).is_file():  # of a pipe, what is read is gone
+                return False
+            with Path(path).open("rb") as file:
+                return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
+        except (OSError, ValueError):  # told when it is read
             return False
-        with Path(path).open("rb") as file:
-            return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
-    except (OSError, ValueError):  # told when it is read
-        return False
+
+    def to_parquet(
+        self, form: str, names: Sequence[str], beside: Mapping[str, NDArray[Any]]
+    ) -> bytes:
+        """Return a Parquet file with a row per user, and the head in the metadata of its schema.
+
+        Parameters
+        ----------
+        form : str
+            As `write` takes it; every column has a row per user.
+        names : sequence of str
+            What the columns of a table are called: that of ``"rr"`` in ``numerator`` is
+            ``"numerator.rr"``.
+        beside : mapping of str to array
+            What other programs look for, and is not read again.
+
+        Raises
+        ------
+        InvalidInputError
+            The users have ids of several types, or of one that Parquet does not have.
+        MissingExtraError
+            pyarrow is not installed.
+        """
+        with needing("pyarrow", **_PARQUET):
+            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+            from pyarrow import parquet  # noqa: PLC0415 - an extra
+        stands_in: dict[str, Any] = {}
+        flat: dict[str, Any] = {}
+        for name, values in self.columns.items():
+            if values.ndim == 1:
+                stands_in[name] = name
+                flat[name] = arrow_column(values) if values.dtype == object else values
+            else:
+                stands_in[name] = [f"{name}.{one}" for one in names]
+                flat |= zip(stands_in[name], values.T, strict=True)
+        stored = {"format": f"recsys_ndcg {form}", "columns": stands_in, **self.head}
+        others = {name: one for name, one in beside.items() if name not in flat}
+        table = pa.table(others | flat)
+        table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
+        stream = io.BytesIO()
+        parquet.write_table(table, stream)
+        return stream.getvalue()
+
+    @classmethod
+    def from_parquet(cls, content: bytes, form: str) -> Archive:
+        """Return the archive that `to_parquet` wrote.
+
+        Raises
+        ------
+        InvalidInputError
+            It is no such file.
+        MissingExtraError
+            pyarrow is not installed.
+        """
+        with needing("pyarrow", **_PARQUET):
+            import pyarrow as pa  # noqa: PLC0415 - an extra
+            from pyarrow import parquet  # noqa: PLC0415 - an extra
+        try:
+            table = parquet.read_table(io.BytesIO(content))
+            found = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
+            head = json.loads(table.schema.metadata[_KEY])
+            kind, number = form.split()
+            if head["format"] == f"recsys_ndcg {kind} {earlier.FORMATS[kind]}":
+                return cls(*earlier.upgrade_parquet(head, found))
+            if head.pop("format") != f"recsys_ndcg {kind} {number}":
+                raise ValueError(kind)
+            columns = {
+                name: found[one]
+                if isinstance(one, str)
+                else np.column_stack([found[it] for it in one])
+                for name, one in head.pop("columns").items()
+            }
+        except (*_DAMAGE, pa.ArrowException):
+            msg = "no Parquet file that recsys_ndcg wrote of an evaluation, or a damaged one."
+            raise InvalidInputError(msg) from None
+        return cls(head, columns)
 
 
-def _read(content: bytes, form: str) -> tuple[Head, Columns]:
+def _read(content: bytes, form: str) -> earlier.Saved:
     """Return what an archive holds; raise one of `_DAMAGE` if it is damaged."""
     kind, number = form.split()
     signed = _SIGNED.match(content)
@@ -179,7 +260,7 @@ def _read(content: bytes, form: str) -> tuple[Head, Columns]:
         raise ValueError(kind)
     packed = stored.pop("columns", {})
     sizes = [_n_bytes(one) for one in packed.values() if isinstance(one, dict)]
-    if sum(sizes) > most_bytes(len(content)):
+    if sum(sizes) > Content.most_bytes(len(content)):
         raise ValueError(kind)
     columns = dict(zip(packed, in_threads(_unpack, [*packed.values()]), strict=True))
     return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
@@ -247,85 +328,6 @@ def _n_bytes(packed: Mapping[str, Any]) -> int:
         raise ValueError(packed["dtype"])
     kind: np.dtype[Any] = np.dtype(packed["dtype"])
     return int(math.prod(packed["shape"])) * kind.itemsize
-
-
-def to_parquet(
-    form: str,
-    head: Mapping[str, Any],
-    columns: Mapping[str, NDArray[Any]],
-    names: Sequence[str],
-    beside: Mapping[str, NDArray[Any]],
-) -> bytes:
-    """Return a Parquet file with a row per user, and the head in the metadata of its schema.
-
-    Parameters
-    ----------
-    form, head, columns
-        As `write_archive` takes them; every column has a row per user.
-    names : sequence of str
-        What the columns of a table are called: that of ``"rr"`` in ``numerator`` is
-        ``"numerator.rr"``.
-    beside : mapping of str to array
-        What other programs look for, and is not read again.
-
-    Raises
-    ------
-    InvalidInputError
-        The users have ids of several types, or of one that Parquet does not have.
-    MissingExtraError
-        pyarrow is not installed.
-    """
-    with needing("pyarrow", **_PARQUET):
-        import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-    stands_in: dict[str, Any] = {}
-    flat: dict[str, Any] = {}
-    for name, values in columns.items():
-        if values.ndim == 1:
-            stands_in[name] = name
-            flat[name] = arrow_column(values) if values.dtype == object else values
-        else:
-            stands_in[name] = [f"{name}.{one}" for one in names]
-            flat |= zip(stands_in[name], values.T, strict=True)
-    stored = {"format": f"recsys_ndcg {form}", "columns": stands_in, **head}
-    others = {name: one for name, one in beside.items() if name not in flat}
-    table = pa.table(others | flat)
-    table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
-    stream = io.BytesIO()
-    parquet.write_table(table, stream)
-    return stream.getvalue()
-
-
-def from_parquet(content: bytes, form: str) -> tuple[Head, Columns]:
-    """Return the head and the columns that `to_parquet` wrote.
-
-    Raises
-    ------
-    InvalidInputError
-        It is no such file.
-    MissingExtraError
-        pyarrow is not installed.
-    """
-    with needing("pyarrow", **_PARQUET):
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-    try:
-        table = parquet.read_table(io.BytesIO(content))
-        found = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
-        head = json.loads(table.schema.metadata[_KEY])
-        kind, number = form.split()
-        if head["format"] == f"recsys_ndcg {kind} {earlier.FORMATS[kind]}":
-            return earlier.upgrade_parquet(head, found)
-        if head.pop("format") != f"recsys_ndcg {kind} {number}":
-            raise ValueError(kind)
-        columns = {
-            name: found[one] if isinstance(one, str) else np.column_stack([found[it] for it in one])
-            for name, one in head.pop("columns").items()
-        }
-    except (*_DAMAGE, pa.ArrowException):
-        msg = "no Parquet file that recsys_ndcg wrote of an evaluation, or a damaged one."
-        raise InvalidInputError(msg) from None
-    return head, columns
 
 
 def arrow_column(ids: NDArray[Any]) -> Any:

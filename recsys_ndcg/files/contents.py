@@ -128,34 +128,53 @@ class Content:
     data: bytes
     packed: bool = False
 
+    @classmethod
+    def of(cls, place: Place) -> Content:
+        """Read a place to its end.
+
+        Raises
+        ------
+        InvalidInputError
+            It cannot be read, its archive is damaged or holds several files, or it unpacks to far
+            more than a table of its size.
+        MissingExtraError
+            ``.zst`` needs pyarrow.
+        """
+        if isinstance(place, str | Path):
+            with open_file(place) as file:
+                return _inside(file, str(place), Path(place).name.lower())
+        name = _named(place)
+        with reading(name):
+            _refuse_endless(place, name)
+            data = place.read()
+        if not isinstance(data, bytes):
+            msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
+            raise InvalidInputError(msg)
+        return _inside(io.BytesIO(data), name, cls.packed_as(data))
+
+    @staticmethod
+    def packed_as(data: bytes) -> str:
+        """Return how the names of files end that begin like these bytes, "" if not packed.
+
+        Examples
+        --------
+        >>> Content.packed_as(b"BZh91AY")
+        '.bz2'
+        """
+        return next((kind for begin, kind in _BEGINS.items() if data.startswith(begin)), "")
+
+    @staticmethod
+    def most_bytes(size: int) -> int:
+        """Return how many bytes a file of so many may unpack to.
+
+        Few bytes can unpack to as many as one likes.
+        """
+        return BYTES_ANYWAY + BYTES_PER_BYTE * size
+
 
 def is_place(data: object) -> TypeGuard[Place]:
     """Tell what is read from, and not data already."""
     return isinstance(data, str | Path) or callable(getattr(data, "read", None))
-
-
-def content_of(place: Place) -> Content:
-    """Read a place to its end.
-
-    Raises
-    ------
-    InvalidInputError
-        It cannot be read, its archive is damaged or holds several files, or it unpacks to far
-        more than a table of its size.
-    MissingExtraError
-        ``.zst`` needs pyarrow.
-    """
-    if isinstance(place, str | Path):
-        with open_file(place) as file:
-            return _inside(file, str(place), Path(place).name.lower())
-    name = named(place)
-    with reading(name):
-        _refuse_endless(place, name)
-        data = place.read()
-    if not isinstance(data, bytes):
-        msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
-        raise InvalidInputError(msg)
-    return _inside(io.BytesIO(data), name, packed_as(data))
 
 
 @contextmanager
@@ -184,31 +203,12 @@ def _refuse_endless(file: IO[bytes], name: str) -> None:
         raise InvalidInputError(msg)
 
 
-def packed_as(data: bytes) -> str:
-    """Return how the names of files end that begin like these bytes, "" where they are not packed.
-
-    Examples
-    --------
-    >>> packed_as(b"BZh91AY")
-    '.bz2'
-    """
-    return next((kind for begin, kind in _BEGINS.items() if data.startswith(begin)), "")
-
-
-def named(place: Place) -> str:
+def _named(place: Place) -> str:
     """Return what messages call a place."""
     name = place if isinstance(place, str | Path) else getattr(place, "name", None)
     if name == "<stdin>":
         return "standard input"
     return str(name) if name and isinstance(name, str | Path) else "the stream"
-
-
-def most_bytes(size: int) -> int:
-    """Return how many bytes a file of so many may unpack to.
-
-    Few bytes can unpack to as many as one likes.
-    """
-    return BYTES_ANYWAY + BYTES_PER_BYTE * size
 
 
 def _inside(file: IO[bytes], name: str, file_name: str) -> Content:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.files.contents import most_bytes
+from recsys_ndcg.files.contents import Content
 
 #: The formats that are read here; the next number is that of the first archives.
 FORMATS = {"report": 4, "comparison": 1, "run": 2, "model": 2, "cell": 2}
@@ -47,7 +47,7 @@ def upgrade(stored: dict[str, Any], kind: str, size: int) -> Saved:
         }
         head["segments"] = None if segments is None else segments["names"]
     n_users, lists = stored["n_users"], stored["lists"]
-    if 8 * n_users * (len(lists) + sum(map(len, tables.values()))) > most_bytes(size):
+    if 8 * n_users * (len(lists) + sum(map(len, tables.values()))) > Content.most_bytes(size):
         raise ValueError(n_users)
     columns = {"user": _ids(stored["users"], n_users)}
     columns |= {name: _unpack(one, n_users) for name, one in lists.items()}

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files import Content, Place, content_of, is_place
-from recsys_ndcg.input.file_kinds import KINDS, kind_of
-from recsys_ndcg.input.frames import Table, checked_columns, column_list, roles_of
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import Content, Place, is_place
+from recsys_ndcg.input.file_kinds import KINDS, FileKind, kind_of
+from recsys_ndcg.input.frames import Table, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import plain_columns, plain_text
@@ -57,8 +57,8 @@ def read_file(
     how = text or TextFormat()
     if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
         refuse_options(str(place), how)
-        return read(existing_file(Path(place)))
-    content = content_of(place)
+        return read(FileKind.check_file(Path(place)))
+    content = Content.of(place)
     _refuse_binary(content)
     if parse := kind_of(content.suffix).parse:
         refuse_options(content.name, how, encoding=how.encoding)
@@ -173,22 +173,6 @@ def _refuse_binary(content: Content) -> None:
         raise InvalidInputError(msg)
 
 
-def existing_file(path: Path) -> Path:
-    """Return the path of a file, and refuse a folder, a pipe, and what is not there.
-
-    Raises
-    ------
-    InvalidInputError
-        It is none.
-    """
-    check_path(path)
-    if not path.is_file():
-        there = "Is a directory" if path.is_dir() else "Is no file"
-        msg = f"{path}: cannot be read ({there if path.exists() else 'No such file'})."
-        raise InvalidInputError(msg)
-    return path
-
-
 #: In which order columns without a heading stand, if not as those of predictions.
 _ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
 RATINGS = ("user", "item", "rating", "timestamp")
@@ -207,7 +191,7 @@ def read_ratings(path: Place) -> pd.DataFrame:
     InvalidInputError
         The file cannot be read or parsed; the line is named.
     """
-    content = content_of(path)
+    content = Content.of(path)
 
     def choose(names: Sequence[str]) -> Chosen:
         if len(names) not in (3, 4):
@@ -275,7 +259,7 @@ def open_table(
     if isinstance(data, str | Path) and not str(data):
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
-    columns = checked_columns(columns)
+    columns = Table.check_columns(columns)
     if not is_place(data):
         return Table(data, columns)
     if text and not text.heading:  # places, which may come as numbers
@@ -310,7 +294,7 @@ def _in_columns(data: Any) -> Any:
 def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
     if isinstance(data, Mapping):
-        roles = roles_of(data, checked_columns(columns))
+        roles = roles_of(data, Table.check_columns(columns))
         return "user" in roles and roles["user"][0] in data and (len(roles) > 1 or bool(columns))
     # looked up on the class: a lazy table would have to resolve its columns for it
     named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))

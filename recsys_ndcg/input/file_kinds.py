@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.errors import InvalidInputError, check_path
 from recsys_ndcg.files import PACKINGS
 
 if TYPE_CHECKING:
@@ -63,6 +64,22 @@ class FileKind:
         if suffixes and suffixes[-1] in PACKINGS:
             del suffixes[-1]
         return kind_of(suffixes[-1]) if suffixes else CSV
+
+    @staticmethod
+    def check_file(path: Path) -> Path:
+        """Return the path of a file, and refuse a folder, a pipe, and what is not there.
+
+        Raises
+        ------
+        InvalidInputError
+            It is none.
+        """
+        check_path(path)
+        if not path.is_file():
+            there = "Is a directory" if path.is_dir() else "Is no file"
+            msg = f"{path}: cannot be read ({there if path.exists() else 'No such file'})."
+            raise InvalidInputError(msg)
+        return path
 
     @staticmethod
     def stem_of(name: str, *others: str) -> str:

@@ -18,23 +18,6 @@ from recsys_ndcg.input.python_objects import JOIN
 from recsys_ndcg.input.rows import Rows, floats, ids_of, objects
 from recsys_ndcg.parallel import in_threads
 
-#: What a column may be to us, and what people call it:
-#: in small letters, without what stands between words, and without the type that RecBole appends.
-#: A further column is one line here: its numbers are read where a table has it, and then taken,
-#: grouped and joined like all others.
-ROLES = {
-    "user": "user uid userid useridx username customer customerid visitorid reviewerid accountid "
-    "memberid query queryid qid topic topicid",
-    "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
-    "parentasin article articleid track trackid song songid artist artistid anime animeid "
-    "business businessid game gameid news newsid video videoid sku doc docid docno document "
-    "documentid",
-    "estimated": "estimated est estimate prediction pred predicted predictedrating predictedscore "
-    "ypred yhat score",
-    "true": "true rui rating bookrating label grade relevance rel truerating "
-    "truelabel groundtruth ytrue actual actualrating weight",
-    "rank": "rank",
-}
 #: What is no grade nor score: when an interaction was, and the number of its row.
 _BESIDE = (
     "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
@@ -107,18 +90,7 @@ def _role_of(name: Any) -> str | None:
     if not isinstance(name, str):
         return None
     word = _word(name)
-    return next((role for role, words in ROLES.items() if word in words.split()), None)
-
-
-def is_beside(name: Any) -> bool:
-    """Tell the name of a column of times, or of the numbers of the rows.
-
-    Examples
-    --------
-    >>> [is_beside(name) for name in ("timestamp:float", "Unnamed: 0", "playtime")]
-    [True, True, False]
-    """
-    return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
+    return next((role for role, words in Table.ROLES.items() if word in words.split()), None)
 
 
 def may_be_grade(name: Any) -> bool:
@@ -133,7 +105,7 @@ def may_be_grade(name: Any) -> bool:
     >>> [may_be_grade(name) for name in ("session", "device", "click_id", "country", "timestamp")]
     [False, False, False, False, False]
     """
-    if is_beside(name):
+    if Table.is_beside(name):
         return False
     words = [one.lower() for one in _WORDS.findall(str(name).partition(":")[0])]
     if _DURATION.fullmatch("".join(words)):
@@ -178,11 +150,27 @@ class Table:
         Our name to the table's name, where they differ: ``{"estimated": "est"}``.
     """
 
+    #: What a column may be to us, and what people call it: in small letters, without what stands
+    #: between words, and without the type that RecBole appends. A further column is one line:
+    #: its numbers are read where a table has it, then taken, grouped and joined like all others.
+    ROLES: ClassVar = {
+        "user": "user uid userid useridx username customer customerid visitorid reviewerid "
+        "accountid memberid query queryid qid topic topicid",
+        "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
+        "parentasin article articleid track trackid song songid artist artistid anime animeid "
+        "business businessid game gameid news newsid video videoid sku doc docid docno document "
+        "documentid",
+        "estimated": "estimated est estimate prediction pred predicted predictedrating "
+        "predictedscore ypred yhat score",
+        "true": "true rui rating bookrating label grade relevance rel truerating "
+        "truelabel groundtruth ytrue actual actualrating weight",
+        "rank": "rank",
+    }
     #: What to do where a rank is none.
     RANKS: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
 
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
-        self._said = checked_columns(columns)
+        self._said = self.check_columns(columns)
         self._read: dict[Any, str] = {}
         self._nameless = _has_nameless_index(data)
         self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
@@ -198,6 +186,44 @@ class Table:
         if not isinstance(columns, Mapping):
             return columns
         return {ours: theirs for ours, theirs in columns.items() if ours not in others}
+
+    @staticmethod
+    def check_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+        """Return the names of columns, each of ours for one of theirs.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such column of ours, or two are to be read from one of theirs.
+        """
+        if not (columns is None or isinstance(columns, Mapping)):
+            form = "{'true': 'r_ui'}"
+            msg = f"columns must map our names to the table's, {form}, not {shown(columns)}."
+            raise InvalidInputError(msg)
+        for name, theirs in (columns or {}).items():
+            if not isinstance(theirs, Hashable):
+                msg = f"columns: {name} is the name of one column, not {shown(theirs)}."
+                raise InvalidInputError(msg)
+            if name not in Table.ROLES:
+                msg = (
+                    f"columns: there is no column {name!r} to rename. {nearest(name, Table.ROLES)}"
+                )
+                raise InvalidInputError(msg)
+        for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
+            if theirs == same:
+                raise InvalidInputError(_both(one, other, theirs))
+        return dict(columns or {})
+
+    @staticmethod
+    def is_beside(name: Any) -> bool:
+        """Tell the name of a column of times, or of the numbers of the rows.
+
+        Examples
+        --------
+        >>> [Table.is_beside(name) for name in ("timestamp:float", "Unnamed: 0", "playtime")]
+        [True, True, False]
+        """
+        return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
 
     def __contains__(self, column: str) -> bool:
         """Tell whether the table has our column, under whichever name."""
@@ -218,7 +244,7 @@ class Table:
             No list has a first rank, or a column is left that may have been meant.
         """
         wanted = self.wanted(table)
-        further = [one for one in ROLES if one not in _USUAL and one in self]
+        further = [one for one in self.ROLES if one not in _USUAL and one in self]
         self.collect(*wanted, *further)
         user, item = self.coded_ids()
         columns: dict[str, Any] = {"user": user, "item": item}
@@ -295,6 +321,32 @@ class Table:
         if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
             warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
 
+    def column_of_users(self, what: str) -> Any:
+        """Return what the table calls its users: as somebody said, if it has a column so called.
+
+        What is said may be of other tables: the predictions, or the training data.
+
+        Raises
+        ------
+        InvalidInputError
+            Nothing tells which column it is; messages call the table `what`.
+        """
+        if self._said.get("user") in self.names:
+            return self._said["user"]
+        others = {ours: name for ours, name in self._said.items() if ours != "user"}
+        found = roles_of(self.names, others).get("user") or roles_of(self.names).get("user", [])
+        if len(found) == 1:
+            return found[0]
+        missing = f"{what} has no column {self._said.get('user', 'user')!r}"
+        if len(found) > 1:
+            missing = f"{' and '.join(map(repr, found))} of {what} could each be the users"
+        msg = (
+            f"{missing}; its columns are {column_list(self.names)}. Say which one has the users: "
+            "columns={'user': ...}; if they are the index of the table, name that: "
+            "table.rename_axis('user')."
+        )
+        raise InvalidInputError(msg)
+
     def ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
         return objects(self._column(column), self._name(column))
@@ -336,7 +388,7 @@ class Table:
             return found[0]
         if not found and column in self.names:  # given to another of ours
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
-            one, another = sorted((other, column), key=[*ROLES].index)
+            one, another = sorted((other, column), key=[*self.ROLES].index)
             raise InvalidInputError(_both(one, another, column))
         wanted, why = self._said.get(column, column), f"it has {column_list(self.names)}"
         if len(found) > 1:
@@ -381,7 +433,7 @@ class Table:
         """Return the words that name our column: the only candidate of the table, if it has one."""
         used = [one for names in self._roles.values() for one in names]
         known = [one for one in self._roles.get(column, []) if one in self.names]
-        free = known or [one for one in self.names if one not in used and not is_beside(one)]
+        free = known or [one for one in self.names if one not in used and not self.is_beside(one)]
         if column == "true" and len(free) > 1:
             free = [one for one in free if may_be_grade(one)]
         guess = free[0] if len(free) == 1 else "..."
@@ -397,7 +449,7 @@ class Table:
             With what says it.
         """
         read = {ours: theirs for theirs, ours in self._read.items() if ours not in self._said}
-        known = {ours: read[ours] for ours in ROLES if read.get(ours, ours) != ours}
+        known = {ours: read[ours] for ours in self.ROLES if read.get(ours, ours) != ours}
         if known:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
             option = ",".join(f"{ours}={theirs}" for ours, theirs in known.items())
@@ -451,31 +503,6 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
     if isinstance(frame, nw.LazyFrame):
         return None, frame, frame.collect_schema().names()
     return frame, None, list(frame.columns)
-
-
-def checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the names of columns, each of ours for one of theirs.
-
-    Raises
-    ------
-    InvalidInputError
-        There is no such column of ours, or two are to be read from one of theirs.
-    """
-    if not (columns is None or isinstance(columns, Mapping)):
-        form = "{'true': 'r_ui'}"
-        msg = f"columns must map our names to the table's, {form}, not {shown(columns)}."
-        raise InvalidInputError(msg)
-    for name, theirs in (columns or {}).items():
-        if not isinstance(theirs, Hashable):
-            msg = f"columns: {name} is the name of one column, not {shown(theirs)}."
-            raise InvalidInputError(msg)
-        if name not in ROLES:
-            msg = f"columns: there is no column {name!r} to rename. {nearest(name, ROLES)}"
-            raise InvalidInputError(msg)
-    for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
-        if theirs == same:
-            raise InvalidInputError(_both(one, other, theirs))
-    return dict(columns or {})
 
 
 def _both(one: str, other: str, theirs: Any) -> str:

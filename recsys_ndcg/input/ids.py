@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -169,24 +169,6 @@ def written(one: Any) -> str:
     return _nested(one) if isinstance(one, tuple | frozenset) else str(one)
 
 
-def text_places(ids: Ids) -> Positions:
-    """Return the place of each id among all, compared as text.
-
-    Examples
-    --------
-    >>> text_places(np.array([9, 10]))
-    array([1, 0])
-    """
-    place = np.empty(len(ids), dtype=np.int64)
-    text = ids.tolist()
-    if ids.dtype.kind in "iu":
-        text = [*map(str, text)]
-    elif set(map(type, text)) != {str}:
-        text = [*map(written, text)]
-    place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
-    return place
-
-
 def ascending_order(ids: Ids, column: str) -> Positions:
     """Return the order of distinct ids: numbers, text, and all others by type.
 
@@ -300,6 +282,23 @@ class Coded:
             raise InvalidInputError(msg) from None
         return cls(np.fromiter(places, dtype=object, count=len(places)), codes)
 
+    @classmethod
+    def factorize(cls, values: NDArray[Any]) -> Coded:
+        r"""Return an array by its distinct values; the place of what is missing is -1.
+
+        Examples
+        --------
+        >>> Coded.factorize(np.array(["a\0b", "a\0c", None], dtype=object)).codes
+        array([ 0,  1, -1], dtype=int32)
+        """
+        if not (_CUTS_TEXTS and values.dtype == object and any(map(_is_cut, values))):
+            codes, found = pd.factorize(values)
+            return cls(np.asarray(found), codes.astype(np.int32))
+        # beside another object pandas compares texts as a whole
+        apart = np.concatenate([values, np.array([object()], dtype=object)])
+        codes, found = pd.factorize(apart)
+        return cls(np.asarray(found)[:-1], codes[:-1].astype(np.int32))
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)
@@ -308,6 +307,24 @@ class Coded:
     def values(self) -> Ids:
         """The id of every row."""
         return self.ids[self.codes]
+
+    @property
+    def text_places(self) -> Positions:
+        """The place of each row's id among the distinct ones, compared as text.
+
+        Examples
+        --------
+        >>> Coded(np.array([9, 10]), np.array([0, 1, 1])).text_places
+        array([1, 0, 0])
+        """
+        place = np.empty(len(self.ids), dtype=np.int64)
+        text = self.ids.tolist()
+        if self.ids.dtype.kind in "iu":
+            text = [*map(str, text)]
+        elif set(map(type, text)) != {str}:
+            text = [*map(written, text)]
+        place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
+        return place[self.codes]
 
     def __getitem__(self, kept: Flags) -> Ids:
         """Return the ids of some rows."""
@@ -420,23 +437,6 @@ def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     return found.astype(values.dtype) + least, place[shifted]
 
 
-def factorized(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    r"""Return each value's place among the distinct ones, and these; -1 for what is missing.
-
-    Examples
-    --------
-    >>> factorized(np.array(["a\0b", "a\0c"], dtype=object))[0]
-    array([0, 1])
-    """
-    if not (_CUTS_TEXTS and values.dtype == object and any(map(_is_cut, values))):
-        codes, found = pd.factorize(values)
-        return codes, np.asarray(found)
-    # beside another object pandas compares texts as a whole
-    apart = np.concatenate([values, np.array([object()], dtype=object)])
-    codes, found = pd.factorize(apart)
-    return codes[:-1], np.asarray(found)[:-1]
-
-
 def _is_cut(value: object) -> bool:
     """Return whether pandas 2 compares a text by its beginning alone."""
     return isinstance(value, str) and ("\0" in value or not is_encodable(value))
@@ -449,11 +449,11 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     try:
-        codes, ids = factorized(values)
+        found = Coded.factorize(values)
     except TypeError as error:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
-    return np.asarray(ids), codes.astype(np.int32)
+    return found.ids, found.codes
 
 
 def as_numbers(ids: Ids) -> Ids:
@@ -515,32 +515,43 @@ def type_names(ids: Iterable[object]) -> set[str]:
     }  # fmt: skip
 
 
-def check_same_ids(columns: Mapping[str, tuple[Any, Any]], names: tuple[str, str]) -> None:
-    """Refuse ids of two tables that can never meet, warn where they do not.
+def check_same_ids(
+    known: Ids | Coded,
+    found: Ids | Coded,
+    column: str,
+    names: tuple[str, str],
+    *,
+    warns: bool = False,
+) -> int:
+    """Return how many distinct ids two columns share; refuse those that can never meet.
 
     Parameters
     ----------
-    columns : mapping
-        ``{"user": (ids of the first, ids of the second)}``, and the same for the items.
+    known, found : array or Coded
+        The ids of two tables.
+    column : str
+        Their name, for the message.
     names : pair of text
         What the tables are called.
+    warns : bool
+        Whether to warn if they share none.
 
     Raises
     ------
     InvalidInputError
         One table writes its ids as text and the other as numbers.
     """
-    for column, (known, found) in columns.items():
-        if not in_common(known, found, column, names):
-            msg = (
-                f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
-                "numbered anew? Give both those of the same numbering."
-            )
-            warn(msg)
+    n_common = _in_common(known, found, column, names)
+    if warns and not n_common:
+        msg = (
+            f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
+            "numbered anew? Give both those of the same numbering."
+        )
+        warn(msg)
+    return n_common
 
 
-def in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
-    """Return how many distinct ids two columns share; refuse types that can never meet."""
+def _in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
     numbers = [one for one in (known, found) if isinstance(one, np.ndarray) and len(one)]
     if [one.dtype for one in numbers] == [np.int64, np.int64]:
         return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))

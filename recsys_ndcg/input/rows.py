@@ -101,6 +101,11 @@ class Rows:
             refuse_rows(np.isnan(values), column, "NaN", advice)
             refuse_rows(np.isinf(values), column, "an infinite value", advice)
 
+    @staticmethod
+    def advice_on(kind: str = "") -> str:
+        """Return what to do with a column of this kind of NumPy type, by default text."""
+        return NO_NUMBERS.get(kind, "convert the column to numbers first")
+
     @classmethod
     def from_arrays(  # noqa: PLR0913 - four columns
         cls,
@@ -213,7 +218,8 @@ class Rows:
         user, other_user, item, other_item = in_threads(_by_distinct, columns, n_rows)
         ids = {"user": (user, other_user), "item": (item, other_item)}
         if len(self.user) and len(results.user):
-            check_same_ids(ids, ("the labels", "the results"))
+            for column, pair in ids.items():
+                check_same_ids(*pair, column, ("the labels", "the results"), warns=True)
         pairs = [(*pair, name) for name, pair in ids.items()]
         return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
@@ -348,7 +354,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         return plain
     values = _from_table(values, column)
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
-        msg = f"{column}: {values.dtype.name} is not a number; {advice_on(values.dtype.kind)}."
+        msg = f"{column}: {values.dtype.name} is not a number; {Rows.advice_on(values.dtype.kind)}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
@@ -362,7 +368,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     if any(issubclass(kind, str | bytes) for kind in kinds):
         textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
         fault = f"text such as {shown(array[textual][0])}"
-        refuse_rows(textual, column, fault, advice_on())
+        refuse_rows(textual, column, fault, Rows.advice_on())
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
         array[short] = as_written(array[short].astype(kind))
@@ -432,11 +438,6 @@ NO_NUMBERS = {
 }
 
 
-def advice_on(kind: str = "") -> str:
-    """Return what to do with a column of this kind of NumPy type, by default text."""
-    return NO_NUMBERS.get(kind, "convert the column to numbers first")
-
-
 def refuse_no_floats(values: NDArray[Any], column: str) -> None:
     """Refuse what is no number, naming the first rows: text, times, complex numbers, records.
 
@@ -448,7 +449,7 @@ def refuse_no_floats(values: NDArray[Any], column: str) -> None:
     bad = np.array([bool(_fault(one)) for one in values], dtype=bool)
     if bad.any():
         first = values[bad][0]
-        refuse_rows(bad, column, _fault(first), advice_on(_kind(first)))
+        refuse_rows(bad, column, _fault(first), Rows.advice_on(_kind(first)))
 
 
 def _kind(value: Any) -> str:

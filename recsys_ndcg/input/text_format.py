@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files import Content, packed_as
+from recsys_ndcg.files import Content
 
 #: Of a table whose columns nobody can have meant: reading them takes minutes.
 MOST_COLUMNS = 1000
@@ -160,7 +160,7 @@ def _seen_in(data: bytes) -> str:
     >>> _seen_in("user".encode("utf-16-le"))
     'It looks like UTF-16: --encoding utf-16-le (encoding=).'
     """
-    kind, wide = packed_as(data), _wide(data)
+    kind, wide = Content.packed_as(data), _wide(data)
     if kind == ".zip":
         return (
             "It begins as a .zip does: let its name end so; if it is a spreadsheet, save it as CSV."

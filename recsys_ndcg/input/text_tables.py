@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files import Place, content_of, is_place, named
+from recsys_ndcg.files import Content, Place, is_place
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import Rows, floats, objects
 from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line, unguarded
@@ -131,6 +131,7 @@ def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[A
     if not (isinstance(source, Mapping) or is_place(source)):
         msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
         raise InvalidInputError(msg)
+    name = "The dict"
     if isinstance(source, Mapping):
         for user, one in source.items():
             if not isinstance(one, Mapping):
@@ -138,19 +139,17 @@ def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[A
                 raise InvalidInputError(msg)
         flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
     else:
-        flat = _lines(source, fields, fields.index(value))
+        content = Content.of(source)
+        name, flat = content.name, _lines(content, fields, fields.index(value))
     if not flat:
-        msg = (
-            f"{'The dict' if isinstance(source, Mapping) else named(source)}: there are no entries."
-        )
+        msg = f"{name}: there are no entries."
         raise InvalidInputError(msg)
     user, item, values = zip(*flat, strict=True)
     return objects(user, "topic"), objects(item, "document"), list(values)
 
 
-def _lines(place: Place, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
+def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
     rows = []
-    content = content_of(place)
     for number, line in enumerate(
         io.StringIO(TextFormat().decoded(content), newline=None), start=1
     ):

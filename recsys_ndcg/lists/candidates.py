@@ -11,7 +11,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Positions, edges
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import encode, in_common, objects
+from recsys_ndcg.input import check_same_ids, encode, objects
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import named
 
@@ -119,7 +119,7 @@ def _from_items(lists: Lists, items: Any) -> Lists:
     if not len(catalogue):
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
-    in_common(catalogue, known, "item", ("the ids in items=", "the labels and results"))
+    check_same_ids(catalogue, known, "item", ("the ids in items=", "the labels and results"))
     there = set(catalogue.tolist())
     within = np.array([one in there for one in known.tolist()], dtype=bool)
     strange = ~within[codes]

@@ -21,7 +21,7 @@ from recsys_ndcg.arrays import (
     read_only,
 )
 from recsys_ndcg.errors import counted
-from recsys_ndcg.input import text_places
+from recsys_ndcg.input import Coded
 from recsys_ndcg.lazy import lazy
 
 if TYPE_CHECKING:
@@ -269,7 +269,9 @@ class GroupedLists(Record):
     def text_places(self) -> Positions:
         """The place of each row's item among all items, compared as text."""
         known = self.columns.get("text")
-        return text_places(np.asarray(self.item_ids))[self.item_codes] if known is None else known
+        if known is None:
+            known = Coded(np.asarray(self.item_ids), np.asarray(self.item_codes)).text_places
+        return known
 
     def with_text_order(self) -> Self:
         """Return the lists with the order of their items as text, found once for all parts."""

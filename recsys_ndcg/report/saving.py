@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.files import from_parquet, json_value, open_archive, to_parquet, write_archive
+from recsys_ndcg.files import Archive, json_value
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report.tables import audit_table, counts_of
@@ -152,7 +152,7 @@ def save(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
     """
     head, columns = _head_and_columns(audit)
     with at_most(audit.n_jobs):
-        write_archive(path, _FORM, head | told, columns)
+        Archive(head | told, columns).write(path, _FORM)
 
 
 def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
@@ -163,7 +163,7 @@ def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
     InvalidInputError
         The file cannot be read, is no report, of another format, or was changed.
     """
-    with open_archive(path, _FORM) as (head, columns):
+    with Archive.open(path, _FORM) as (head, columns):
         audit, stored = _audit(head, columns), head["baselines"]
         names = audit.scores.names
         others = [one for one in stored[names[0]] if one != "chance"]
@@ -187,7 +187,7 @@ def audit_to_parquet(audit: Audit) -> bytes:
         {"audit": audit_table(audit.full_totals)}, counts_of(audit), audit.signatures
     )
     shown = dict(zip(names, audit.scores.per_user.T, strict=True))
-    return to_parquet(_FORM, head | told, columns, names, shown)
+    return Archive(head | told, columns).to_parquet(_FORM, names, shown)
 
 
 def audit_from_parquet(content: bytes) -> Audit:
@@ -200,7 +200,7 @@ def audit_from_parquet(content: bytes) -> Audit:
     MissingExtraError
         pyarrow is not installed.
     """
-    return _audit(*from_parquet(content, _FORM))
+    return _audit(*Archive.from_parquet(content, _FORM))
 
 
 def _head_and_columns(audit: Audit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

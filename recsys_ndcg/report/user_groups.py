@@ -18,21 +18,15 @@ from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, nearest, shown
 from recsys_ndcg.files import is_place
 from recsys_ndcg.input import (
-    ROLES,
     Coded,
     Table,
     ascending_order,
-    checked_columns,
-    column_list,
+    check_same_ids,
     encode,
-    factorized,
-    in_common,
     index_of,
-    is_beside,
     objects,
     read_file,
     refuse_rows,
-    roles_of,
     written,
 )
 
@@ -96,7 +90,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     >>> segments_of("list_length", report.users, counts, lambda: report.per_user).tolist()
     ['2', '3']
     """
-    checked_columns(columns)
+    Table.check_columns(columns)
     if isinstance(groups, str) and groups in BUILT_IN:
         found = _built_in(groups, users, counts, train, columns)
     elif isinstance(groups, str):
@@ -251,7 +245,7 @@ def _trained_on(
         raise InvalidInputError(msg)
     ids, codes = encode(found, "user")
     if not by_writing:
-        in_common(users, ids, "user", ("the users evaluated", "those of train"))
+        check_same_ids(users, ids, "user", ("the users evaluated", "those of train"))
     n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
@@ -282,7 +276,7 @@ FORMS = (
 _NAME = "segment"
 _TABLES = ("the users evaluated", "those of the groups")
 #: No column is read as one of ours, whatever it is called: ids and labels of a text stay text.
-_NO_ROLES: dict[str, Any] = dict.fromkeys(ROLES)
+_NO_ROLES: dict[str, Any] = dict.fromkeys(Table.ROLES)
 
 
 @dataclass(frozen=True)
@@ -329,7 +323,7 @@ class UserGroups:
         if self.by_writing:
             n_common = len({*ids.tolist()} & {*known})
         else:  # ids with types of their own may be of some that never meet
-            n_common = in_common(users, ids, "user", _TABLES)
+            n_common = check_same_ids(users, ids, "user", _TABLES)
         if not n_common:
             msg = (
                 f"No user of the groups is among the {len(users)} that were evaluated: the groups "
@@ -337,12 +331,13 @@ class UserGroups:
             )
             raise InvalidInputError(msg)
         try:
-            codes, labels = factorized(self.group)
+            group = Coded.factorize(self.group)
         except TypeError as error:
             msg = f"groups: a label is not hashable ({error}); use text or numbers."
             raise InvalidInputError(msg) from None
-        labels = labels_from(labels.tolist())
-        pairs = pd.DataFrame({"user": rows, "group": codes})[codes >= 0].drop_duplicates()
+        labels = labels_from(group.ids.tolist())
+        pairs = pd.DataFrame({"user": rows, "group": group.codes})[group.codes >= 0]
+        pairs = pairs.drop_duplicates()
         again = pairs["user"][pairs["user"].duplicated()]
         if len(again):
             one, other = labels[pairs["group"][pairs["user"] == again.min()]][:2]
@@ -489,11 +484,11 @@ def in_table(
     said = _said_user(columns)
     data, by_writing = _opened(data)
     known = said if column is None or column in said.values() else {**said, "item": column}
-    names = Table(data, known).names
-    user = _user_column(names, known, what)
-    others = [one for one in names if one != user]
+    table = Table(data, known)
+    user = table.column_of_users(what)
+    others = [one for one in table.names if one != user]
     if column is None:
-        column = next(iter(sorted(others, key=is_beside)), None)  # times are the last choice
+        column = next(iter(sorted(others, key=Table.is_beside)), None)  # times are the last choice
     if column not in others:
         hint = nearest(str(column), map(str, others)) if others else "There is none beside it."
         fault = "no column of groups" if column in (None, user) else f"no column {column!r}"
@@ -511,7 +506,7 @@ def users_in(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGro
     """Return the user of each row of a table or of a file, in a group of his own."""
     said = _said_user(columns)
     data, by_writing = _opened(data)
-    name = _user_column(Table(data, said).names, said, what)
+    name = Table(data, said).column_of_users(what)
     ids = _ids(Table(data, {"user": name}), by_writing=by_writing)
     return UserGroups(ids, ids, by_writing=by_writing)
 
@@ -554,29 +549,7 @@ def _opened(data: Any) -> tuple[Any, bool]:
 
 
 def _said_user(columns: Mapping[str, str] | None) -> dict[str, str]:
-    return {ours: name for ours, name in checked_columns(columns).items() if ours == "user"}
-
-
-def _user_column(names: list[Any], said: Mapping[str, Any], what: str) -> Any:
-    """Return what a table calls its users: as somebody said, or, where it has none so called, not.
-
-    What is said may be of other tables: the predictions, or the training data.
-    """
-    if said.get("user") in names:
-        return said["user"]
-    others = {ours: name for ours, name in said.items() if ours != "user"}
-    found = roles_of(names, others).get("user") or roles_of(names).get("user", [])
-    if len(found) == 1:
-        return found[0]
-    missing = f"{what} has no column {said.get('user', 'user')!r}"
-    if len(found) > 1:
-        missing = f"{' and '.join(map(repr, found))} of {what} could each be the users"
-    msg = (
-        f"{missing}; its columns are {column_list(names)}. Say which one has the users: "
-        "columns={'user': ...}; if they are the index of the table, name that: "
-        "table.rename_axis('user')."
-    )
-    raise InvalidInputError(msg)
+    return {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
 
 
 def _ids(table: Table, *, by_writing: bool) -> Ids:

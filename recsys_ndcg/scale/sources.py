@@ -11,7 +11,7 @@ from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
 from recsys_ndcg.files import PACKINGS, Content, open_file
-from recsys_ndcg.input import FileKind, Table, TextFormat, existing_file
+from recsys_ndcg.input import FileKind, Table, TextFormat
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
 from recsys_ndcg.scale.engines import IDS, is_files, paths_of
 from recsys_ndcg.scale.tables import check_capitals, names_in
@@ -175,7 +175,7 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
             msg = f"{path}: is given twice, so that every row of it would be."
             raise InvalidInputError(msg)
         seen.add(whole)
-        existing_file(path)
+        FileKind.check_file(path)
         if not is_encodable(str(path)):
             msg = f"{path}: within a memory limit, the name of a file must be UTF-8. Rename it."
             raise InvalidInputError(msg)

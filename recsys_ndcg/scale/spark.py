@@ -20,7 +20,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.input import advice_on
+from recsys_ndcg.input import Rows
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
@@ -81,14 +81,14 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
 def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
     """Refuse a column that holds no numbers, unless it holds nothing."""
     if not _TEXT.fullmatch(kind):
-        advice = advice_on("M" if _TIMES.fullmatch(kind) else "")
+        advice = Rows.advice_on("M" if _TIMES.fullmatch(kind) else "")
         msg = f"{name}: {kind} is not a number; {advice}."
         raise InvalidInputError(msg)
     some = frame.where(f"{quoted(name)} is not null")
     rows = some.selectExpr(*ids, quoted(name)).limit(FIRST).collect()
     if rows:
         where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
-        msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {advice_on()}."
+        msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {Rows.advice_on()}."
         raise InvalidInputError(msg)
 
 

@@ -26,7 +26,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds import TIE_TOLERANCE, tolerant_plan
-from recsys_ndcg.input import encode, in_common, index_of, objects
+from recsys_ndcg.input import check_same_ids, encode, index_of, objects
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
@@ -296,7 +296,7 @@ def _asked(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
         raise InvalidInputError(msg)
     distinct, _ = encode(ids, f"{column}s")
     names = ("the ratings of the trainset", f"the ids in {column}s=")
-    in_common(known, distinct, column, names)
+    check_same_ids(known, distinct, column, names)
     return ids
 
 

@@ -14,7 +14,7 @@ from surprise import BaselineOnly
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.cells import Cell, Result
-from recsys_ndcg.files.archive import open_archive, write_archive
+from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.folds.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
 from tests.commands import run as run_command
@@ -131,8 +131,8 @@ def test_no_other_file_is_taken_for_the_scores(name: str, tmp_path: Path) -> Non
     run(folder=tmp_path)
     cell = tmp_path / "cells" / "SVD" / "seed0-fold1.json"
     (ranked,) = json.loads(cell.read_text())["ranked"]
-    with open_archive(cell, "cell 3") as (stored, _):
-        write_archive(cell, "cell 3", stored | {"ranked": [ranked | {"file": name}]}, {})
+    with Archive.open(cell, "cell 3") as (stored, _):
+        Archive({**stored, "ranked": [ranked | {"file": name}]}, {}).write(cell, "cell 3")
     with pytest.raises(rn.InvalidInputError, match="seed0-fold1"):
         rn.load_runs(tmp_path).table  # noqa: B018
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.files import archive
-from recsys_ndcg.files.archive import is_saved, open_archive, write_archive
+from recsys_ndcg.files.archive import Archive
+from recsys_ndcg.files.contents import Content
 from recsys_ndcg.rendering.exports import per_user_file
 from tests.files.made_earlier import FOLDER
 from tests.files.signing import signed
@@ -49,8 +50,8 @@ often = settings(
 
 def _same(path: Path, column: Any) -> None:
     """Save a column, and compare what comes back bit by bit."""
-    write_archive(path, "report 5", {}, {"column": column})
-    with open_archive(path, "report 5") as (_, columns):
+    Archive({}, {"column": column}).write(path, "report 5")
+    with Archive.open(path, "report 5") as (_, columns):
         again = columns["column"]
     native = column.astype(column.dtype.newbyteorder("="))
     assert (again.dtype, again.shape) == (native.dtype, native.shape)
@@ -318,7 +319,7 @@ def test_what_unpacks_to_very_much_is_read_again(
     """Users who are all alike take little room: blanks make up for it."""
     monkeypatch.setattr(archive, "BYTES_ANYWAY", 1 << 10)
     monkeypatch.setattr(archive, "BYTES_PER_BYTE", 16)
-    monkeypatch.setattr(archive, "most_bytes", lambda size: (1 << 10) + 16 * size)
+    monkeypatch.setattr(Content, "most_bytes", lambda size: (1 << 10) + 16 * size)
     rows = [(user, item, 2.0 - item, 1 - item) for user in range(2000) for item in (0, 1)]
     report = rn.evaluate(rows, metrics=[f"rbp(p=0.{p})" for p in range(10, 40)], threshold=1)
     report.save(path)
@@ -454,8 +455,8 @@ def test_a_few_lines_of_any_program_read_a_column(path: Path) -> None:
 def test_a_file_is_known_by_its_beginning(path: Path, tmp_path: Path) -> None:
     """Without being read."""
     (tmp_path / "other.json").write_text("{}")
-    assert is_saved(path)
-    assert not is_saved(path, "comparison")
-    assert not is_saved(tmp_path / "other.json")
-    assert not is_saved(tmp_path / "none.json")
-    assert is_saved(FOLDER / "report-text.json")
+    assert Archive.is_saved(path)
+    assert not Archive.is_saved(path, "comparison")
+    assert not Archive.is_saved(tmp_path / "other.json")
+    assert not Archive.is_saved(tmp_path / "none.json")
+    assert Archive.is_saved(FOLDER / "report-text.json")

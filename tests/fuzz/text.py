@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input.dispatch import read_ratings
 from tests.input.tables import check
 
@@ -88,6 +88,6 @@ def run(case: bytes, folder: Path) -> None:
     elif kind == b"run":
         data = rn.RankedLists.from_trec(other, path)
     else:
-        check(content_of(path), rn.TextFormat(), None)
+        check(Content.of(path), rn.TextFormat(), None)
         data = rn.RankedLists.from_frame(path)
     assert str(rn.evaluate(data))

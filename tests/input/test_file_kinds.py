@@ -19,7 +19,7 @@ from pyarrow import ipc
 
 import recsys_ndcg as rn
 from recsys_ndcg.files import contents
-from recsys_ndcg.files.contents import content_of
+from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import text_tables
 from recsys_ndcg.input.arrow_files import FeatherColumns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind
@@ -123,7 +123,7 @@ def test_what_unpacks_to_very_much_is_refused_wherever_it_begins(
     (refused_at,) = re.findall(r"unpacked to ([\d,]+) bytes", str(caught.value))
     assert int(refused_at.replace(",", "")) < 1 << 23
     path.write_bytes(PACKED[suffix](tame))
-    assert content_of(path).data == tame
+    assert Content.of(path).data == tame
 
 
 def test_an_archive_holds_one_file(tmp_path: Path) -> None:

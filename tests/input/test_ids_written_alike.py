@@ -20,7 +20,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
-from recsys_ndcg.input.ids import factorized, text_places, written
+from recsys_ndcg.input.ids import Coded, written
 from recsys_ndcg.rendering.exports import per_user_csv
 from tests.refusal import refused
 
@@ -134,7 +134,7 @@ def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
     """One id of 10,000 characters among 60,000 took 9 GiB."""
     ids = np.array([*map(str, range(60_000)), "x" * 10_000], dtype=object)
     tracemalloc.start()
-    places = text_places(ids)
+    places = Coded(ids, np.arange(len(ids), dtype=np.int32)).text_places
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert places[-1] == len(ids) - 1
@@ -158,7 +158,8 @@ def test_whole_numbers_stand_as_their_text_does(dtype: str, largest: int, least:
     }
     ids = np.array([one for one in sorted(drawn) if known.min <= one <= known.max], dtype=dtype)
     text = [str(one) for one in ids.tolist()]
-    assert text_places(ids).tolist() == [sorted(text).index(one) for one in text]
+    places = Coded(ids, np.arange(len(ids), dtype=np.int32)).text_places
+    assert places.tolist() == [sorted(text).index(one) for one in text]
 
 
 def test_ids_with_half_a_character_are_shown() -> None:
@@ -342,7 +343,8 @@ def test_ids_that_differ_behind_a_zero_character(
     """At which pandas 2 stops to look: they are different ids, and in different segments."""
     monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
     users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
-    codes, ids = factorized(np.concatenate([users, np.array([None], dtype=object)]))
+    found = Coded.factorize(np.concatenate([users, np.array([None], dtype=object)]))
+    codes, ids = found.codes, found.ids
     if older or pd.__version__ >= "3":
         assert ids.tolist() == users[:4].tolist()
         assert codes.tolist() == [0, 1, 2, 3] * 3 + [-1]
